@@ -5,10 +5,10 @@ PRAGMA user_version = 1;
 
 CREATE TABLE groups (
   id                INTEGER PRIMARY KEY,
-  state             TEXT CHECK (state IN ('present', 'locked', 'deleted')),
+  state             TEXT, -- present · locked · deleted
   name              TEXT,
   description       TEXT,
-  owner_state       TEXT CHECK (owner_state IN ('owned', 'none')),
+  owner_state       TEXT, -- owned · none
   owner_id          INTEGER,
   owner_name        TEXT,
   member_count      INTEGER,
@@ -41,7 +41,7 @@ CREATE TABLE group_names (
 CREATE TABLE group_owners (
   group_id          INTEGER NOT NULL,
   position          INTEGER NOT NULL,
-  owner_state       TEXT NOT NULL CHECK (owner_state IN ('owned', 'none')),
+  owner_state       TEXT NOT NULL, -- owned · none
   owner_id          INTEGER,
   owner_name        TEXT,
   first_measured_at TEXT NOT NULL,
@@ -51,7 +51,7 @@ CREATE TABLE group_owners (
 
 CREATE TABLE users (
   id                INTEGER PRIMARY KEY,
-  state             TEXT CHECK (state IN ('present', 'banned', 'deleted')),
+  state             TEXT, -- present · banned · deleted
   username          TEXT,
   display_name      TEXT,
   verified          INTEGER,
@@ -74,13 +74,13 @@ CREATE TABLE usernames (
 CREATE TABLE games (
   id                INTEGER PRIMARY KEY, -- universe id
   root_place_id     INTEGER,
-  state             TEXT CHECK (state IN ('present', 'restricted', 'deleted')),
+  state             TEXT, -- present · restricted · deleted
   name              TEXT,
   description       TEXT,
-  creator_type      TEXT CHECK (creator_type IN ('user', 'group')),
+  creator_type      TEXT, -- user · group
   creator_id        INTEGER,
   creator_name      TEXT,
-  access            TEXT CHECK (access IN ('free', 'paid')),
+  access            TEXT, -- free · paid
   price             INTEGER,
   playing           INTEGER,
   visits            INTEGER,
@@ -98,15 +98,15 @@ CREATE TABLE games (
 
 CREATE TABLE items (
   id                   INTEGER PRIMARY KEY, -- asset id
-  state                TEXT CHECK (state IN ('present', 'deleted')),
+  state                TEXT, -- present · deleted
   name                 TEXT,
   description          TEXT,
   asset_type_id        INTEGER,
   asset_type           TEXT,
-  creator_type         TEXT CHECK (creator_type IN ('user', 'group')),
+  creator_type         TEXT, -- user · group
   creator_id           INTEGER,
   creator_name         TEXT,
-  price_state          TEXT CHECK (price_state IN ('priced', 'free', 'unlisted')),
+  price_state          TEXT, -- priced · free · unlisted
   price                INTEGER,
   off_sale             INTEGER,
   limited              INTEGER,
@@ -124,7 +124,7 @@ CREATE TABLE items (
 
 -- A record named here is published nowhere, nor as an owner's or creator's name elsewhere.
 CREATE TABLE withheld (
-  kind  TEXT NOT NULL CHECK (kind IN ('group', 'user', 'game', 'item')),
+  kind  TEXT NOT NULL, -- group · user · game · item
   id    INTEGER NOT NULL,
   since TEXT NOT NULL,
   PRIMARY KEY (kind, id)
