@@ -1,0 +1,153 @@
+/** Flags and operator.json, both unknown, become one frozen configuration. Defaults and units stand here. */
+import { readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { z } from 'zod';
+import { Failure, codeOf, messageOf } from './errors.js';
+import { LAYOUTS } from './routes.js';
+import type { Layout } from './routes.js';
+
+/** A bucket: how many requests at once, and after how many seconds one comes back. */
+export interface Limit {
+  readonly tokens: number;
+  readonly refillSeconds: number;
+}
+
+export interface Limits {
+  readonly api: Limit;
+  readonly download: Limit;
+}
+
+/** Who runs the register, and under which terms. */
+export interface Operator {
+  readonly name: string;
+  readonly url: string;
+  /** Where the service is reached, without a slash at the end. */
+  readonly baseUrl: string;
+  /** A mailto: or https: URL. */
+  readonly contact: string;
+  /** The platform that is measured. */
+  readonly platform: string;
+  readonly licence: { readonly name: string; readonly url: string };
+  /** The domain that feed entry ids are minted under (RFC 4151). */
+  readonly tagAuthority: string;
+}
+
+export interface BuildConfig {
+  readonly register: string;
+  readonly out: string;
+  readonly operator: Operator;
+  readonly limits: Limits;
+  readonly layout: Layout;
+  readonly skipInvalid: boolean;
+}
+
+export const DEFAULTS = {
+  register: 'data/register.sqlite',
+  out: 'dist',
+  operator: 'data/operator.json',
+  layout: 'url',
+} as const;
+
+const text = z.string().min(1, 'expected text that is not empty');
+const webUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
+const limit = z
+  .strictObject({
+    tokens: z.int().min(1).max(1_000_000),
+    refill_seconds: z.int().min(1).max(86_400),
+  })
+  .transform(({ tokens, refill_seconds }): Limit => ({ tokens, refillSeconds: refill_seconds }));
+
+const baseUrl = webUrl
+  .refine((url) => !/[?#]/.test(url), 'expected a URL without query or fragment')
+  .transform((url) => url.replace(/\/+$/, ''));
+
+const operatorFile = z.strictObject({
+  name: text,
+  url: webUrl,
+  base_url: baseUrl,
+  contact: z.url({ protocol: /^(mailto|https)$/, error: 'expected a mailto: or https: URL' }),
+  platform: text,
+  licence: z.strictObject({ name: text, url: webUrl }),
+  tag_authority: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'expected a domain name in lower case'),
+  // 60 tokens, one back each second; downloads 12, one back each minute.
+  limits: z
+    .strictObject({
+      api: limit.default({ tokens: 60, refillSeconds: 1 }),
+      download: limit.default({ tokens: 12, refillSeconds: 60 }),
+    })
+    .prefault({}),
+});
+
+const buildFlags = z.object({
+  register: text.default(DEFAULTS.register),
+  out: text.default(DEFAULTS.out),
+  operator: text.default(DEFAULTS.operator),
+  baseUrl: baseUrl.optional(),
+  layout: z.enum(LAYOUTS).default(DEFAULTS.layout),
+  skipInvalid: z.boolean().default(false),
+});
+
+/**
+ * The configuration of a build.
+ * @throws Failure usage: a flag or the operator file is not as expected; environment: no such operator file
+ */
+export function buildConfig(flags: unknown): BuildConfig {
+  const given = parsed(buildFlags, flags, 'option');
+  const { limits, base_url, tag_authority, ...operator } = readOperator(given.operator);
+  requireApart(given.register, given.out);
+  return Object.freeze({
+    register: given.register,
+    out: given.out,
+    operator: { ...operator, baseUrl: given.baseUrl ?? base_url, tagAuthority: tag_authority },
+    limits,
+    layout: given.layout,
+    skipInvalid: given.skipInvalid,
+  });
+}
+
+function readOperator(file: string): z.infer<typeof operatorFile> {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (error) {
+    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
+    throw Failure.environment(`operator file "${file}" ${why}`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch (error) {
+    throw Failure.usage(`operator file "${file}" is not JSON: ${messageOf(error)}`);
+  }
+  return parsed(operatorFile, value, `operator file "${file}"`);
+}
+
+/** The output folder must not be the register, nor hold it: it would be published, or replaced. */
+function requireApart(register: string, out: string): void {
+  const way = relative(realOf(out), realOf(register));
+  if (way === '') throw Failure.usage(`output folder "${out}" is the register itself`);
+  if (way !== '..' && !way.startsWith(`..${sep}`)) {
+    throw Failure.usage(`register "${register}" lies inside the output folder "${out}", expected it outside`);
+  }
+}
+
+/** The real path of what may not exist yet. */
+function realOf(path: string): string {
+  const full = resolve(path);
+  try {
+    return realpathSync(full);
+  } catch {
+    const parent = dirname(full);
+    return parent === full ? full : join(realOf(parent), basename(full));
+  }
+}
+
+/** One line that names the thing, the value and what was expected. */
+function parsed<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const place = issue?.path.join('.') ?? '';
+  const input = issue?.input === undefined ? '' : `, got ${JSON.stringify(issue.input)}`;
+  throw Failure.usage(`${what}${place === '' ? '' : ` ${place}`}: ${issue?.message ?? 'invalid'}${input}`);
+}

@@ -1,0 +1,44 @@
+/** What the command line ends with; others script against these (sysexits for 70). */
+export const EXIT = { done: 0, invalid: 1, usage: 2, environment: 3, defect: 70, interrupted: 130 } as const;
+
+/** An expected error: one line for the operator and an exit code, no stack. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly exitCode: number;
+
+  private constructor(exitCode: number, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+
+  /** The register or the tree has errors. */
+  static invalid(message: string): Failure {
+    return new Failure(EXIT.invalid, message);
+  }
+
+  /** The command was given something it can't work with. */
+  static usage(message: string): Failure {
+    return new Failure(EXIT.usage, message);
+  }
+
+  /** The machine doesn't have or allow what is needed: file missing, not writable, disk full. */
+  static environment(message: string): Failure {
+    return new Failure(EXIT.environment, message);
+  }
+
+  /** Stopped by a signal. */
+  static interrupted(message: string): Failure {
+    return new Failure(EXIT.interrupted, message);
+  }
+}
+
+/** The code of a system or SQLite error (`ENOENT`, `SQLITE_NOTADB`), or undefined. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,23 @@
+/** Everything the service says, in the order in which it is rendered. */
+import type { BuildConfig } from '../config.js';
+import type { Register } from '../register/open.js';
+import type { Overview } from '../register/published.js';
+import { RESOURCES } from '../resources/index.js';
+import type { Route } from '../routes.js';
+import { apiIndex } from './api-index.js';
+import { largest } from './largest.js';
+import type { Output } from './output.js';
+import { records } from './records.js';
+import { stats } from './stats.js';
+
+export function* outputs(
+  register: Register,
+  config: BuildConfig,
+  overview: Overview,
+  table: readonly Route[],
+): Generator<Output> {
+  yield* apiIndex(config, table);
+  yield* stats(register, overview);
+  yield* largest(register, overview.asOf);
+  for (const resource of RESOURCES) yield* records(register, resource, table);
+}

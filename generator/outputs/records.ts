@@ -1,0 +1,95 @@
+/** Every record and its history: one ordered pass over the records, merged with ordered passes over the histories. */
+import type { Document, Entries, Resource } from '../resources/field.js';
+import type { Register } from '../register/open.js';
+import { historyQuery, isPublished, name, partsOf } from '../register/sql.js';
+import type { Part } from '../register/sql.js';
+import type { Route } from '../routes.js';
+import type { Output } from './output.js';
+
+const NO_ENTRIES: Entries = { count: 0, json: '[]' };
+
+/** Walks a history beside the records, both in order of the id. */
+class HistoryCursor {
+  readonly #rows: Generator<HistoryRow, void, undefined>;
+  #row: HistoryRow | undefined;
+
+  constructor(register: Register, sql: string) {
+    this.#rows = register.rows<HistoryRow>(sql);
+    this.#step();
+  }
+
+  #step(): void {
+    const next = this.#rows.next();
+    this.#row = next.done === true ? undefined : next.value;
+  }
+
+  /** The entries of a record; ids must come in ascending order. Rows of records not asked for are passed over. */
+  entriesOf(id: number): Entries {
+    while (this.#row !== undefined && this.#row[0] < id) this.#step();
+    if (this.#row === undefined || this.#row[0] !== id) return NO_ENTRIES;
+    return { count: this.#row[1], json: this.#row[2] };
+  }
+
+  close(): void {
+    this.#rows.return();
+  }
+}
+
+type HistoryRow = readonly [id: number, count: number, json: string];
+
+/** A document's parts, with the place of each SQL part in the row. */
+type Piece = { readonly column: number } | { readonly gap: Exclude<Part, { sql: string }> };
+
+/** The documents of every published record of a kind, in order of the id. */
+export function* records(register: Register, resource: Resource, table: readonly Route[]): Generator<Output> {
+  const documents = [resource.record, ...(resource.history === undefined ? [] : [resource.history])];
+  const columns: string[] = ['id'];
+  const plans = documents.map((document) => plan(document, table, columns));
+  const cursors = new Map(
+    resource.histories.map((history) => [
+      history.name,
+      new HistoryCursor(register, historyQuery(history, table)),
+    ]),
+  );
+  try {
+    const rows = register.rows<readonly (number | string)[]>(
+      `SELECT ${columns.join(', ')} FROM ${name(resource.plural)} WHERE ${isPublished(resource.kind)} ORDER BY id`,
+    );
+    for (const row of rows) {
+      const key = Number(row[0]);
+      const entries = new Map<string, Entries>();
+      for (const [history, cursor] of cursors) entries.set(history, cursor.entriesOf(key));
+      for (const { route, pieces } of plans) yield { route, key, body: assemble(pieces, row, entries) };
+    }
+  } finally {
+    for (const cursor of cursors.values()) cursor.close();
+  }
+}
+
+function plan(
+  { route, fields }: Document,
+  table: readonly Route[],
+  columns: string[],
+): { route: string; pieces: readonly Piece[] } {
+  const pieces = partsOf(fields, table).map((part): Piece =>
+    'sql' in part ? { column: columns.push(part.sql) - 1 } : { gap: part },
+  );
+  return { route, pieces };
+}
+
+function assemble(
+  pieces: readonly Piece[],
+  row: readonly (number | string)[],
+  entries: ReadonlyMap<string, Entries>,
+): string {
+  // A document that SQL says whole needs no putting together.
+  const [only] = pieces;
+  if (pieces.length === 1 && only !== undefined && 'column' in only) return String(row[only.column]);
+  const members = pieces.map((piece) => {
+    if ('column' in piece) return String(row[piece.column]).slice(1, -1);
+    const { gap } = piece;
+    const own = entries.get(gap.history) ?? NO_ENTRIES;
+    return `${JSON.stringify(gap.name)}:${gap.is === 'list' ? own.json : gap.json(own)}`;
+  });
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,197 @@
+/** The register against its contract, before anything is rendered. */
+import { messageOf } from '../errors.js';
+import type { Progress } from '../progress.js';
+import { TABLES } from '../resources/index.js';
+import type { Table } from '../resources/index.js';
+import type { Register } from './open.js';
+import { ROW_RULES, columnRules, isUtf8, textColumns } from './rules.js';
+import { literal, name } from './sql.js';
+
+/** One break of the contract: where, what was found, what was expected. */
+export interface Finding {
+  readonly table: string;
+  /** The row, as `id = 7`; empty where the table itself is meant. */
+  readonly key: string;
+  readonly column: string;
+  readonly value: string;
+  readonly expected: string;
+}
+
+/** What a check found. */
+export interface CheckReport {
+  /** At most `SHOWN_PER_COLUMN` for each column of a table. */
+  readonly findings: readonly Finding[];
+  /** Breaks beyond those shown, per column. */
+  readonly more: readonly { readonly table: string; readonly column: string; readonly count: number }[];
+  readonly total: number;
+  /** Whether leaving records out would make the rest publishable. */
+  readonly skippable: boolean;
+}
+
+export const SHOWN_PER_COLUMN = 20;
+/** Values are shown up to this many characters. */
+const SHOWN_CHARACTERS = 120;
+
+/** `groups id = 7: measured_at is 'yesterday', expected a time …` */
+export const describe = ({ table, key, column, value, expected }: Finding): string =>
+  `${[table, key].filter(Boolean).join(' ')}: ${column} is ${value}, expected ${expected}`;
+
+/** Collects findings, and counts those beyond what anyone would read. */
+class Findings {
+  readonly findings: Finding[] = [];
+  readonly #counts = new Map<string, { table: string; column: string; count: number }>();
+  skippable = true;
+
+  add(finding: Finding, skippable: boolean): void {
+    const { table, column } = finding;
+    const place = `${table}.${column}`;
+    const counted = this.#counts.get(place) ?? { table, column, count: 0 };
+    counted.count += 1;
+    this.#counts.set(place, counted);
+    if (counted.count <= SHOWN_PER_COLUMN) this.findings.push(finding);
+    if (!skippable) this.skippable = false;
+  }
+
+  report(): CheckReport {
+    const counts = [...this.#counts.values()];
+    return {
+      findings: this.findings,
+      more: counts
+        .map((place) => ({ ...place, count: place.count - SHOWN_PER_COLUMN }))
+        .filter(({ count }) => count > 0),
+      total: counts.reduce((sum, { count }) => sum + count, 0),
+      skippable: this.skippable,
+    };
+  }
+}
+
+/**
+ * Checks every table, column, value and history of the register against the contract.
+ * @param skipInvalid also marks the records concerned as excluded, so that the rest can be published
+ */
+export async function check(
+  register: Register,
+  progress: Progress,
+  skipInvalid: boolean,
+): Promise<CheckReport> {
+  const found = new Findings();
+  checkShape(register, found);
+  // Values can't be asked of columns that are not there.
+  if (found.findings.length > 0) return found.report();
+
+  const steps = TABLES.length + ROW_RULES.length;
+  progress.start('checking the register', steps, 'steps');
+  for (const table of TABLES) {
+    checkValues(register, table, found, skipInvalid);
+    await progress.advance(1);
+  }
+  for (const rule of ROW_RULES) {
+    const { table } = rule;
+    const key = table.key.map((column) => column.name);
+    const rows = register.rows<(string | null)[]>(
+      `SELECT ${key.map((column) => `quote(t.${name(column)})`).join(', ')},` +
+        ` ${rule.value}, ${rule.expected} FROM ${rule.from}`,
+    );
+    for (const row of rows) {
+      found.add(
+        {
+          table: table.name,
+          key: keyText(key, row),
+          column: rule.column,
+          value: shorten(row[key.length]),
+          expected: shorten(row[key.length + 1]),
+        },
+        table.kind !== null,
+      );
+    }
+    if (skipInvalid && table.kind !== null) exclude(register, table, rule.from);
+    await progress.advance(1);
+  }
+  progress.finish();
+  return found.report();
+}
+
+/** Missing tables and columns, and views that can't be read. */
+function checkShape(register: Register, found: Findings): void {
+  for (const table of TABLES) {
+    const missing = (column: string, value: string, expected: string): void =>
+      found.add({ table: table.name, key: '', column, value, expected }, false);
+    try {
+      const columns = new Set(
+        [
+          ...register.rows<[string]>(`SELECT lower(name) FROM pragma_table_xinfo(${literal(table.name)})`),
+        ].flat(),
+      );
+      if (columns.size === 0) {
+        missing('(the table)', 'missing', 'a table or view of that name');
+        continue;
+      }
+      for (const column of table.columns) {
+        if (!columns.has(column.name)) missing(column.name, 'missing', 'a column of that name');
+      }
+    } catch (error) {
+      missing('(the view)', messageOf(error), 'a table, or a view that can be read');
+    }
+  }
+}
+
+function checkValues(register: Register, table: Table, found: Findings, skipInvalid: boolean): void {
+  const key = table.key.map((column) => column.name);
+  const texts = textColumns(table);
+  const rules = [
+    ...columnRules(table),
+    ...texts.map((column) => ({
+      column,
+      broken: `NOT ${isUtf8(name(column))}`,
+      expected: 'valid UTF-8',
+    })),
+  ];
+  // One look at all texts of a row together; which of them it was is asked of the broken rows only.
+  const anyBroken = [
+    ...columnRules(table).map(({ broken }) => broken),
+    ...(texts.length > 0 ? [`NOT ${isUtf8(`concat_ws(char(10), ${texts.map(name).join(', ')})`)}`] : []),
+  ].join(' OR ');
+  const from = `${name(table.name)} AS t WHERE ${anyBroken}`;
+  const rows = register.rows<(string | number | null)[]>(
+    `SELECT ${key.map((column) => `quote(${name(column)})`).join(', ')},` +
+      ` ${rules.map(({ column, broken }) => `${broken}, ${display(name(column))}`).join(', ')} FROM ${from}`,
+  );
+  for (const row of rows) {
+    rules.forEach(({ column, expected }, index) => {
+      if (row[key.length + 2 * index] !== 1) return;
+      found.add(
+        {
+          table: table.name,
+          key: keyText(key, row),
+          column,
+          value: shorten(row[key.length + 2 * index + 1]),
+          expected,
+        },
+        table.kind !== null,
+      );
+    });
+  }
+  if (skipInvalid && table.kind !== null) exclude(register, table, from);
+}
+
+/** Marks the records of broken rows as not to be published. */
+function exclude(register: Register, table: Table, from: string): void {
+  const [id] = table.key;
+  if (table.kind === null || id === undefined) return;
+  register.execute(
+    `INSERT OR IGNORE INTO temp._excluded SELECT ${literal(table.kind)}, t.${name(id.name)} FROM ${from}`,
+  );
+}
+
+/** Text as an SQL literal, or as bytes where it is no text a reader could print. */
+const display = (value: string): string =>
+  `CASE WHEN typeof(${value}) = 'text' AND NOT ${isUtf8(value)}` +
+  ` THEN quote(CAST(${value} AS BLOB)) ELSE quote(${value}) END`;
+
+const keyText = (key: readonly string[], row: readonly unknown[]): string =>
+  key.map((column, index) => `${column} = ${shorten(row[index])}`).join(', ');
+
+function shorten(value: unknown): string {
+  const shown = String(value);
+  return shown.length > SHOWN_CHARACTERS ? `${shown.slice(0, SHOWN_CHARACTERS)}…` : shown;
+}

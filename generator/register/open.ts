@@ -1,0 +1,142 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import Database from 'better-sqlite3';
+import { Failure, codeOf, messageOf } from '../errors.js';
+import { TEMPORARY } from './sql.js';
+
+/** The version of the contract this generator reads, as `PRAGMA user_version`. */
+export const CONTRACT_VERSION = 1;
+
+/** How long to wait for a writer that has the register locked: 5000 ms (= 5 seconds). */
+const BUSY_TIMEOUT_MS = 5000;
+
+const SQLITE_MAGIC = 'SQLite format 3\0';
+
+/**
+ * A register, open for reading: one read transaction from opening to closing, so that every answer speaks of
+ * the same state even while a writer is active (WAL).
+ */
+export class Register {
+  readonly file: string;
+  readonly #database: Database.Database;
+
+  private constructor(file: string, database: Database.Database) {
+    this.file = file;
+    this.#database = database;
+  }
+
+  /**
+   * Opens a register.
+   * @throws Failure environment: the file is missing, a folder, not readable, or locked; invalid: it is no
+   * SQLite database, is encrypted or truncated, or follows another version of the contract.
+   */
+  static open(file: string): Register {
+    requireDatabase(file);
+    return translated(file, () => {
+      const database = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+      try {
+        // Sorting a view may need more room than memory should give.
+        database.pragma('temp_store = FILE');
+        // Deterministic, so that SQLite may fold it; a Buffer comes in because a string would hide bad bytes.
+        database.function('is_utf8', { deterministic: true }, (bytes: unknown) =>
+          bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
+        );
+        database.exec(TEMPORARY);
+        database.exec('BEGIN');
+        const version: unknown = database.pragma('user_version', { simple: true });
+        if (version !== CONTRACT_VERSION) {
+          throw Failure.invalid(
+            `register "${file}" has user_version ${String(version)}, expected ${CONTRACT_VERSION}`,
+          );
+        }
+        const encoding: unknown = database.pragma('encoding', { simple: true });
+        if (encoding !== 'UTF-8') {
+          throw Failure.invalid(`register "${file}" is encoded as ${String(encoding)}, expected UTF-8`);
+        }
+        return new Register(file, database);
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    });
+  }
+
+  /** Rows one by one, as arrays in column order. `Row` must be what the SQL selects. */
+  *rows<Row extends readonly unknown[]>(sql: string): Generator<Row, void, undefined> {
+    const iterator = translated(this.file, () =>
+      this.#database.prepare<[], Row>(sql).raw(true).iterate()[Symbol.iterator](),
+    );
+    try {
+      for (;;) {
+        const next = translated(this.file, () => iterator.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      iterator.return?.();
+    }
+  }
+
+  /** The first row of a query for integers, exact beyond 2^53. */
+  integers(sql: string): readonly (bigint | string | null)[] {
+    const row = translated(this.file, () =>
+      this.#database.prepare<[], (bigint | string | null)[]>(sql).raw(true).safeIntegers(true).get(),
+    );
+    return row ?? [];
+  }
+
+  /** Runs statements on the temporary tables; the register itself can't be written. */
+  execute(sql: string): void {
+    translated(this.file, () => this.#database.exec(sql));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** Tells apart what SQLite would call "unable to open" or, of an empty name, accept. */
+function requireDatabase(file: string): void {
+  let descriptor: number | undefined;
+  try {
+    const found = statSync(file);
+    if (found.isDirectory())
+      throw Failure.environment(`register "${file}" is a folder, expected an SQLite file`);
+    if (!found.isFile()) throw Failure.environment(`register "${file}" is not a regular file`);
+    descriptor = openSync(file, 'r');
+    const magic = Buffer.alloc(SQLITE_MAGIC.length);
+    const length = readSync(descriptor, magic, 0, magic.length, 0);
+    if (magic.toString('latin1', 0, length) !== SQLITE_MAGIC) {
+      throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
+    }
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    if (codeOf(error) === 'ENOENT') throw Failure.environment(`register "${file}" does not exist`);
+    throw Failure.environment(`register "${file}" can't be read: ${messageOf(error)}`);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Runs an action and turns SQLite's errors into one clear line. */
+function translated<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    const { code, message } = error;
+    if (code === 'SQLITE_NOTADB') {
+      throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
+    }
+    if (code.startsWith('SQLITE_CORRUPT')) {
+      throw Failure.invalid(`register "${file}" is damaged or truncated: ${message}`);
+    }
+    if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+      throw Failure.environment(`register "${file}" is locked by a writer (waited ${BUSY_TIMEOUT_MS} ms)`);
+    }
+    if (/^SQLITE_(IOERR|CANTOPEN|PERM|READONLY|FULL|NOMEM|PROTOCOL)/.test(code)) {
+      throw Failure.environment(`register "${file}" can't be read: ${message} (${code})`);
+    }
+    throw Failure.invalid(`register "${file}" can't be read: ${message} (${code})`);
+  }
+}

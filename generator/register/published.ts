@@ -1,0 +1,110 @@
+/** What of the register may be published, and what is known of it as a whole. */
+import { Failure } from '../errors.js';
+import { MAX_INTEGER } from '../resources/field.js';
+import type { Kind, Resource } from '../resources/field.js';
+import { RESOURCES } from '../resources/index.js';
+import type { Register } from './open.js';
+import { isPublished, literal, name } from './sql.js';
+
+/** Fills the connection's lists of withheld and excluded records. Idempotent. */
+export function markWithheld(register: Register): void {
+  register.execute(`
+    INSERT OR IGNORE INTO temp._withheld SELECT kind, id FROM withheld;
+    INSERT OR IGNORE INTO temp._excluded SELECT kind, id FROM withheld;
+  `);
+  const called: readonly (readonly [Kind, string, string, string])[] = [
+    ['user', 'users', 'id', 'username'],
+    ['user', 'usernames', 'user_id', 'username'],
+    ['group', 'groups', 'id', 'name'],
+    ['group', 'group_names', 'group_id', 'name'],
+  ];
+  for (const [kind, table, id, column] of called) {
+    register.execute(
+      `INSERT OR IGNORE INTO temp._withheld_name SELECT ${literal(kind)}, ${name(column)} FROM ${name(table)}` +
+        ` WHERE ${name(id)} IN (SELECT id FROM temp._withheld WHERE kind = ${literal(kind)})` +
+        ` AND ${name(column)} IS NOT NULL`,
+    );
+  }
+}
+
+/** A measured total: what the measured values add up to, and how many they are; null when none was measured. */
+export interface Total {
+  readonly total: number | null;
+  readonly measured: number;
+}
+
+/** A kind as a whole. Times are null when there is no record. */
+export interface Population {
+  readonly resource: Resource;
+  readonly records: number;
+  readonly measurements: number;
+  readonly firstMeasuredAt: string | null;
+  readonly measuredAt: string | null;
+  readonly totals: readonly (Total & { readonly column: string })[];
+}
+
+/** What the published part of the register holds. */
+export interface Overview {
+  readonly populations: readonly Population[];
+  /** The newest `measured_at` of all; null for an empty register. */
+  readonly asOf: string | null;
+}
+
+/**
+ * Measures the published part of the register.
+ * @throws Failure invalid: a total is beyond 2^53-1, which JSON readers would round
+ */
+export function overview(register: Register): Overview {
+  const populations = RESOURCES.map((resource) => population(register, resource));
+  const times = populations.flatMap(({ measuredAt }) => (measuredAt === null ? [] : [measuredAt]));
+  return { populations, asOf: times.toSorted().at(-1) ?? null };
+}
+
+/** Half of 2^64 can't hold ten million values of 2^53, so high and low halves are added apart. */
+const HALF = 2n ** 32n;
+const halvesSum = (column: string): string =>
+  `sum(${name(column)} >> 32), sum(${name(column)} & ${HALF - 1n}), count(${name(column)})`;
+
+function population(register: Register, resource: Resource): Population {
+  const table = resource.plural;
+  const [first, last, records, ...sums] = register.integers(
+    `SELECT min(first_measured_at), max(measured_at), count(*), ` +
+      ['measurements', ...resource.totals].map(halvesSum).join(', ') +
+      ` FROM ${name(table)} WHERE ${isPublished(resource.kind)}`,
+  );
+  const total = (index: number, column: string): Total => {
+    const [high, low, measured] = sums.slice(3 * index, 3 * index + 3);
+    if (typeof high !== 'bigint' || typeof low !== 'bigint') return { total: null, measured: 0 };
+    return { total: exact(high * HALF + low, `${table}.${column}`), measured: Number(measured) };
+  };
+  return {
+    resource,
+    records: Number(records),
+    measurements: total(0, 'measurements').total ?? 0,
+    firstMeasuredAt: typeof first === 'string' ? first : null,
+    measuredAt: typeof last === 'string' ? last : null,
+    totals: resource.totals.map((column, index) => ({ column, ...total(index + 1, column) })),
+  };
+}
+
+function exact(value: bigint, what: string): number {
+  if (value > BigInt(MAX_INTEGER)) {
+    throw Failure.invalid(`the total of ${what} is ${value}, expected at most ${MAX_INTEGER} (2^53 - 1)`);
+  }
+  return Number(value);
+}
+
+/** Entries of a history, and how many of them follow another entry of the same record (changes). */
+export function historyCounts(
+  register: Register,
+  resource: Resource,
+  historyName: string,
+): { readonly entries: number; readonly changes: number } {
+  const history = resource.histories.find((candidate) => candidate.name === historyName);
+  if (history === undefined) throw new TypeError(`${resource.kind} has no history "${historyName}"`);
+  const key = history.key.name;
+  const [entries, records] = register.integers(
+    `SELECT count(*), count(DISTINCT ${name(key)}) FROM ${name(history.table)} WHERE ${isPublished(resource.kind, key)}`,
+  );
+  return { entries: Number(entries), changes: Number(entries) - Number(records) };
+}

@@ -1,0 +1,155 @@
+/** The contract as SQL: what a value must be, what rows must be to each other. Followed from the declarations. */
+import type { Column, History, Resource } from '../resources/field.js';
+import { MAX_INTEGER, columnsOf } from '../resources/field.js';
+import { RESOURCES, TABLES, historyTable } from '../resources/index.js';
+import type { Table } from '../resources/index.js';
+import { literal, name } from './sql.js';
+
+/** A rule that one column of a table's rows may break. */
+export interface ColumnRule {
+  readonly column: string;
+  /** True exactly where the value breaks the rule; never NULL. */
+  readonly broken: string;
+  readonly expected: string;
+}
+
+/** A rule between rows or tables; `from` (and where) has one row `t`, with the table's key, for each break. */
+export interface RowRule {
+  readonly table: Table;
+  readonly column: string;
+  readonly from: string;
+  /** SQL of the offending value and of what was expected, as text. */
+  readonly value: string;
+  readonly expected: string;
+}
+
+const integer = (value: string, least: number): string =>
+  `(typeof(${value}) = 'integer' AND ${value} BETWEEN ${least} AND ${MAX_INTEGER})`;
+
+/** Date functions are slow and only needed where a month may lack the day. */
+const timeShape = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z';
+const FORMAT = '%Y-%m-%dT%H:%M:%SZ';
+const isTime = (value: string): string =>
+  `(typeof(${value}) = 'text' AND ${value} GLOB '${timeShape}' AND strftime('${FORMAT}', ${value}) IS ${value})`;
+
+function condition({ type, values, name: column }: Column): { valid: string; expected: string } {
+  const value = name(column);
+  switch (type) {
+    case 'id':
+    case 'ordinal':
+      return { valid: integer(value, 1), expected: `an integer from 1 to ${MAX_INTEGER}` };
+    case 'count':
+      return { valid: integer(value, 0), expected: `an integer from 0 to ${MAX_INTEGER}` };
+    case 'boolean':
+      return { valid: `(typeof(${value}) = 'integer' AND ${value} IN (0, 1))`, expected: '0 or 1' };
+    case 'time':
+      return {
+        valid: isTime(value),
+        expected: 'a time in UTC and whole seconds such as 2026-11-20T08:00:00Z',
+      };
+    case 'text':
+      return { valid: `typeof(${value}) = 'text'`, expected: 'text' };
+    case 'enum': {
+      const allowed = (values ?? []).map(literal).join(', ');
+      return {
+        valid: `(typeof(${value}) = 'text' AND ${value} IN (${allowed}))`,
+        expected: `one of ${(values ?? []).join(', ')}`,
+      };
+    }
+  }
+}
+
+/** What each value of a table must be by itself, and in the order of its row's times. */
+export function columnRules(table: Table): ColumnRule[] {
+  return table.columns.flatMap((column) => {
+    const value = name(column.name);
+    const { valid, expected } = condition(column);
+    const rules: ColumnRule[] = [
+      {
+        column: column.name,
+        broken: column.nullable ? `(${value} IS NOT NULL AND NOT ${valid})` : `(NOT ${valid})`,
+        expected: column.nullable ? `${expected}, or NULL` : expected,
+      },
+    ];
+    if (column.notAfter !== undefined) {
+      const later = name(column.notAfter);
+      rules.push({
+        column: column.name,
+        broken: `(typeof(${value}) = 'text' AND typeof(${later}) = 'text' AND ${value} > ${later})`,
+        expected: `not later than ${column.notAfter}`,
+      });
+    }
+    return rules;
+  });
+}
+
+/** The text columns of a table, which must be valid UTF-8. */
+export const textColumns = (table: Table): string[] =>
+  table.columns.filter((column) => column.type === 'text').map((column) => column.name);
+
+/** Condition that a text (or text joined from several) is valid UTF-8; NULL counts as valid. */
+export const isUtf8 = (sql: string): string => `is_utf8(CAST(coalesce(${sql}, '') AS BLOB))`;
+
+const asText = (sql: string): string => `coalesce(quote(${sql}), 'NULL')`;
+
+/** A key must be unique. Tables declare it; views and tables of another shape may not. */
+function duplicates(table: Table): RowRule {
+  const key = table.key.map((column) => name(column.name)).join(', ');
+  const columns = table.key.map((column) => column.name);
+  return {
+    table,
+    column: columns.join(', '),
+    from: `(SELECT ${key}, count(*) AS "rows" FROM ${name(table.name)} GROUP BY ${key} HAVING count(*) > 1) AS t`,
+    value: `"rows" || ' rows with this key'`,
+    expected: `'one row'`,
+  };
+}
+
+function historyRules(resource: Resource, history: History): RowRule[] {
+  const table = historyTable(resource, history);
+  const records = name(resource.plural);
+  const entries = name(history.table);
+  const key = name(history.key.name);
+  const order = name(history.order.name);
+  const orphan: RowRule = {
+    table,
+    column: history.key.name,
+    from: `${entries} AS t WHERE ${key} IS NOT NULL AND ${key} NOT IN (SELECT id FROM ${records} WHERE id IS NOT NULL)`,
+    value: asText(`t.${key}`),
+    expected: literal(`the id of a row in ${resource.plural}`),
+  };
+  // With max(), SQLite takes the other columns from the row that has it: the newest entry of each record.
+  const last = columnsOf(history.fields).some((column) => column.name === 'last_measured_at')
+    ? 'last_measured_at'
+    : history.order.name;
+  const compared = [...new Set([history.key.name, history.order.name, last, ...Object.keys(history.agrees)])];
+  const newest = `SELECT ${compared.map(name).join(', ')}, max(${order}) AS newest FROM ${entries} GROUP BY ${key}`;
+  const pairs = `(${newest}) AS t JOIN ${records} AS r ON r.id = t.${key}`;
+  const disagreements = Object.entries(history.agrees).map(([entryColumn, recordColumn]): RowRule => {
+    const entry = `t.${name(entryColumn)}`;
+    const record = `r.${name(recordColumn)}`;
+    return {
+      table,
+      column: entryColumn,
+      from: `${pairs} WHERE ${entry} <> ${record}`,
+      value: asText(entry),
+      expected: `'${recordColumn} of the record, ' || ${asText(record)}`,
+    };
+  });
+  const late: RowRule = {
+    table,
+    column: last,
+    from: `${pairs} WHERE t.${name(last)} > r.measured_at`,
+    value: asText(`t.${name(last)}`),
+    expected: `'not later than measured_at of the record, ' || ${asText('r.measured_at')}`,
+  };
+  return [orphan, ...disagreements, late];
+}
+
+/** All rules between rows and tables. */
+export const ROW_RULES: readonly RowRule[] = [
+  ...TABLES.map(duplicates),
+  ...RESOURCES.flatMap((resource) =>
+    resource.histories.flatMap((history) => historyRules(resource, history)),
+  ),
+];

@@ -1,0 +1,138 @@
+/**
+ * SQL that follows from the declarations. SQLite itself renders the JSON: measured, that is twice as fast as
+ * building objects in JavaScript, and a record reaches the publisher as one finished string.
+ */
+import { columnsOf } from '../resources/field.js';
+import type {
+  Column,
+  ColumnType,
+  EntryField,
+  Field,
+  History,
+  Kind,
+  LinksField,
+  ListField,
+  Reference,
+  SeriesField,
+} from '../resources/field.js';
+import { halves, routeNamed } from '../routes.js';
+import type { Route } from '../routes.js';
+
+/**
+ * Temporary tables of the reading connection, never of the register. `_withheld_name` holds what withheld users
+ * and groups are or were called, since a record may name its creator without an id. `_excluded` holds all that
+ * is not published: withheld, or left out as invalid, and then the id may be of any type, hence BLOB.
+ */
+export const TEMPORARY = `
+  CREATE TEMP TABLE _withheld (kind TEXT, id INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID;
+  CREATE TEMP TABLE _withheld_name (kind TEXT, name TEXT, PRIMARY KEY (kind, name)) WITHOUT ROWID;
+  CREATE TEMP TABLE _excluded (kind TEXT, id BLOB, PRIMARY KEY (kind, id)) WITHOUT ROWID;
+`;
+
+/** Double-quoted identifier: \`groups\` is a keyword. */
+export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
+
+/** Single-quoted text. */
+export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+/** Condition that a row of records may be published: neither withheld nor left out as invalid. */
+export const isPublished = (kind: Kind, column = 'id'): string =>
+  `(${name(column)} IS NOT NULL AND` +
+  ` ${name(column)} NOT IN (SELECT id FROM temp._excluded WHERE kind = ${literal(kind)}))`;
+
+/** Condition that a reference points at a withheld record, by id or, where there is no id, by name. */
+function isWithheld({ id, name: called, kind }: Reference): string {
+  const points = (to: Kind): string =>
+    `(${name(id)} IN (SELECT id FROM temp._withheld WHERE kind = ${literal(to)})` +
+    ` OR (${name(id)} IS NULL AND ${name(called)} IN` +
+    ` (SELECT name FROM temp._withheld_name WHERE kind = ${literal(to)})))`;
+  if (kind === 'user') return points('user');
+  // Where the kind was not measured the reference may be either, so either hides it.
+  const type = name(kind.column);
+  return `((${type} IS NOT 'group' AND ${points('user')}) OR (${type} IS NOT 'user' AND ${points('group')}))`;
+}
+
+/** A column's value as it may be published. */
+export function publishedValue(column: Column): string {
+  const value = name(column.name);
+  return column.identifies === undefined
+    ? value
+    : `CASE WHEN ${isWithheld(column.identifies)} THEN NULL ELSE ${value} END`;
+}
+
+const asJson = (type: ColumnType, sql: string): string =>
+  type === 'boolean' ? `CASE ${sql} WHEN 1 THEN json('true') WHEN 0 THEN json('false') END` : sql;
+
+/** A field that SQL can say whole. */
+type PlainField = EntryField | LinksField;
+
+function fieldValue(field: PlainField, table: readonly Route[]): string {
+  switch (field.is) {
+    case 'column':
+      return asJson(field.column.type, publishedValue(field.column));
+    case 'computed':
+      return asJson(field.type, field.sql);
+    case 'links':
+      return jsonObject(
+        Object.entries(field.routes).map(([link, route]) => {
+          const [before, after] = halves(routeNamed(table, route).path);
+          return [link, `${literal(before)} || id || ${literal(after)}`];
+        }),
+      );
+    case 'object': {
+      const parts = field.fields.map((part) => [part.name, fieldValue(part, table)] as const);
+      const unmeasured = parts.map(([, value]) => `${value} IS NULL`).join(' AND ');
+      return `CASE WHEN ${unmeasured} THEN NULL ELSE ${jsonObject(parts)} END`;
+    }
+  }
+}
+
+const jsonObject = (members: readonly (readonly [string, string])[]): string =>
+  `json_object(${members.map(([key, value]) => `${literal(key)}, ${value}`).join(', ')})`;
+
+/** The JSON object of fields that SQL can say whole, as an SQL expression. */
+export const objectOf = (fields: readonly PlainField[], table: readonly Route[]): string =>
+  jsonObject(fields.map((field) => [field.name, fieldValue(field, table)]));
+
+/** A document as SQL objects with gaps between them, for what comes from the histories. */
+export type Part = { readonly sql: string } | ListField | SeriesField;
+
+/** Cuts a document's fields into the longest runs that SQL can say whole, and the gaps between. */
+export function partsOf(fields: readonly Field[], table: readonly Route[]): Part[] {
+  const parts: Part[] = [];
+  let run: PlainField[] = [];
+  const close = (): void => {
+    if (run.length > 0) parts.push({ sql: objectOf(run, table) });
+    run = [];
+  };
+  for (const field of fields) {
+    if (field.is === 'list' || field.is === 'series') {
+      close();
+      parts.push(field);
+    } else run.push(field);
+  }
+  close();
+  return parts;
+}
+
+/**
+ * A history as rows of (record id, number of entries, JSON list), in order of the id, so that one merge pass
+ * pairs it with the records: a query per record is three times slower, and hopeless on a view.
+ */
+export function historyQuery(history: History, table: readonly Route[]): string {
+  const key = name(history.key.name);
+  const order = name(history.order.name);
+  const columns = new Set(
+    [history.key, history.order, ...columnsOf(history.fields)].map((c) => name(c.name)),
+  );
+  // Looking at the neighbours triples the cost of a row, so only histories that need it pay.
+  const neighbours = history.fields.some((field) => field.is === 'computed')
+    ? `, lag(last_measured_at) OVER w AS previous_last, lead(1, 1, 0) OVER w = 0 AS is_last`
+    : '';
+  const window = neighbours === '' ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
+  return (
+    `SELECT ${key}, count(*), json_group_array(${objectOf(history.fields, table)})` +
+    ` FROM (SELECT ${[...columns].join(', ')}${neighbours} FROM ${name(history.table)} ${window}` +
+    ` ORDER BY ${key}, ${order}) GROUP BY ${key}`
+  );
+}

@@ -1,0 +1,57 @@
+/** What a command says when it is done, for people. */
+import type { Published } from './build.js';
+import { number } from './progress.js';
+import { describe } from './register/check.js';
+import type { CheckReport } from './register/check.js';
+
+/** What a run cost. */
+export interface Cost {
+  readonly seconds: number;
+  readonly peakMemoryBytes: number;
+}
+
+/** 5300000 -> `5.3 MB`. */
+export function size(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit] ?? ''}`;
+}
+
+const list = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([what, count]) => `${number(count)} ${what}`)
+    .join(', ');
+
+const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
+  `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
+
+/** Findings, one line each, then what was left unsaid. */
+export function findingLines({ findings, more }: CheckReport): string[] {
+  return [
+    ...findings.map(describe),
+    ...more.map(({ table, column, count }) => `${table}: ${number(count)} more like these in ${column}`),
+  ];
+}
+
+export function publishedLines(out: string, result: Published, cost: Cost): string[] {
+  const { sequence, asOf, records, files, bytes, changes } = result;
+  const touched = changes.added + changes.changed + changes.removed;
+  return [
+    `${touched === 0 ? 'Nothing changed since' : 'Published'} snapshot ${sequence} in ${out}` +
+      ` (register as of ${asOf ?? 'never measured'})`,
+    `  records  ${list(records)}`,
+    `  files    ${number(files)}, ${size(bytes)}`,
+    `  changes  ${list({ ...changes })}`,
+    `  cost     ${costText(cost)}`,
+  ];
+}
+
+export const checkedLine = (register: string, { total }: CheckReport, cost: Cost): string =>
+  total === 0
+    ? `"${register}" keeps the contract (${costText(cost)})`
+    : `"${register}" breaks the contract in ${number(total)} ${total === 1 ? 'place' : 'places'} (${costText(cost)})`;

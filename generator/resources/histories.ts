@@ -1,0 +1,47 @@
+/** What the histories of names and owners have in common. */
+import { required, time } from './field.js';
+import type { ColumnField, ComputedField } from './field.js';
+
+export const changedAt: ColumnField = time(
+  'changed_at',
+  '2025-06-01T10:30:00Z',
+  'When the change happened, where the platform itself dates it.',
+);
+
+/** First and last reading that saw the entry. */
+export const seen: readonly ColumnField[] = [
+  required(
+    time('first_measured_at', '2025-06-02T08:00:00Z', 'The first reading that saw this entry.', {
+      notAfter: 'last_measured_at',
+    }),
+  ),
+  required(time('last_measured_at', '2026-11-20T08:00:00Z', 'The last reading that saw this entry.')),
+];
+
+/**
+ * A change that the platform does not date lies between two readings; both are published. Where the previous
+ * entry's last reading is not before this one's first, the readings say nothing (names learned from the
+ * platform's own list), and on the first entry there is no change.
+ */
+const bound = (name: string, value: string, description: string): ComputedField => ({
+  is: 'computed',
+  name,
+  type: 'time',
+  nullable: true,
+  description,
+  example: '2025-06-01T08:00:00Z',
+  sql: `CASE WHEN previous_last < first_measured_at THEN ${value} END`,
+});
+
+export const changedBetween: readonly ComputedField[] = [
+  bound(
+    'changed_after',
+    'previous_last',
+    'The change came after this reading, the last to see the entry before.',
+  ),
+  bound(
+    'changed_before',
+    'first_measured_at',
+    'The change came before this reading, the first to see this entry.',
+  ),
+];

@@ -1,0 +1,78 @@
+import { bool, id, measured, oneOf, ordinal, required, text, time } from './field.js';
+import type { History, Resource } from './field.js';
+import { changedAt, changedBetween, seen } from './histories.js';
+
+const userId = required(id('id', 1042, 'Numeric id of the user, stable.'));
+const username = text('username', 'marlow_finch', 'Username, exactly as read.');
+const position = required(ordinal('position', 2, 'Place in the order, 1 is the oldest.'));
+
+const usernames: History = {
+  name: 'usernames',
+  table: 'usernames',
+  description: 'Usernames the user was seen under, oldest first.',
+  key: required(id('user_id', 1042, 'The user.')).column,
+  order: position.column,
+  fields: [
+    position,
+    required(username),
+    {
+      is: 'computed',
+      name: 'is_current',
+      type: 'boolean',
+      nullable: false,
+      description: 'Whether this is the newest username.',
+      example: true,
+      sql: 'is_last',
+    },
+    ...seen,
+    changedAt,
+    ...changedBetween,
+  ],
+  agrees: { username: 'username' },
+};
+
+export const user: Resource = {
+  kind: 'user',
+  plural: 'users',
+  record: {
+    route: 'user',
+    fields: [
+      userId,
+      username,
+      text('display_name', 'Marlow', 'Display name, exactly as read.'),
+      oneOf('state', ['present', 'banned', 'deleted'], 'What became of the user on the platform.'),
+      bool('verified', false, 'Whether the platform marks the user as verified.'),
+      time('created_at', '2017-02-11T09:00:00Z', 'When the user joined, by the platform.'),
+      {
+        is: 'series',
+        name: 'username_count',
+        description: 'How many usernames were observed.',
+        history: 'usernames',
+        json: ({ count }) => String(count),
+      },
+      ...measured,
+      {
+        is: 'links',
+        name: 'links',
+        description: 'Paths of this record and of its usernames.',
+        routes: { self: 'user', usernames: 'user-usernames' },
+      },
+    ],
+  },
+  history: {
+    route: 'user-usernames',
+    fields: [
+      userId,
+      username,
+      { is: 'list', name: 'usernames', description: usernames.description, history: 'usernames' },
+      {
+        is: 'links',
+        name: 'links',
+        description: 'Paths of this history and of its record.',
+        routes: { self: 'user-usernames', user: 'user' },
+      },
+    ],
+  },
+  histories: [usernames],
+  totals: [],
+};

@@ -1,0 +1,187 @@
+/**
+ * Every URL of the service, once. The index, the published route table that the proxy reads, the links in
+ * records and the names of files all follow from here.
+ */
+import { Failure } from './errors.js';
+
+/** Which row of the caching table a response belongs to. */
+export type CacheClass = 'record' | 'summary' | 'download' | 'feed' | 'page';
+
+/** How record files are spread over folders: `url` mirrors the URLs, `bucketed` adds 1,000 folders by last digits. */
+export const LAYOUTS = ['url', 'bucketed'] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
+export interface IdParameter {
+  readonly name: string;
+  readonly in: 'path';
+  readonly type: 'id';
+  readonly description: string;
+}
+
+export interface IntegerParameter {
+  readonly name: string;
+  readonly in: 'query';
+  readonly type: 'integer';
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default: number;
+  readonly description: string;
+}
+
+export type Parameter = IdParameter | IntegerParameter;
+
+/** One URL template and the file template that answers it; both use `{parameter}`, files also `{parameter:bucket}`. */
+export interface Route {
+  readonly name: string;
+  readonly path: string;
+  readonly file: string;
+  readonly class: CacheClass;
+  readonly type: string;
+  readonly description: string;
+  readonly parameters?: readonly Parameter[];
+  /** A URL to try; a route by id gets one from the register. */
+  readonly example?: string;
+  /** Whether /api/v1 lists it: the endpoints of the specification. */
+  readonly listed: boolean;
+}
+
+export const PATHS = {
+  base: '/api/v1',
+  docs: '/developers',
+  description: '/api/v1/openapi.json',
+  bulk: '/downloads',
+  feeds: '/feeds',
+} as const;
+
+export const LARGEST_LIMIT = { minimum: 1, maximum: 200, default: 100 } as const;
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const byId = (description: string): readonly [IdParameter] => [
+  { name: 'id', in: 'path', type: 'id', description },
+];
+
+type Endpoint = Omit<Route, 'file' | 'type' | 'listed'> & { readonly file?: string };
+
+const RECORDS: readonly Endpoint[] = [
+  {
+    name: 'group',
+    path: '/api/v1/group/{id}',
+    class: 'record',
+    description: 'Measured record of one group',
+    parameters: byId('numeric group id'),
+  },
+  {
+    name: 'user',
+    path: '/api/v1/user/{id}',
+    class: 'record',
+    description: 'Measured record of one user',
+    parameters: byId('numeric user id'),
+  },
+  {
+    name: 'game',
+    path: '/api/v1/game/{id}',
+    class: 'record',
+    description: 'Measured record of one experience',
+    parameters: byId('numeric universe id'),
+  },
+  {
+    name: 'item',
+    path: '/api/v1/item/{id}',
+    class: 'record',
+    description: 'Measured record of one catalogue item',
+    parameters: byId('numeric asset id'),
+  },
+];
+
+const ENDPOINTS: readonly Endpoint[] = [
+  { name: 'index', path: PATHS.base, class: 'summary', description: 'Machine-readable index of the API' },
+  ...RECORDS,
+  {
+    name: 'largest',
+    path: '/api/v1/largest',
+    file: 'api/v1/largest/{limit}.json',
+    class: 'summary',
+    description: 'The largest measured groups, up to limit of them',
+    example: '/api/v1/largest?limit=10',
+    parameters: [
+      {
+        name: 'limit',
+        in: 'query',
+        type: 'integer',
+        ...LARGEST_LIMIT,
+        description: 'how many groups',
+      },
+    ],
+  },
+  {
+    name: 'stats',
+    path: '/api/v1/stats',
+    class: 'summary',
+    description: 'Register-wide measured totals',
+  },
+  {
+    name: 'group-history',
+    path: '/group/{id}/history.json',
+    class: 'record',
+    description: 'Full member, name and ownership history of one group',
+    parameters: byId('numeric group id'),
+  },
+  {
+    name: 'user-usernames',
+    path: '/user/{id}/usernames.json',
+    class: 'record',
+    description: 'Observed username history of one user',
+    parameters: byId('numeric user id'),
+  },
+];
+
+const SNAPSHOT: Endpoint = {
+  name: 'snapshot',
+  path: '/snapshot.json',
+  class: 'summary',
+  description: 'The published snapshot: when, what and how much',
+};
+
+/** `/api/v1/group/{id}` -> `api/v1/group/{id}.json`: what any static host finds by adding the suffix. */
+function fileOf({ path, file }: Endpoint): string {
+  if (file !== undefined) return file;
+  const bare = path.slice(1);
+  return bare.endsWith('.json') ? bare : `${bare}.json`;
+}
+
+/** `api/v1/group/{id}.json` -> `api/v1/group/{id:bucket}/{id}.json`. */
+const bucketed = (file: string): string => file.replace('{id}', '{id:bucket}/{id}');
+
+/** The route table for a layout. */
+export function routes(layout: Layout): readonly Route[] {
+  return [...ENDPOINTS, SNAPSHOT].map((endpoint) => ({
+    ...endpoint,
+    file: layout === 'bucketed' ? bucketed(fileOf(endpoint)) : fileOf(endpoint),
+    type: JSON_TYPE,
+    listed: endpoint !== SNAPSHOT,
+  }));
+}
+
+/** The route of that name. */
+export function routeNamed(table: readonly Route[], name: string): Route {
+  const route = table.find((candidate) => candidate.name === name);
+  if (route === undefined) throw new TypeError(`no route is named "${name}"`);
+  return route;
+}
+
+/** A URL or file template with its one parameter filled in. */
+export function expand(template: string, value: number): string {
+  return template.replaceAll(/\{\w+(:bucket)?\}/g, (_, bucket: string | undefined) =>
+    bucket === undefined ? String(value) : String(value % 1000).padStart(3, '0'),
+  );
+}
+
+/** A path template split around its parameter: SQL and JavaScript put the value between the two halves. */
+export function halves(template: string): readonly [string, string] {
+  const [before, after, ...more] = template.split(/\{\w+\}/);
+  if (before === undefined || after === undefined || more.length > 0) {
+    throw Failure.usage(`expected one parameter in the template "${template}"`);
+  }
+  return [before, after];
+}
