@@ -5,12 +5,14 @@ import { manifest } from './outputs/manifest.js';
 import { outputs } from './outputs/index.js';
 import type { Progress } from './progress.js';
 import { Publisher } from './publish/publisher.js';
-import type { Changes } from './publish/publisher.js';
+import type { Plan } from './publish/publisher.js';
+import type { Changes } from './publish/series.js';
 import { check } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
 import type { Overview } from './register/published.js';
+import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
 
 /** What a build does to the world outside its files, passed in. */
@@ -66,38 +68,41 @@ async function publish(
   { progress, warn, now, generator }: Effects,
 ): Promise<Omit<Published, 'published' | 'report'>> {
   const table = routes(config.layout);
-  const publisher = Publisher.open(config.out, table);
-  const records = Object.fromEntries(
-    overview.populations.map(({ resource, records }) => [resource.plural, records]),
-  );
-  const files = overview.populations.reduce(
-    (sum, { resource, records }) => sum + records * (resource.history === undefined ? 1 : 2),
-    FIXED_FILES,
-  );
-  progress.start('rendering', files, 'files');
+  const publisher = await Publisher.open(config.out, table, progress);
+  let plan: Plan;
   try {
+    progress.start('rendering', expectedFiles(overview), 'files');
     for (const { route, key, body } of outputs(register, config, overview, table)) {
       publisher.put(route, key, body);
       const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }
+    progress.finish();
+    plan = publisher.plan();
   } catch (error) {
     cleanUp(publisher, warn);
     throw error;
   }
-  progress.finish();
-  const commit = await publisher.commit((commit) =>
-    manifest({ config, overview, table, commit, builtAt: wholeSeconds(now()), generator }),
-  );
-  return {
-    sequence: commit.sequence,
+  const builtAt = wholeSeconds(now());
+  const announcement = {
+    manifest: manifest({ config, overview, table, plan, builtAt, generator }),
     asOf: overview.asOf,
-    records,
-    files: commit.files,
-    bytes: commit.bytes,
-    changes: commit.changes,
+    builtAt,
+    kinds: Object.fromEntries(RESOURCES.map(({ plural, record }) => [plural, record.route])),
   };
+  await publisher.commit(announcement, progress);
+  const { sequence, files, bytes, changes } = plan;
+  const records = Object.fromEntries(
+    overview.populations.map(({ resource, records }) => [resource.plural, records]),
+  );
+  return { sequence, asOf: overview.asOf, records, files, bytes, changes };
 }
+
+const expectedFiles = ({ populations }: Overview): number =>
+  populations.reduce(
+    (sum, { resource, records }) => sum + records * (resource.history === undefined ? 1 : 2),
+    FIXED_FILES,
+  );
 
 /** The index, the statistics and the 200 lists of the largest: files there are whatever the register holds. */
 const FIXED_FILES = 202;

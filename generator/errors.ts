@@ -11,6 +11,11 @@ export class Failure extends Error {
     this.exitCode = exitCode;
   }
 
+  /** The same failure, and what it means for the tree. */
+  adding(consequence: string): Failure {
+    return new Failure(this.exitCode, `${this.message}; ${consequence}`);
+  }
+
   /** The register or the tree has errors. */
   static invalid(message: string): Failure {
     return new Failure(EXIT.invalid, message);

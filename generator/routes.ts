@@ -136,12 +136,29 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-const SNAPSHOT: Endpoint = {
-  name: 'snapshot',
-  path: '/snapshot.json',
-  class: 'summary',
-  description: 'The published snapshot: when, what and how much',
-};
+/** What the publisher itself writes: described here, not listed among the endpoints of the specification. */
+const PUBLISHING: readonly Endpoint[] = [
+  {
+    name: 'snapshot',
+    path: '/snapshot.json',
+    class: 'summary',
+    description: 'The published snapshot: when, what and how much',
+  },
+  {
+    name: 'changes',
+    path: '/changes/index.json',
+    class: 'summary',
+    description: 'The newest snapshots, with what each changed',
+  },
+  {
+    name: 'change-list',
+    path: '/changes/{sequence}.json',
+    file: 'changes/{sequence}.json',
+    class: 'summary',
+    description: 'Every URL that one snapshot changed or removed',
+    parameters: [{ name: 'sequence', in: 'path', type: 'id', description: 'number of the snapshot' }],
+  },
+];
 
 /** `/api/v1/group/{id}` -> `api/v1/group/{id}.json`: what any static host finds by adding the suffix. */
 function fileOf({ path, file }: Endpoint): string {
@@ -155,12 +172,13 @@ const bucketed = (file: string): string => file.replace('{id}', '{id:bucket}/{id
 
 /** The route table for a layout. */
 export function routes(layout: Layout): readonly Route[] {
-  return [...ENDPOINTS, SNAPSHOT].map((endpoint) => ({
+  const complete = (listed: boolean) => (endpoint: Endpoint) => ({
     ...endpoint,
     file: layout === 'bucketed' ? bucketed(fileOf(endpoint)) : fileOf(endpoint),
     type: JSON_TYPE,
-    listed: endpoint !== SNAPSHOT,
-  }));
+    listed,
+  });
+  return [...ENDPOINTS.map(complete(true)), ...PUBLISHING.map(complete(false))];
 }
 
 /** The route of that name. */
@@ -170,11 +188,24 @@ export function routeNamed(table: readonly Route[], name: string): Route {
   return route;
 }
 
-/** A URL or file template with its one parameter filled in. */
-export function expand(template: string, value: number): string {
-  return template.replaceAll(/\{\w+(:bucket)?\}/g, (_, bucket: string | undefined) =>
-    bucket === undefined ? String(value) : String(value % 1000).padStart(3, '0'),
-  );
+/** `123456` and the template `{id:bucket}/{id}` -> `456/123456`. Compiled once, filled in millions of times. */
+export function filler(template: string): (value: number) => string {
+  const pieces = template.split(/(\{\w+(?::bucket)?\})/);
+  if (pieces.length === 1) return () => template;
+  return (value) => {
+    let filled = '';
+    for (const piece of pieces) {
+      if (!piece.startsWith('{')) filled += piece;
+      else filled += piece.endsWith(':bucket}') ? String(value % 1000).padStart(3, '0') : String(value);
+    }
+    return filled;
+  };
+}
+
+/** The template of a route's URL, with a query where its parameter is one: `/api/v1/largest?limit={limit}`. */
+export function urlTemplate({ path, parameters = [] }: Pick<Route, 'path' | 'parameters'>): string {
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  return query.length === 0 ? path : `${path}?${query.map(({ name }) => `${name}={${name}}`).join('&')}`;
 }
 
 /** A path template split around its parameter: SQL and JavaScript put the value between the two halves. */

@@ -1,9 +1,9 @@
 /** /snapshot.json: the tree's description of itself, which the proxy serves by. The only place with a build time. */
 import type { BuildConfig, Limit } from '../config.js';
-import type { Commit } from '../publish/publisher.js';
-import { FORMAT } from '../publish/tree.js';
+import { FORMAT } from '../publish/manifest.js';
+import type { Plan } from '../publish/publisher.js';
 import type { Overview } from '../register/published.js';
-import { PATHS, expand } from '../routes.js';
+import { PATHS, filler } from '../routes.js';
 import type { Route } from '../routes.js';
 
 /** What is known only when everything is rendered. */
@@ -11,7 +11,7 @@ export interface ManifestFacts {
   readonly config: BuildConfig;
   readonly overview: Overview;
   readonly table: readonly Route[];
-  readonly commit: Commit;
+  readonly plan: Plan;
   /** RFC 3339 UTC. */
   readonly builtAt: string;
   readonly generator: { readonly name: string; readonly version: string };
@@ -19,11 +19,11 @@ export interface ManifestFacts {
 
 const bucket = ({ tokens, refillSeconds }: Limit) => ({ tokens, refill_seconds: refillSeconds });
 
-export function manifest({ config, overview, table, commit, builtAt, generator }: ManifestFacts): string {
+export function manifest({ config, overview, table, plan, builtAt, generator }: ManifestFacts): string {
   const { operator, limits } = config;
   return JSON.stringify({
     format: FORMAT,
-    sequence: commit.sequence,
+    sequence: plan.sequence,
     as_of: overview.asOf,
     built_at: builtAt,
     generator,
@@ -38,15 +38,16 @@ export function manifest({ config, overview, table, commit, builtAt, generator }
     counts: Object.fromEntries(
       overview.populations.map(({ resource, records }) => [resource.plural, records]),
     ),
-    tree: { files: commit.files, bytes: commit.bytes },
-    routes: table.map((route) => described(route, commit.firstKeys.get(route.name))),
+    digest: plan.digest,
+    tree: { files: plan.files, bytes: plan.bytes },
+    routes: table.map((route) => described(route, plan.firstKeys.get(route.name))),
   });
 }
 
 /** A route as the proxy reads it. A route by id gets the first record there is as its example. */
 function described(route: Route, firstKey: number | undefined) {
   const { name, path, file, class: cacheClass, type, description, parameters, example } = route;
-  const byId = path.includes('{') && firstKey !== undefined ? expand(path, firstKey) : undefined;
+  const byId = path.includes('{') && firstKey !== undefined ? filler(path)(firstKey) : undefined;
   // JSON leaves out what is undefined.
   return { name, path, file, class: cacheClass, type, description, parameters, example: example ?? byId };
 }

@@ -1,9 +1,11 @@
-/** Files and folders of the tree: written into the stage, moved into place, deleted with their emptied folders. */
+/** Files and folders of the tree: written, linked, moved into place, deleted with their emptied folders. */
 import {
   closeSync,
+  linkSync,
   mkdirSync,
   openSync,
-  readdirSync,
+  opendirSync,
+  readSync,
   renameSync,
   rmdirSync,
   unlinkSync,
@@ -12,35 +14,124 @@ import {
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
 
-/** Writes files below a folder, making their folders as it goes. */
+/** Puts files below a folder, making their folders as it goes. */
 export class FileWriter {
   readonly #root: string;
-  /** Folders come in runs; the last one of each depth is most often the next one, too. */
+  /** Files of one series (a route) mostly share their folder with the one before, or have one each. */
   readonly #made = new Map<string, string>();
 
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** @param series files of one series (a route) share their folders, or have one each */
-  write(series: string, file: string, body: string): void {
+  #place(series: string, file: string): string {
     const path = join(this.#root, file);
     const folder = dirname(path);
     if (this.#made.get(series) !== folder) {
       mkdirSync(folder, { recursive: true });
       this.#made.set(series, folder);
     }
-    writeFileSync(path, body);
+    return path;
+  }
+
+  write(series: string, file: string, body: string): void {
+    writeFileSync(this.#place(series, file), body);
+  }
+
+  /** Gives a file a second name here. A file that is gone is passed over. */
+  link(series: string, file: string, source: string): void {
+    const path = this.#place(series, file);
+    try {
+      linkSync(source, path);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
   }
 }
 
-/** Moves everything below one folder to another. A folder that is not there yet moves whole, by one rename. */
-export function moveInto(from: string, to: string): void {
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const source = join(from, entry.name);
-    const target = join(to, entry.name);
-    if (!entry.isDirectory()) renameSync(source, target);
-    else if (!moveWhole(source, target)) moveInto(source, target);
+/** Collects lines in a file, many in one write. */
+export class LineWriter {
+  readonly #descriptor: number;
+  readonly #separator: string;
+  #lines: string[] = [];
+  #written = false;
+  #open = true;
+
+  /** @param separator stands between lines, not behind the last */
+  constructor(file: string, separator = '\n') {
+    this.#descriptor = openSync(file, 'w');
+    this.#separator = separator;
+  }
+
+  write(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length >= LINES_AT_ONCE) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#lines.length === 0) return;
+    const text = this.#lines.join(this.#separator);
+    writeFileSync(this.#descriptor, this.#written ? this.#separator + text : text);
+    this.#written = true;
+    this.#lines = [];
+  }
+
+  finish(): void {
+    if (this.#open) this.#flush();
+    this.close();
+  }
+
+  close(): void {
+    if (this.#open) closeSync(this.#descriptor);
+    this.#open = false;
+  }
+}
+
+const LINES_AT_ONCE = 1000;
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** The bytes of a file, in pieces that are valid until the next is asked for. */
+export function* chunksOf(file: string): Generator<Buffer, void, undefined> {
+  const descriptor = openSync(file, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (let read = readSync(descriptor, buffer); read > 0; read = readSync(descriptor, buffer)) {
+      yield buffer.subarray(0, read);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The lines of a file. */
+export function* linesOf(file: string): Generator<string, void, undefined> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for (const chunk of chunksOf(file)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+/**
+ * Moves everything below one folder to another and yields after each move. A folder that is not there yet moves
+ * whole, by one rename. Doing it again after an interruption moves the rest.
+ */
+export function* moveInto(from: string, to: string): Generator<void, void, undefined> {
+  const folder = opendirSync(from);
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      const source = join(from, entry.name);
+      const target = join(to, entry.name);
+      if (entry.isDirectory() && !moveWhole(source, target)) yield* moveInto(source, target);
+      else if (!entry.isDirectory()) renameSync(source, target);
+      yield;
+    }
+  } finally {
+    folder.closeSync();
   }
 }
 
@@ -61,46 +152,16 @@ export function deleteFile(root: string, file: string): void {
   try {
     unlinkSync(join(root, file));
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    const code = codeOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
   for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
     try {
       rmdirSync(join(root, folder));
     } catch (error) {
       const code = codeOf(error);
-      if (code === 'ENOENT') continue;
       if (code === 'ENOTEMPTY' || code === 'EEXIST') return;
-      throw error;
+      if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
     }
   }
 }
-
-/** Collects lines in a file, many in one write. */
-export class LineWriter {
-  readonly #descriptor: number;
-  #lines: string[] = [];
-
-  constructor(file: string) {
-    this.#descriptor = openSync(file, 'w');
-  }
-
-  write(line: string): void {
-    this.#lines.push(line);
-    if (this.#lines.length >= LINES_AT_ONCE) this.#flush();
-  }
-
-  #flush(): void {
-    if (this.#lines.length > 0) writeFileSync(this.#descriptor, `${this.#lines.join('\n')}\n`);
-    this.#lines = [];
-  }
-
-  close(): void {
-    try {
-      this.#flush();
-    } finally {
-      closeSync(this.#descriptor);
-    }
-  }
-}
-
-const LINES_AT_ONCE = 1000;

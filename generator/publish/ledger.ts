@@ -1,26 +1,39 @@
 /**
  * What every published file's content was, kept so that a build can tell what changed without reading the tree.
  * One file a route: a line of JSON that names the route's file template, then entries of 48 bytes in ascending
- * order of the key. Both reading and writing go through a fixed buffer, so ten million files cost no memory.
+ * order of the key. Reading and writing go through fixed buffers, so ten million files cost no memory.
  */
-import { closeSync, mkdirSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { codeOf } from '../errors.js';
 
 /** A published file: key within its route, size in bytes, SHA-256 of the content (32 bytes). */
 export interface Entry {
   readonly key: number;
   readonly bytes: number;
-  readonly hash: Uint8Array;
+  readonly hash: Buffer;
 }
 
 const ENTRY_BYTES = 48;
 const HASH_OFFSET = 16;
 const HASH_BYTES = 32;
 /** 4,096 entries, 192 KiB. */
-const BUFFER_BYTES = 4096 * ENTRY_BYTES;
+const BUFFER_ENTRIES = 4096;
 const HALF = 2 ** 32;
 const NEWLINE = 10;
+const HEADER_MAX_BYTES = 1024;
 
 /** Integers up to 2^53-1 as two halves of 32 bits. */
 function writeInteger(buffer: Buffer, value: number, offset: number): void {
@@ -34,17 +47,19 @@ const readInteger = (buffer: Buffer, offset: number): number =>
 /** Writes the ledger of one route. */
 export class LedgerWriter {
   readonly #descriptor: number;
-  readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  readonly #buffer = Buffer.allocUnsafe(BUFFER_ENTRIES * ENTRY_BYTES);
+  readonly #sum: Hash = createHash('sha256');
   #used = 0;
+  #open = true;
 
   constructor(folder: string, route: string, template: string) {
     mkdirSync(folder, { recursive: true });
     this.#descriptor = openSync(join(folder, route), 'w');
-    writeSync(this.#descriptor, `${JSON.stringify({ template })}\n`);
+    this.#write(Buffer.from(`${JSON.stringify({ template })}\n`));
   }
 
   add({ key, bytes, hash }: Entry): void {
-    if (this.#used === BUFFER_BYTES) this.#flush();
+    if (this.#used === this.#buffer.length) this.#flush();
     writeInteger(this.#buffer, key, this.#used);
     writeInteger(this.#buffer, bytes, this.#used + 8);
     this.#buffer.set(hash, this.#used + HASH_OFFSET);
@@ -52,39 +67,60 @@ export class LedgerWriter {
   }
 
   #flush(): void {
-    // A write may take less than it was given; a disk that is full then says so at the next.
-    for (let at = 0; at < this.#used;) {
-      at += writeSync(this.#descriptor, this.#buffer, at, this.#used - at);
-    }
+    this.#write(this.#buffer.subarray(0, this.#used));
     this.#used = 0;
   }
 
-  close(): void {
-    try {
-      this.#flush();
-    } finally {
-      closeSync(this.#descriptor);
-    }
+  #write(bytes: Buffer): void {
+    this.#sum.update(bytes);
+    // A write may take less than it was given; a disk that is full then says so at the next.
+    for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
   }
+
+  /** Ends the ledger and returns its checksum. */
+  finish(): string {
+    this.#flush();
+    this.close();
+    return this.#sum.digest('hex');
+  }
+
+  close(): void {
+    if (this.#open) closeSync(this.#descriptor);
+    this.#open = false;
+  }
+}
+
+/** A run of a ledger's entries: from the first of `start` to before the first of `end`. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Reads the ledger of one route, entry by entry. */
 export class LedgerReader {
   readonly template: string;
+  /** Entries in the ledger. */
+  readonly size: number;
   readonly #descriptor: number;
-  readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-  #position: number;
+  readonly #offset: number;
+  readonly #buffer: Buffer;
+  #open = true;
+  #next = 0;
+  #end: number;
   #filled = 0;
   #at = 0;
 
-  private constructor(descriptor: number, template: string, position: number) {
+  private constructor(descriptor: number, template: string, offset: number, bufferEntries: number) {
     this.#descriptor = descriptor;
     this.template = template;
-    this.#position = position;
+    this.#offset = offset;
+    this.size = Math.floor((fstatSync(descriptor).size - offset) / ENTRY_BYTES);
+    this.#end = this.size;
+    this.#buffer = Buffer.allocUnsafe(bufferEntries * ENTRY_BYTES);
   }
 
   /** The ledger of a route, or undefined where there is none. */
-  static open(folder: string, route: string): LedgerReader | undefined {
+  static open(folder: string, route: string, bufferEntries = BUFFER_ENTRIES): LedgerReader | undefined {
     let descriptor: number;
     try {
       descriptor = openSync(join(folder, route), 'r');
@@ -92,17 +128,37 @@ export class LedgerReader {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
-    const head = Buffer.alloc(1024);
+    const head = Buffer.alloc(HEADER_MAX_BYTES);
     const length = readSync(descriptor, head, 0, head.length, 0);
     const end = head.subarray(0, length).indexOf(NEWLINE);
     const header: unknown = JSON.parse(head.toString('utf8', 0, Math.max(end, 0)));
-    if (typeof header !== 'object' || header === null || !('template' in header)) {
-      throw new TypeError(`the ledger of "${route}" has no header`);
-    }
-    return new LedgerReader(descriptor, String(header.template), end + 1);
+    const { template } = headerSchema.parse(header);
+    return new LedgerReader(descriptor, template, end + 1, bufferEntries);
   }
 
-  /** The entry under the cursor, or undefined behind the last. Valid until the cursor moves. */
+  /** Restricts reading to a part of the ledger, and goes to its start. */
+  restrict({ start, end }: Range): void {
+    this.#next = start;
+    this.#end = end;
+    this.#filled = 0;
+    this.#at = 0;
+  }
+
+  /** How many entries have a key below this one: a binary search on the file. */
+  countBelow(key: number): number {
+    const field = Buffer.alloc(8);
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      readSync(this.#descriptor, field, 0, 8, this.#offset + middle * ENTRY_BYTES);
+      if (readInteger(field, 0) < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The entry under the cursor, or undefined behind the last. Its hash is valid until the cursor moves. */
   peek(): Entry | undefined {
     if (this.#at === this.#filled && !this.#fill()) return undefined;
     const hash = this.#buffer.subarray(this.#at + HASH_OFFSET, this.#at + HASH_OFFSET + HASH_BYTES);
@@ -113,36 +169,75 @@ export class LedgerReader {
     this.#at += ENTRY_BYTES;
   }
 
+  /** All entries from the cursor on; each is valid until the next is asked for. */
+  *entries(): Generator<Entry, void, undefined> {
+    for (let entry = this.peek(); entry !== undefined; entry = this.peek()) {
+      yield entry;
+      this.next();
+    }
+  }
+
   #fill(): boolean {
+    const wanted = Math.min(this.#buffer.length, (this.#end - this.#next) * ENTRY_BYTES);
     this.#filled = 0;
     this.#at = 0;
-    while (this.#filled < BUFFER_BYTES) {
-      const read = readSync(
-        this.#descriptor,
-        this.#buffer,
-        this.#filled,
-        BUFFER_BYTES - this.#filled,
-        this.#position,
-      );
-      if (read === 0) break;
-      this.#position += read;
+    while (this.#filled < wanted) {
+      const position = this.#offset + this.#next * ENTRY_BYTES + this.#filled;
+      const read = readSync(this.#descriptor, this.#buffer, this.#filled, wanted - this.#filled, position);
+      if (read === 0) throw new TypeError('the ledger is shorter than it was');
       this.#filled += read;
     }
-    this.#filled -= this.#filled % ENTRY_BYTES;
+    this.#next += this.#filled / ENTRY_BYTES;
     return this.#filled > 0;
   }
 
   close(): void {
-    closeSync(this.#descriptor);
+    if (this.#open) closeSync(this.#descriptor);
+    this.#open = false;
   }
 }
 
-/** The routes that a folder holds ledgers of. */
-export function ledgerRoutes(folder: string): string[] {
+const headerSchema = z.object({ template: z.string() });
+
+/** A whole ledger's own description: which snapshot it belongs to, and its files' checksums. */
+export interface LedgerIndex {
+  /** The digest of the tree (see digest.ts), the same as in snapshot.json. */
+  readonly digest: string;
+  readonly sums: Readonly<Record<string, string>>;
+}
+
+const INDEX = 'index.json';
+const indexSchema = z.object({ digest: z.string(), sums: z.record(z.string(), z.string()) });
+
+export function writeLedgerIndex(folder: string, index: LedgerIndex): void {
+  writeFileSync(join(folder, INDEX), JSON.stringify(index));
+}
+
+/** Whether a ledger is undamaged and that of the tree with this digest. */
+export function soundLedger(folder: string, digest: string): boolean {
   try {
-    return readdirSync(folder).toSorted();
+    const index = indexSchema.parse(JSON.parse(readFileSync(join(folder, INDEX), 'utf8')));
+    if (index.digest !== digest) return false;
+    return Object.entries(index.sums).every(([route, sum]) => sumOf(join(folder, route)) === sum);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
+    // Missing, cut short or scribbled over: in each case it has to be made anew.
+    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
+      return false;
     throw error;
   }
+}
+
+function sumOf(file: string): string {
+  const sum = createHash('sha256');
+  const descriptor = openSync(file, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(BUFFER_ENTRIES * ENTRY_BYTES);
+    for (let read = 1; read > 0;) {
+      read = readSync(descriptor, buffer);
+      sum.update(buffer.subarray(0, read));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  return sum.digest('hex');
 }

@@ -1,35 +1,34 @@
 /** The published tree as a folder: whose it is, and where its own bookkeeping lies. */
-import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
+import { readManifest } from './manifest.js';
 
 /** Bookkeeping of the tree, on the same file system so that renaming is atomic; never served. */
-const STATE = '.snapshot';
+export const STATE = '.snapshot';
 /** What may lie in an output folder without making it somebody else's: a clone keeps its empty dist with it. */
-const HARMLESS = new Set(['.gitignore', STATE]);
-
-/** The version of the tree's layout and of snapshot.json. */
-export const FORMAT = 1;
+export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', STATE]);
 
 /** The paths of an output folder. */
 export class Tree {
   readonly out: string;
+  readonly state: string;
+  /** The file a commit ends with: where it is, there is a snapshot. */
+  readonly manifest: string;
+  readonly lock: string;
+  readonly ledger: string;
+  readonly stage: string;
+  /** What the last commit replaced. */
+  readonly previous: string;
 
   private constructor(out: string) {
     this.out = out;
-  }
-
-  /** The file that a tree ends with: there is a snapshot when it is there. */
-  get manifest(): string {
-    return join(this.out, 'snapshot.json');
-  }
-
-  get ledger(): string {
-    return join(this.out, STATE, 'ledger');
-  }
-
-  get stage(): string {
-    return join(this.out, STATE, 'stage');
+    this.state = join(out, STATE);
+    this.manifest = join(out, 'snapshot.json');
+    this.lock = join(this.state, 'lock');
+    this.ledger = join(this.state, 'ledger');
+    this.stage = join(this.state, 'stage');
+    this.previous = join(this.state, 'previous');
   }
 
   /**
@@ -42,17 +41,14 @@ export class Tree {
       mkdirSync(out, { recursive: true });
       const found = readdirSync(out);
       const strange = found.find((name) => !HARMLESS.has(name));
-      if (strange !== undefined && !found.includes(STATE)) {
-        if (!found.includes('snapshot.json')) {
-          throw Failure.environment(
-            `output folder "${out}" is not empty and holds no snapshot.json (found "${strange}"), ` +
-              `expected an empty folder or a published tree`,
-          );
-        }
-        tree.previous();
+      if (strange !== undefined && !found.includes(STATE) && !found.includes('snapshot.json')) {
+        throw Failure.environment(
+          `output folder "${out}" is not empty and holds no snapshot.json (found "${strange}"), ` +
+            `expected an empty folder or a published tree`,
+        );
       }
-      rmSync(tree.stage, { recursive: true, force: true });
-      mkdirSync(join(tree.stage, 'tree'), { recursive: true });
+      readManifest(tree.manifest);
+      mkdirSync(tree.state, { recursive: true });
     } catch (error) {
       throw asFailure(error, `output folder "${out}"`);
     }
@@ -60,39 +56,24 @@ export class Tree {
   }
 
   /**
-   * What the published snapshot says of itself; undefined where there is none.
-   * @throws Failure invalid: snapshot.json is not one of ours, or of another format
+   * A folder that holds a published tree.
+   * @throws Failure environment: there is none
    */
-  previous(): { readonly sequence: number } | undefined {
-    let content: string;
+  static published(out: string): Tree {
+    const tree = new Tree(out);
+    let found: string[];
     try {
-      content = readFileSync(this.manifest, 'utf8');
+      found = readdirSync(out);
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw asFailure(error, `"${this.manifest}"`);
+      if (codeOf(error) !== 'ENOENT') throw asFailure(error, `output folder "${out}"`);
+      throw Failure.environment(`output folder "${out}" does not exist`);
     }
-    const value = parse(content);
-    const format = property(value, 'format');
-    const sequence = property(value, 'sequence');
-    if (format !== FORMAT || typeof sequence !== 'number') {
-      throw Failure.environment(
-        `"${this.manifest}" is not a snapshot this generator wrote (format ${JSON.stringify(format)}, expected ${FORMAT})`,
-      );
+    if (!found.includes('snapshot.json') && !found.includes(STATE)) {
+      throw Failure.environment(`"${out}" holds no published tree (no snapshot.json)`);
     }
-    return { sequence };
+    return tree;
   }
 }
-
-function parse(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
-}
-
-const property = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(name) : undefined;
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',

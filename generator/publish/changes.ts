@@ -1,0 +1,119 @@
+/** The change list: what mirrors and caches have to fetch and to forget, from one snapshot to the next. */
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { codeOf } from '../errors.js';
+import { chunksOf, linesOf } from './files.js';
+import type { StagePaths } from './stage.js';
+import type { Tree } from './tree.js';
+
+/** How many change lists are kept. A mirror that comes daily may miss a month. */
+export const KEPT_LISTS = 30;
+
+const counts = z.object({ added: z.int(), changed: z.int(), removed: z.int() });
+
+/** One snapshot in the index. The first of a tree, which changed everything, has no list. */
+const change = z.object({
+  sequence: z.int(),
+  from: z.int().nullable(),
+  as_of: z.string().nullable(),
+  built_at: z.string(),
+  /** Records, per kind. */
+  counts: z.record(z.string(), counts),
+  file: z.string().nullable(),
+  bytes: z.int().nullable(),
+  sha256: z.string().nullable(),
+});
+export type Change = z.infer<typeof change>;
+
+const index = z.object({
+  /** The snapshot that is published. */
+  sequence: z.int(),
+  /** The oldest snapshot from which the lists lead here; a copy older than that starts over. */
+  oldest: z.int(),
+  /** Newest first. */
+  changes: z.array(change),
+});
+export type ChangeIndex = z.infer<typeof index>;
+
+const fileOf = (sequence: number): string => `${sequence}.json`;
+const pathOf = (sequence: number): string => `/changes/${fileOf(sequence)}`;
+
+/** The published index; an empty one where there is none that can be read. */
+function readIndex(tree: Tree): readonly Change[] {
+  try {
+    return index.parse(JSON.parse(readFileSync(join(tree.out, 'changes', 'index.json'), 'utf8'))).changes;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError) return [];
+    throw error;
+  }
+}
+
+/** Writes the staged change list `FROM -> TO` from the parts the stage collected. */
+function writeList(paths: StagePaths, from: number, to: number): { bytes: number; sha256: string } {
+  const descriptor = openSync(join(paths.changes, fileOf(to)), 'w');
+  const digest = createHash('sha256');
+  let bytes = 0;
+  const write = (chunk: Uint8Array): void => {
+    digest.update(chunk);
+    bytes += chunk.length;
+    for (let at = 0; at < chunk.length;) at += writeSync(descriptor, chunk, at);
+  };
+  try {
+    write(Buffer.from(`{"from":${from},"to":${to},"put":[`));
+    for (const chunk of chunksOf(paths.puts)) write(chunk);
+    write(Buffer.from('],"delete":['));
+    for (const chunk of chunksOf(paths.deletes)) write(chunk);
+    write(Buffer.from(']}'));
+  } finally {
+    closeSync(descriptor);
+  }
+  return { bytes, sha256: digest.digest('hex') };
+}
+
+/**
+ * Stages the change list to a new snapshot and the index that names it.
+ * @returns files of lists that are too old now
+ */
+export function stageChanges(
+  tree: Tree,
+  paths: StagePaths,
+  from: number | null,
+  next: Pick<Change, 'sequence' | 'as_of' | 'built_at' | 'counts'>,
+): string[] {
+  const list = from === null ? undefined : writeList(paths, from, next.sequence);
+  const newest: Change = {
+    sequence: next.sequence,
+    from,
+    as_of: next.as_of,
+    built_at: next.built_at,
+    counts: next.counts,
+    file: list === undefined ? null : pathOf(next.sequence),
+    bytes: list?.bytes ?? null,
+    sha256: list?.sha256 ?? null,
+  };
+  // Only what leads here without a hole is of use; an index that was lost starts a new one.
+  const earlier = readIndex(tree).filter(({ sequence }) => sequence < next.sequence);
+  const reachable = earlier[0]?.sequence === from ? earlier : [];
+  const changes = [newest, ...reachable].slice(0, KEPT_LISTS);
+  const last = changes.at(-1);
+  const content: ChangeIndex = {
+    sequence: next.sequence,
+    oldest: last?.from ?? last?.sequence ?? next.sequence,
+    changes,
+  };
+  writeFileSync(join(paths.changes, 'index.json'), JSON.stringify(content));
+  const kept = new Set(changes.map(({ sequence }) => sequence));
+  return earlier
+    .filter(({ sequence, file }) => file !== null && !kept.has(sequence))
+    .map(({ sequence }) => `changes/${fileOf(sequence)}`);
+}
+
+const putLine = z.object({ path: z.string() });
+
+/** The URL paths that the staged list puts and deletes. */
+export function* stagedPaths(paths: StagePaths): Generator<string, void, undefined> {
+  for (const line of linesOf(paths.puts)) yield putLine.parse(JSON.parse(line.replace(/,$/, ''))).path;
+  for (const line of linesOf(paths.deletes)) yield z.string().parse(JSON.parse(line.replace(/,$/, '')));
+}

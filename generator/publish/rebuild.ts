@@ -1,0 +1,37 @@
+/** The ledger anew, from the tree itself: for when it is missing, damaged, or of another snapshot. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Progress } from '../progress.js';
+import { filler } from '../routes.js';
+import { treeDigest } from './digest.js';
+import { LedgerWriter, writeLedgerIndex } from './ledger.js';
+import type { Manifest } from './manifest.js';
+import { measure, scan } from './scan.js';
+import type { Tree } from './tree.js';
+
+/** @returns the digest of the tree as it is, which is the snapshot's unless files were tampered with */
+export async function rebuildLedger(
+  tree: Tree,
+  { routes, digest: promised }: Manifest,
+  progress: Progress,
+): Promise<string> {
+  const { keys } = await scan(tree, routes, progress);
+  const total = [...keys.values()].reduce((sum, { length }) => sum + length, 0);
+  progress.start('rebuilding the ledger', total, 'files');
+  rmSync(tree.ledger, { recursive: true, force: true });
+  const sums: Record<string, string> = {};
+  for (const { name, file } of routes) {
+    const writer = new LedgerWriter(tree.ledger, name, file);
+    const placeOf = filler(file);
+    for (const key of keys.get(name) ?? []) {
+      writer.add({ key, ...measure(join(tree.out, placeOf(key))) });
+      const pause = progress.advance(1);
+      if (pause !== undefined) await pause;
+    }
+    sums[name] = writer.finish();
+  }
+  // Of this snapshot, whatever became of its files: those that differ will be found changed.
+  writeLedgerIndex(tree.ledger, { digest: promised, sums });
+  progress.finish();
+  return treeDigest(tree.ledger, routes);
+}

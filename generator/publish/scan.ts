@@ -1,0 +1,94 @@
+/** The files that really lie in a tree, and which route's they are. */
+import { hash, createHash } from 'node:crypto';
+import { opendirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Progress } from '../progress.js';
+import { filler } from '../routes.js';
+import { chunksOf } from './files.js';
+import type { PublishedRoute } from './manifest.js';
+import { HARMLESS } from './tree.js';
+import type { Tree } from './tree.js';
+
+/** The keys of a route's files, ascending: 8 bytes a file is all that a scan keeps. */
+export interface Scan {
+  readonly keys: ReadonlyMap<string, Float64Array>;
+  /** Files that belong to no route. */
+  readonly strange: readonly string[];
+}
+
+/** What publishing keeps beside the routes' files: described by snapshot.json and /changes, not by the ledger. */
+const OWN_FILES = /^(snapshot\.json|changes\/(index|\d+)\.json)$/;
+
+interface Matcher {
+  readonly name: string;
+  readonly pattern: RegExp;
+  readonly file: (key: number) => string;
+}
+
+/** `group/{id:bucket}/{id}.json` -> a pattern whose group `id` is the key. */
+function matcher({ name, file }: PublishedRoute): Matcher {
+  const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
+  const pattern = escaped
+    .replaceAll(/\{\w+:bucket\}/g, String.raw`\d{3}`)
+    .replaceAll(/\{\w+\}/g, String.raw`(?<key>\d+)`);
+  return { name, pattern: new RegExp(`^${pattern}$`), file: filler(file) };
+}
+
+/** Walks the tree. A file of a route is told by its name, and must be where the route's template puts it. */
+export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
+  const matchers = routes.map(matcher);
+  const keys = new Map<string, number[]>(routes.map(({ name }) => [name, []]));
+  const strange: string[] = [];
+  progress.start('looking through the tree', 0, 'files');
+  for (const file of filesBelow(tree.out, '')) {
+    const key = matchers.some(({ name, pattern, file: placeOf }) => {
+      const match = pattern.exec(file);
+      if (match === null) return false;
+      const found = Number(match.groups?.['key'] ?? 0);
+      if (placeOf(found) !== file) return false;
+      keys.get(name)?.push(found);
+      return true;
+    });
+    if (!key && !OWN_FILES.test(file)) strange.push(file);
+    const pause = progress.advance(1);
+    if (pause !== undefined) await pause;
+  }
+  progress.finish();
+  return {
+    keys: new Map([...keys].map(([name, found]) => [name, Float64Array.from(found).toSorted()])),
+    strange: strange.toSorted(),
+  };
+}
+
+function* filesBelow(root: string, folder: string): Generator<string, void, undefined> {
+  const directory = opendirSync(join(root, folder));
+  try {
+    for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (folder === '' && HARMLESS.has(entry.name)) continue;
+      if (entry.isDirectory()) yield* filesBelow(root, path);
+      else yield path;
+    }
+  } finally {
+    directory.closeSync();
+  }
+}
+
+/** Files up to this size are read whole: 1 MiB. */
+const WHOLE_BYTES = 1024 * 1024;
+
+/** Size and SHA-256 of a file's content. */
+export function measure(path: string): { readonly bytes: number; readonly hash: Buffer } {
+  const { size } = statSync(path);
+  if (size <= WHOLE_BYTES) {
+    const content = readFileSync(path);
+    return { bytes: content.length, hash: hash('sha256', content, 'buffer') };
+  }
+  const digest = createHash('sha256');
+  let bytes = 0;
+  for (const chunk of chunksOf(path)) {
+    digest.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, hash: digest.digest() };
+}

@@ -1,0 +1,114 @@
+/**
+ * The place where a commit is made ready: everything that needs room on the disk is done here, so that the commit
+ * itself only renames and deletes.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { FileWriter, LineWriter } from './files.js';
+import type { Tree } from './tree.js';
+
+/** The paths of a stage. */
+export function stagePaths({ stage }: Tree) {
+  return {
+    /** New and changed files, at their places. */
+    tree: join(stage, 'tree'),
+    ledger: join(stage, 'ledger'),
+    /** Files to delete: before snapshot.json changes, and after, when no route leads to them any more. */
+    removed: join(stage, 'removed'),
+    left: join(stage, 'left'),
+    /** The change list and its index, moved when the tree is complete. */
+    changes: join(stage, 'changes'),
+    manifest: join(stage, 'snapshot.json'),
+    /** What the commit replaces. */
+    previous: join(stage, 'previous'),
+    /** The parts of the change list, and the names of the files in it. */
+    puts: join(stage, 'puts'),
+    deletes: join(stage, 'deletes'),
+    files: join(stage, 'files'),
+    /** Written last: with it a stage is complete, and a commit that was interrupted goes on. */
+    journal: join(stage, 'COMMIT'),
+  } as const;
+}
+
+export type StagePaths = ReturnType<typeof stagePaths>;
+
+/** A file of the tree as the change list names it. */
+export interface Put {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** Collects what a commit will do. */
+export class Stage {
+  readonly paths: StagePaths;
+  readonly #tree: Tree;
+  readonly #staged: FileWriter;
+  readonly #kept: FileWriter;
+  readonly #removed: LineWriter;
+  readonly #left: LineWriter;
+  readonly #puts: LineWriter;
+  readonly #deletes: LineWriter;
+  readonly #files: LineWriter;
+
+  /** Starts anew: what an earlier build left here unfinished is deleted. */
+  constructor(tree: Tree) {
+    this.#tree = tree;
+    this.paths = stagePaths(tree);
+    rmSync(tree.stage, { recursive: true, force: true });
+    for (const folder of ['tree', 'ledger', 'changes', 'previous'] as const) {
+      mkdirSync(this.paths[folder], { recursive: true });
+    }
+    this.#staged = new FileWriter(this.paths.tree);
+    this.#kept = new FileWriter(join(this.paths.previous, 'tree'));
+    this.#removed = new LineWriter(this.paths.removed);
+    this.#left = new LineWriter(this.paths.left);
+    this.#puts = new LineWriter(this.paths.puts, ',\n');
+    this.#deletes = new LineWriter(this.paths.deletes, ',\n');
+    this.#files = new LineWriter(this.paths.files);
+  }
+
+  /** Stages a file's content: text, or the path of a file that has it. */
+  place(series: string, file: string, body: string | { readonly file: string }): void {
+    if (typeof body === 'string') this.#staged.write(series, file, body);
+    else this.#staged.link(series, file, body.file);
+    this.#files.write(file);
+  }
+
+  /** Keeps what is published under this name, for a rollback. */
+  keep(series: string, file: string): void {
+    this.#kept.link(series, file, join(this.#tree.out, file));
+  }
+
+  /** The file goes; `late` when it only makes room for its own new place. */
+  remove(file: string, late = false): void {
+    (late ? this.#left : this.#removed).write(file);
+  }
+
+  listPut(put: Put): void {
+    this.#puts.write(JSON.stringify(put));
+  }
+
+  listDelete(path: string): void {
+    this.#deletes.write(JSON.stringify(path));
+  }
+
+  /** Ends the parts of the change list, which can then be put together. */
+  finishLists(): void {
+    for (const lines of [this.#puts, this.#deletes, this.#files]) lines.finish();
+  }
+
+  finish(): void {
+    for (const lines of this.#lines()) lines.finish();
+  }
+
+  /** Deletes everything that was staged. */
+  discard(): void {
+    for (const lines of this.#lines()) lines.close();
+    rmSync(this.#tree.stage, { recursive: true, force: true });
+  }
+
+  #lines(): readonly LineWriter[] {
+    return [this.#removed, this.#left, this.#puts, this.#deletes, this.#files];
+  }
+}
