@@ -1,11 +1,12 @@
 /** The story of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
-import { messageOf } from './errors.js';
+import { Failure, messageOf } from './errors.js';
 import { manifest } from './outputs/manifest.js';
 import { outputs } from './outputs/index.js';
 import type { Progress } from './progress.js';
+import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
-import type { Plan } from './publish/publisher.js';
+import type { Announcement, Plan } from './publish/publisher.js';
 import type { Changes } from './publish/series.js';
 import { check } from './register/check.js';
 import type { CheckReport } from './register/check.js';
@@ -14,6 +15,7 @@ import { markWithheld, overview as measure } from './register/published.js';
 import type { Overview } from './register/published.js';
 import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
+import type { Route } from './routes.js';
 
 /** What a build does to the world outside its files, passed in. */
 export interface Effects {
@@ -49,27 +51,46 @@ export interface Published {
  * @throws Failure with one line for the operator and an exit code
  */
 export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
+  const { progress } = effects;
   const register = Register.open(config.register);
   try {
-    const report = await check(register, effects.progress, config.skipInvalid);
+    const report = await untouched(check(register, progress, config.skipInvalid));
     if (report.total > 0 && !(config.skipInvalid && report.skippable)) return { published: false, report };
     markWithheld(register);
     const overview = measure(register);
-    return { published: true, report, ...(await publish(register, config, overview, effects)) };
+    const table = routes(config.layout);
+    const publisher = await Publisher.open(config.out, table, progress);
+    const plan = await untouched(render(register, config, overview, table, publisher, effects));
+    await publisher.commit(announce(config, overview, table, plan, effects), progress);
+    const { sequence, files, bytes, changes } = plan;
+    writeLists(config.out, config.operator.baseUrl, sequence, config.lists);
+    const records = Object.fromEntries(
+      overview.populations.map(({ resource, records }) => [resource.plural, records]),
+    );
+    return { published: true, report, sequence, asOf: overview.asOf, records, files, bytes, changes };
   } finally {
     register.close();
   }
 }
 
-async function publish(
+/** Whatever goes wrong before the commit, the operator learns that nothing came of it. */
+async function untouched<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof Failure ? error.adding('the published tree is what it was') : error;
+  }
+}
+
+/** Renders and stages everything. */
+async function render(
   register: Register,
   config: BuildConfig,
   overview: Overview,
-  { progress, warn, now, generator }: Effects,
-): Promise<Omit<Published, 'published' | 'report'>> {
-  const table = routes(config.layout);
-  const publisher = await Publisher.open(config.out, table, progress);
-  let plan: Plan;
+  table: readonly Route[],
+  publisher: Publisher,
+  { progress, warn }: Effects,
+): Promise<Plan> {
   try {
     progress.start('rendering', expectedFiles(overview), 'files');
     for (const { route, key, body } of outputs(register, config, overview, table)) {
@@ -78,24 +99,55 @@ async function publish(
       if (pause !== undefined) await pause;
     }
     progress.finish();
-    plan = publisher.plan();
+    const plan = publisher.plan();
+    if (!config.acceptRemovals) brake(plan);
+    return plan;
   } catch (error) {
-    cleanUp(publisher, warn);
+    // The error that stopped the build matters more than one of cleaning up after it.
+    try {
+      publisher.abort();
+    } catch (further) {
+      warn(`the stage could not be removed: ${messageOf(further)}`);
+    }
     throw error;
   }
+}
+
+function announce(
+  config: BuildConfig,
+  overview: Overview,
+  table: readonly Route[],
+  plan: Plan,
+  { now, generator }: Effects,
+): Announcement {
   const builtAt = wholeSeconds(now());
-  const announcement = {
+  return {
     manifest: manifest({ config, overview, table, plan, builtAt, generator }),
     asOf: overview.asOf,
     builtAt,
-    kinds: Object.fromEntries(RESOURCES.map(({ plural, record }) => [plural, record.route])),
+    kinds: RECORD_ROUTES,
   };
-  await publisher.commit(announcement, progress);
-  const { sequence, files, bytes, changes } = plan;
-  const records = Object.fromEntries(
-    overview.populations.map(({ resource, records }) => [resource.plural, records]),
-  );
-  return { sequence, asOf: overview.asOf, records, files, bytes, changes };
+}
+
+/** Each kind's plural, and the route with one file for each of its records. */
+export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntries(
+  RESOURCES.map(({ plural, record }) => [plural, record.route]),
+);
+
+/** More than this share of a kind's records gone at once is more likely a broken register than the truth. */
+const PLAUSIBLE_REMOVAL = 0.1;
+
+/** @throws Failure invalid: so many records would be removed that somebody should look first */
+function brake({ byRoute }: Plan): void {
+  for (const [kind, route] of Object.entries(RECORD_ROUTES)) {
+    const { changed = 0, removed = 0, unchanged = 0 } = byRoute.get(route) ?? {};
+    const before = changed + removed + unchanged;
+    if (removed === 0 || (removed < before && removed <= PLAUSIBLE_REMOVAL * before)) continue;
+    throw Failure.invalid(
+      `${removed} of ${before} ${kind} would be removed, expected at most ${100 * PLAUSIBLE_REMOVAL} %` +
+        ` (--accept-removals publishes all the same)`,
+    );
+  }
 }
 
 const expectedFiles = ({ populations }: Overview): number =>
@@ -107,13 +159,5 @@ const expectedFiles = ({ populations }: Overview): number =>
 /** The index, the statistics and the 200 lists of the largest: files there are whatever the register holds. */
 const FIXED_FILES = 202;
 
-/** The error that stopped the build matters more than one of cleaning up after it. */
-function cleanUp(publisher: Publisher, warn: Effects['warn']): void {
-  try {
-    publisher.abort();
-  } catch (error) {
-    warn(`the stage could not be removed: ${messageOf(error)}`);
-  }
-}
-
-const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');
+/** RFC 3339 UTC in whole seconds. */
+export const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');

@@ -3,6 +3,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { Failure, codeOf, messageOf } from './errors.js';
+import type { Lists } from './publish/lists.js';
 import { LAYOUTS } from './routes.js';
 import type { Layout } from './routes.js';
 
@@ -39,6 +40,9 @@ export interface BuildConfig {
   readonly limits: Limits;
   readonly layout: Layout;
   readonly skipInvalid: boolean;
+  /** Publish even where more of a kind would be removed than is plausible. */
+  readonly acceptRemovals: boolean;
+  readonly lists: Lists;
 }
 
 export const DEFAULTS = {
@@ -85,6 +89,9 @@ const buildFlags = z.object({
   baseUrl: baseUrl.optional(),
   layout: z.enum(LAYOUTS).default(DEFAULTS.layout),
   skipInvalid: z.boolean().default(false),
+  acceptRemovals: z.boolean().default(false),
+  purgeList: text.exactOptional(),
+  filesFrom: text.exactOptional(),
 });
 
 /**
@@ -102,6 +109,11 @@ export function buildConfig(flags: unknown): BuildConfig {
     limits,
     layout: given.layout,
     skipInvalid: given.skipInvalid,
+    acceptRemovals: given.acceptRemovals,
+    lists: {
+      ...(given.purgeList === undefined ? {} : { purgeList: given.purgeList }),
+      ...(given.filesFrom === undefined ? {} : { filesFrom: given.filesFrom }),
+    },
   });
 }
 

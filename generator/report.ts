@@ -1,6 +1,8 @@
 /** What a command says when it is done, for people. */
 import type { Published } from './build.js';
+import type { Difference } from './diff.js';
 import { number } from './progress.js';
+import type { VerifyReport } from './publish/verify.js';
 import { describe } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 
@@ -55,3 +57,43 @@ export const checkedLine = (register: string, { total }: CheckReport, cost: Cost
   total === 0
     ? `"${register}" keeps the contract (${costText(cost)})`
     : `"${register}" breaks the contract in ${number(total)} ${total === 1 ? 'place' : 'places'} (${costText(cost)})`;
+
+/** Counts per route, then examples with their old and new values. */
+export function differenceLines({ sequence, changes, byRoute, examples }: Difference): string[] {
+  const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
+  const touched = changes.added + changes.changed + changes.removed;
+  if (touched === 0) return [`A build would change nothing in ${against}`];
+  return [
+    `A build would change ${number(touched)} files of ${against}: ${list({ ...changes })}`,
+    ...Object.entries(byRoute)
+      .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
+      .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
+    'For example',
+    ...examples.flatMap(({ what, url, fields = [] }) => [
+      `  ${what} ${url}`,
+      ...fields.map(({ field, from, to }) => `    ${field}: ${brief(from)} -> ${brief(to)}`),
+    ]),
+  ];
+}
+
+const BRIEF_CHARACTERS = 80;
+
+function brief(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'nothing';
+  return json.length > BRIEF_CHARACTERS ? `${json.slice(0, BRIEF_CHARACTERS)}…` : json;
+}
+
+/** What is wrong with a tree, and whether it has been mended. */
+export function damageLines(
+  out: string,
+  { sequence, files, damage, total }: VerifyReport,
+  repaired: boolean,
+): string[] {
+  const rest = total - damage.length;
+  const verdict = total === 0 ? 'is as its ledger and digest say' : `has ${number(total)} damaged files`;
+  return [
+    ...damage.map(({ file, what }) => `${what}: ${file}`),
+    ...(rest > 0 ? [`and ${number(rest)} more`] : []),
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${number(files)} files)${repaired && total > 0 ? '; repaired' : ''}`,
+  ];
+}

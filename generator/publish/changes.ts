@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'nod
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
-import { chunksOf, linesOf } from './files.js';
+import { chunksOf } from './files.js';
 import type { StagePaths } from './stage.js';
 import type { Tree } from './tree.js';
 
@@ -41,7 +41,7 @@ const fileOf = (sequence: number): string => `${sequence}.json`;
 const pathOf = (sequence: number): string => `/changes/${fileOf(sequence)}`;
 
 /** The published index; an empty one where there is none that can be read. */
-function readIndex(tree: Tree): readonly Change[] {
+export function readChangeIndex(tree: Tree): readonly Change[] {
   try {
     return index.parse(JSON.parse(readFileSync(join(tree.out, 'changes', 'index.json'), 'utf8'))).changes;
   } catch (error) {
@@ -61,11 +61,12 @@ function writeList(paths: StagePaths, from: number, to: number): { bytes: number
     for (let at = 0; at < chunk.length;) at += writeSync(descriptor, chunk, at);
   };
   try {
-    write(Buffer.from(`{"from":${from},"to":${to},"put":[`));
+    // One entry a line, for those who read it as a stream.
+    write(Buffer.from(`{"from":${from},"to":${to},"put":[\n`));
     for (const chunk of chunksOf(paths.puts)) write(chunk);
-    write(Buffer.from('],"delete":['));
+    write(Buffer.from('\n],"delete":[\n'));
     for (const chunk of chunksOf(paths.deletes)) write(chunk);
-    write(Buffer.from(']}'));
+    write(Buffer.from('\n]}\n'));
   } finally {
     closeSync(descriptor);
   }
@@ -94,7 +95,7 @@ export function stageChanges(
     sha256: list?.sha256 ?? null,
   };
   // Only what leads here without a hole is of use; an index that was lost starts a new one.
-  const earlier = readIndex(tree).filter(({ sequence }) => sequence < next.sequence);
+  const earlier = readChangeIndex(tree).filter(({ sequence }) => sequence < next.sequence);
   const reachable = earlier[0]?.sequence === from ? earlier : [];
   const changes = [newest, ...reachable].slice(0, KEPT_LISTS);
   const last = changes.at(-1);
@@ -108,12 +109,4 @@ export function stageChanges(
   return earlier
     .filter(({ sequence, file }) => file !== null && !kept.has(sequence))
     .map(({ sequence }) => `changes/${fileOf(sequence)}`);
-}
-
-const putLine = z.object({ path: z.string() });
-
-/** The URL paths that the staged list puts and deletes. */
-export function* stagedPaths(paths: StagePaths): Generator<string, void, undefined> {
-  for (const line of linesOf(paths.puts)) yield putLine.parse(JSON.parse(line.replace(/,$/, ''))).path;
-  for (const line of linesOf(paths.deletes)) yield z.string().parse(JSON.parse(line.replace(/,$/, '')));
 }

@@ -14,8 +14,9 @@ import {
 import { join } from 'node:path';
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { deleteFile, linesOf, moveInto } from './files.js';
+import { chunksOf, deleteFile, linesOf, moveInto } from './files.js';
 import { stagePaths } from './stage.js';
+import type { StagePaths } from './stage.js';
 import type { Tree } from './tree.js';
 
 /**
@@ -71,8 +72,23 @@ function* steps(tree: Tree): Generator<void, void, undefined> {
     rmSync(tree.previous, { recursive: true, force: true });
     renameSync(paths.previous, tree.previous);
   }
+  report(tree, paths);
   unlinkSync(paths.journal);
   rmSync(tree.stage, { recursive: true, force: true });
+}
+
+/** Notes what was done for `takeReport`; a commit that was interrupted here notes it twice, which does no harm. */
+function report(tree: Tree, paths: StagePaths): void {
+  mkdirSync(tree.unreported, { recursive: true });
+  for (const list of ['files', 'urls'] as const) {
+    const descriptor = openSync(join(tree.unreported, list), 'a');
+    try {
+      for (const chunk of chunksOf(paths[list])) writeSync(descriptor, chunk);
+      writeSync(descriptor, '\n');
+    } finally {
+      closeSync(descriptor);
+    }
+  }
 }
 
 function* removeAll(tree: Tree, list: string): Generator<void, void, undefined> {

@@ -38,14 +38,9 @@ export class FileWriter {
     writeFileSync(this.#place(series, file), body);
   }
 
-  /** Gives a file a second name here. A file that is gone is passed over. */
+  /** Gives a file a second name here. */
   link(series: string, file: string, source: string): void {
-    const path = this.#place(series, file);
-    try {
-      linkSync(source, path);
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error;
-    }
+    linkSync(source, this.#place(series, file));
   }
 }
 

@@ -2,38 +2,28 @@
  * Rendered files become the published tree, and what did not change is not touched. Until the commit the tree is
  * what it was; an interrupted commit is completed by whoever comes next.
  */
-import { hash } from 'node:crypto';
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
-import type { Route } from '../routes.js';
 import { stageChanges } from './changes.js';
 import { apply, isSealed, seal } from './commit.js';
+import { Comparison } from './comparison.js';
+import type { Compared, Outcome } from './comparison.js';
 import { treeDigest } from './digest.js';
-import { LedgerReader, LedgerWriter, soundLedger, writeLedgerIndex } from './ledger.js';
+import { LedgerWriter, soundLedger, writeLedgerIndex } from './ledger.js';
 import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
 import { rebuildLedger } from './rebuild.js';
-import { Series } from './series.js';
-import type { Changes, Gone, Verdict } from './series.js';
+import type { Gone } from './series.js';
 import { Stage } from './stage.js';
 import { Tree, asFailure } from './tree.js';
 
 /** What all files of a build come to, known before the commit. */
-export interface Plan {
-  /** The snapshot this one follows; undefined for the first. */
-  readonly previous: Manifest | undefined;
+export interface Plan extends Outcome {
   /** Counts the snapshots of this tree, from 1; a build that changes nothing makes no new one. */
   readonly sequence: number;
-  readonly changes: Readonly<Changes>;
-  readonly byRoute: ReadonlyMap<string, Readonly<Changes>>;
-  /** Files and bytes of the tree, without snapshot.json and the change lists. */
-  readonly files: number;
-  readonly bytes: number;
   readonly digest: string;
-  /** The lowest key of each route that has files. */
-  readonly firstKeys: ReadonlyMap<string, number>;
 }
 
 /** What a commit says of itself to the world. */
@@ -50,8 +40,9 @@ export interface Announcement {
 export class Publisher {
   readonly tree: Tree;
   readonly #lock: Lock;
+  /** The snapshot this one follows; undefined for the first. */
   readonly #previous: Manifest | undefined;
-  readonly #series: ReadonlyMap<string, Series>;
+  readonly #comparison: Comparison;
   readonly #stage: Stage;
   #plan: Plan | undefined;
 
@@ -65,31 +56,24 @@ export class Publisher {
     this.#lock = lock;
     this.#previous = previous;
     this.#stage = new Stage(tree);
-    // Routes that the last snapshot had and this one has not: all their files go.
-    const forgotten = (previous?.routes ?? []).filter((old) => routes.every(({ name }) => name !== old.name));
-    this.#series = new Map([
-      ...routes.map((route) => [route.name, this.#seriesOf(route, true)] as const),
-      ...forgotten.map((route) => [route.name, this.#seriesOf(route, false)] as const),
-    ]);
-  }
-
-  #seriesOf(route: PublishedRoute, kept: boolean): Series {
-    const previous = LedgerReader.open(this.tree.ledger, route.name);
-    const next = kept ? new LedgerWriter(this.#stage.paths.ledger, route.name, route.file) : undefined;
-    return new Series(route, previous, next, (gone) => this.#remove(route.name, gone));
+    this.#comparison = new Comparison(
+      tree,
+      previous,
+      routes,
+      (route, gone) => this.#remove(route, gone),
+      (route) => new LedgerWriter(this.#stage.paths.ledger, route.name, route.file),
+    );
   }
 
   /**
    * Takes the tree for one build, completes an interrupted commit, and makes sure of the ledger.
-   * @param routes those that have files of the build; /snapshot.json and the change lists are the publisher's own
    * @throws Failure environment: the folder is somebody else's, in use by another build, or can't be written
    */
-  static async open(out: string, routes: readonly Route[], progress: Progress): Promise<Publisher> {
+  static async open(out: string, routes: readonly PublishedRoute[], progress: Progress): Promise<Publisher> {
     const tree = Tree.prepare(out);
     const lock = Lock.take(tree.lock);
     try {
-      const previous = await settle(tree, progress);
-      return new Publisher(tree, lock, previous, routes.filter(isRendered));
+      return new Publisher(tree, lock, await settle(tree, progress), routes);
     } catch (error) {
       lock.release();
       throw asFailure(error, `output folder "${out}"`);
@@ -98,42 +82,46 @@ export class Publisher {
 
   /** Takes one file: staged if it is new or changed. Keys of a route must ascend. */
   put(routeName: string, key: number, body: string): void {
-    const series = this.#seriesNamed(routeName);
-    try {
-      const bytes = Buffer.byteLength(body);
-      const digest = hash('sha256', body, 'buffer');
-      const verdict = series.note({ key, bytes, hash: digest });
-      if (verdict !== 'unchanged') this.#change(series, key, verdict, { bytes, sha256: digest }, body);
-    } catch (error) {
-      throw asFailure(error, `"${series.file(key)}"`);
-    }
+    this.#guarded(`"${routeName}" ${key}`, () => {
+      this.#change(key, this.#comparison.note(routeName, key, body), body);
+    });
   }
 
   /** Takes a file as it lies on the disk, its content known by its hash. */
-  putFile(routeName: string, key: number, bytes: number, digest: Buffer, file: string): void {
-    const series = this.#seriesNamed(routeName);
-    const verdict = series.note({ key, bytes, hash: digest });
-    if (verdict !== 'unchanged') this.#change(series, key, verdict, { bytes, sha256: digest }, { file });
+  putFile(
+    routeName: string,
+    key: number,
+    bytes: number,
+    sha256: Buffer,
+    fileOf: (file: string) => string,
+  ): void {
+    this.#guarded(`"${routeName}" ${key}`, () => {
+      const compared = this.#comparison.noteHash(routeName, key, bytes, sha256);
+      this.#change(key, compared, { file: fileOf(compared.series.file(key)) });
+    });
   }
 
-  #seriesNamed(name: string): Series {
-    const series = this.#series.get(name);
-    if (series === undefined) throw new TypeError(`no route is named "${name}"`);
-    return series;
+  #guarded(what: string, action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      throw asFailure(error, what);
+    }
   }
 
   #change(
-    series: Series,
     key: number,
-    verdict: Exclude<Verdict, 'unchanged'>,
-    { bytes, sha256 }: { bytes: number; sha256: Buffer },
+    { series, verdict, bytes, hash }: Compared,
     body: string | { readonly file: string },
   ): void {
+    if (verdict === 'unchanged') return;
     const file = series.file(key);
     const { name } = series.route;
     this.#stage.place(name, file, body);
-    if (verdict !== 'moved')
-      this.#stage.listPut({ path: series.url(key), sha256: sha256.toString('hex'), bytes });
+    if (verdict !== 'moved') {
+      this.#stage.listPut({ path: series.url(key), sha256: hash.toString('hex'), bytes });
+      this.#stage.listUrls(series.urls(key));
+    }
     if (verdict === 'added') return;
     const oldFile = series.oldFile(key);
     this.#stage.keep(name, oldFile);
@@ -141,54 +129,26 @@ export class Publisher {
     if (oldFile !== file) this.#stage.remove(oldFile, true);
   }
 
-  #remove(routeName: string, { url, file }: Gone): void {
-    this.#stage.keep(routeName, file);
+  #remove({ name }: PublishedRoute, { urls, url, file }: Gone): void {
+    this.#stage.keep(name, file);
     this.#stage.remove(file);
     this.#stage.listDelete(url);
+    this.#stage.listUrls(urls);
   }
 
   /** No more files: what the build comes to. */
   plan(): Plan {
     if (this.#plan !== undefined) return this.#plan;
-    const all = [...this.#series.values()];
-    for (const series of all) series.finish();
-    const sum = (count: (series: Series) => number): number =>
-      all.reduce((total, series) => total + count(series), 0);
-    const changes: Changes = {
-      added: sum((series) => series.changes.added),
-      changed: sum((series) => series.changes.changed),
-      removed: sum((series) => series.changes.removed),
-      unchanged: sum((series) => series.changes.unchanged),
-    };
-    const sums = Object.fromEntries(
-      all.flatMap((series) => {
-        const checksum = series.seal();
-        return checksum === undefined ? [] : [[series.route.name, checksum]];
-      }),
-    );
-    const touched = changes.added + changes.changed + changes.removed > 0;
     const previous = this.#previous;
-    const digest =
-      touched || previous === undefined
-        ? treeDigest(
-            this.#stage.paths.ledger,
-            all.map(({ route }) => route),
-          )
-        : previous.digest;
-    writeLedgerIndex(this.#stage.paths.ledger, { digest, sums });
-    const moved = all.some((series) => series.moves);
-    this.#plan = {
-      previous,
-      sequence: (previous?.sequence ?? 0) + (touched || moved || previous === undefined ? 1 : 0),
-      changes,
-      byRoute: new Map(all.map(({ route, changes }) => [route.name, changes])),
-      files: changes.added + changes.changed + changes.unchanged,
-      bytes: sum((series) => series.bytes),
-      digest,
-      firstKeys: new Map(
-        all.flatMap(({ route, firstKey }) => (firstKey === undefined ? [] : [[route.name, firstKey]])),
-      ),
-    };
+    const outcome = this.#comparison.finish();
+    const sums = this.#comparison.seal();
+    const { added, changed, removed } = outcome.changes;
+    const touched = previous === undefined || added + changed + removed > 0;
+    const { ledger } = this.#stage.paths;
+    const digest = touched ? treeDigest(ledger, this.#comparison.routes) : previous.digest;
+    writeLedgerIndex(ledger, { digest, sums });
+    const sequence = (previous?.sequence ?? 0) + (touched || outcome.moved ? 1 : 0);
+    this.#plan = { ...outcome, sequence, digest };
     return this.#plan;
   }
 
@@ -246,17 +206,13 @@ export class Publisher {
   /** Gives up before the commit: the published tree stays what it was. */
   abort(): void {
     try {
-      for (const series of this.#series.values()) series.close();
+      this.#comparison.close();
       this.#stage.discard();
     } finally {
       this.#lock.release();
     }
   }
 }
-
-/** Files that follow from a commit instead of from the register. */
-const isRendered = ({ name }: PublishedRoute): boolean =>
-  !['snapshot', 'changes', 'change-list'].includes(name);
 
 /** Completes an interrupted commit and rebuilds a ledger that can't be relied on; returns the snapshot there is. */
 export async function settle(tree: Tree, progress: Progress): Promise<Manifest | undefined> {
@@ -270,7 +226,6 @@ export async function settle(tree: Tree, progress: Progress): Promise<Manifest |
     rmSync(tree.ledger, { recursive: true, force: true });
     return undefined;
   }
-  const rendered = { ...manifest, routes: manifest.routes.filter(isRendered) };
-  if (soundLedger(tree.ledger, manifest.digest)) return rendered;
-  return { ...rendered, digest: await rebuildLedger(tree, rendered, progress) };
+  if (soundLedger(tree.ledger, manifest.digest)) return manifest;
+  return { ...manifest, digest: await rebuildLedger(tree, tree.ledger, manifest, progress) };
 }

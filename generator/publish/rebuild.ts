@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes.js';
+import { isRendered } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { LedgerWriter, writeLedgerIndex } from './ledger.js';
 import type { Manifest } from './manifest.js';
@@ -12,16 +13,18 @@ import type { Tree } from './tree.js';
 /** @returns the digest of the tree as it is, which is the snapshot's unless files were tampered with */
 export async function rebuildLedger(
   tree: Tree,
-  { routes, digest: promised }: Manifest,
+  folder: string,
+  { routes: published, digest: promised }: Manifest,
   progress: Progress,
 ): Promise<string> {
+  const routes = published.filter(isRendered);
   const { keys } = await scan(tree, routes, progress);
   const total = [...keys.values()].reduce((sum, { length }) => sum + length, 0);
   progress.start('rebuilding the ledger', total, 'files');
-  rmSync(tree.ledger, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
   const sums: Record<string, string> = {};
   for (const { name, file } of routes) {
-    const writer = new LedgerWriter(tree.ledger, name, file);
+    const writer = new LedgerWriter(folder, name, file);
     const placeOf = filler(file);
     for (const key of keys.get(name) ?? []) {
       writer.add({ key, ...measure(join(tree.out, placeOf(key))) });
@@ -31,7 +34,7 @@ export async function rebuildLedger(
     sums[name] = writer.finish();
   }
   // Of this snapshot, whatever became of its files: those that differ will be found changed.
-  writeLedgerIndex(tree.ledger, { digest: promised, sums });
+  writeLedgerIndex(folder, { digest: promised, sums });
   progress.finish();
-  return treeDigest(tree.ledger, routes);
+  return treeDigest(folder, routes);
 }

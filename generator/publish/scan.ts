@@ -28,9 +28,9 @@ interface Matcher {
 /** `group/{id:bucket}/{id}.json` -> a pattern whose group `id` is the key. */
 function matcher({ name, file }: PublishedRoute): Matcher {
   const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
-  const pattern = escaped
-    .replaceAll(/\{\w+:bucket\}/g, String.raw`\d{3}`)
-    .replaceAll(/\{\w+\}/g, String.raw`(?<key>\d+)`);
+  const pattern = escaped.replaceAll(/\{\w+(:bucket)?\}/g, (_, bucket?: string) =>
+    bucket === undefined ? String.raw`(?<key>\d+)` : String.raw`\d{3}`,
+  );
   return { name, pattern: new RegExp(`^${pattern}$`), file: filler(file) };
 }
 

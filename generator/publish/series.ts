@@ -17,6 +17,7 @@ export interface Changes {
 /** A file that the last snapshot had and the next has not, or has elsewhere. */
 export interface Gone {
   readonly url: string;
+  readonly urls: readonly string[];
   readonly file: string;
 }
 
@@ -26,6 +27,7 @@ export class Series {
   /** The lowest key, once there is one. */
   firstKey: number | undefined;
   bytes = 0;
+  /** The URL path of a key's file, with its query. */
   readonly url: (key: number) => string;
   readonly file: (key: number) => string;
   /** Where the last snapshot has a key's file. */
@@ -53,6 +55,14 @@ export class Series {
     this.#previous = previous;
     this.#next = next;
     this.#onRemoved = onRemoved;
+  }
+
+  /** Every URL that the file answers: a parameter's default is also what no parameter means. */
+  urls(key: number): readonly string[] {
+    const bare = this.route.parameters?.some(
+      (parameter) => parameter.in === 'query' && parameter.default === key,
+    );
+    return bare === true ? [this.url(key), this.route.path] : [this.url(key)];
   }
 
   /** Notes a file of the next snapshot and compares it with the last. Keys must ascend. */
@@ -83,7 +93,7 @@ export class Series {
     const previous = this.#previous;
     for (let old = previous?.peek(); old !== undefined && old.key < key; old = previous?.peek()) {
       this.changes.removed += 1;
-      this.#onRemoved({ url: this.url(old.key), file: this.oldFile(old.key) });
+      this.#onRemoved({ url: this.url(old.key), urls: this.urls(old.key), file: this.oldFile(old.key) });
       previous?.next();
     }
   }

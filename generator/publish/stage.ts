@@ -4,6 +4,7 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../errors.js';
 import { FileWriter, LineWriter } from './files.js';
 import type { Tree } from './tree.js';
 
@@ -21,10 +22,12 @@ export function stagePaths({ stage }: Tree) {
     manifest: join(stage, 'snapshot.json'),
     /** What the commit replaces. */
     previous: join(stage, 'previous'),
-    /** The parts of the change list, and the names of the files in it. */
+    /** The parts of the change list. */
     puts: join(stage, 'puts'),
     deletes: join(stage, 'deletes'),
+    /** Names of the files that are put, and all URLs whose answer changes. */
     files: join(stage, 'files'),
+    urls: join(stage, 'urls'),
     /** Written last: with it a stage is complete, and a commit that was interrupted goes on. */
     journal: join(stage, 'COMMIT'),
   } as const;
@@ -50,6 +53,7 @@ export class Stage {
   readonly #puts: LineWriter;
   readonly #deletes: LineWriter;
   readonly #files: LineWriter;
+  readonly #urls: LineWriter;
 
   /** Starts anew: what an earlier build left here unfinished is deleted. */
   constructor(tree: Tree) {
@@ -66,6 +70,7 @@ export class Stage {
     this.#puts = new LineWriter(this.paths.puts, ',\n');
     this.#deletes = new LineWriter(this.paths.deletes, ',\n');
     this.#files = new LineWriter(this.paths.files);
+    this.#urls = new LineWriter(this.paths.urls);
   }
 
   /** Stages a file's content: text, or the path of a file that has it. */
@@ -75,9 +80,13 @@ export class Stage {
     this.#files.write(file);
   }
 
-  /** Keeps what is published under this name, for a rollback. */
+  /** Keeps what is published under this name, for a rollback. What is gone can't be kept. */
   keep(series: string, file: string): void {
-    this.#kept.link(series, file, join(this.#tree.out, file));
+    try {
+      this.#kept.link(series, file, join(this.#tree.out, file));
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
   }
 
   /** The file goes; `late` when it only makes room for its own new place. */
@@ -93,9 +102,13 @@ export class Stage {
     this.#deletes.write(JSON.stringify(path));
   }
 
+  listUrls(urls: readonly string[]): void {
+    for (const url of urls) this.#urls.write(url);
+  }
+
   /** Ends the parts of the change list, which can then be put together. */
   finishLists(): void {
-    for (const lines of [this.#puts, this.#deletes, this.#files]) lines.finish();
+    for (const lines of [this.#puts, this.#deletes]) lines.finish();
   }
 
   finish(): void {
@@ -109,6 +122,6 @@ export class Stage {
   }
 
   #lines(): readonly LineWriter[] {
-    return [this.#removed, this.#left, this.#puts, this.#deletes, this.#files];
+    return [this.#removed, this.#left, this.#puts, this.#deletes, this.#files, this.#urls];
   }
 }

@@ -20,6 +20,8 @@ export class Tree {
   readonly stage: string;
   /** What the last commit replaced. */
   readonly previous: string;
+  /** What commits did since the last build that ended well. */
+  readonly unreported: string;
 
   private constructor(out: string) {
     this.out = out;
@@ -29,6 +31,12 @@ export class Tree {
     this.ledger = join(this.state, 'ledger');
     this.stage = join(this.state, 'stage');
     this.previous = join(this.state, 'previous');
+    this.unreported = join(this.state, 'unreported');
+  }
+
+  /** The paths of a folder, whatever is there. */
+  static at(out: string): Tree {
+    return new Tree(out);
   }
 
   /**

@@ -1,0 +1,94 @@
+import type { Dice } from './dice.js';
+import type { NameEntry, Owner, OwnerEntry } from './tables.js';
+import { type ReadingTimes, timeText } from './times.js';
+
+/**
+ * What became of a name. `changed`: seen to change between two readings. `returned`: A, B, A. `dated`: the
+ * platform said when. `listed`: the platform's own list told several at once. `unrecorded`: no history kept.
+ */
+export type NameStory = 'kept' | 'changed' | 'returned' | 'dated' | 'listed' | 'unrecorded';
+
+/** What a history of names is made of. */
+export interface NameLife {
+  readonly story: NameStory;
+  readonly name: string;
+  /** A name from before, so many changes ago. */
+  readonly former: (steps: number) => string;
+  /** Seconds since 1970. */
+  readonly createdAt: number;
+  /** At least three if the name was seen to change. */
+  readonly times: ReadingTimes;
+}
+
+const NAMES: Readonly<Record<NameStory, (life: NameLife, dice: Dice) => readonly string[]>> = {
+  kept: ({ name }) => [name],
+  changed: ({ name, former, times }, dice) => [
+    ...formers(former, 1 + dice.below(Math.min(3, times.all.length - 1))),
+    name,
+  ],
+  returned: ({ name, former }) => [name, former(1), name],
+  dated: ({ name, former }) => [...formers(former, 2), name],
+  listed: ({ name, former }, dice) => [...formers(former, 1 + dice.below(4)), name],
+  unrecorded: () => [],
+};
+
+/** The names of a record, oldest first; the last is its present one. */
+export function nameHistory(life: NameLife, dice: Dice): readonly NameEntry[] {
+  const names = NAMES[life.story](life, dice).filter((name, at, all) => name !== all[at - 1]);
+  if (life.story === 'listed') return learnedFromList(names, life, dice);
+  let lastSeen = life.createdAt;
+  return runs(names, life.times).map(({ value: name, position, first, last }) => {
+    const changedAt = lastSeen + 1 + dice.below(first - lastSeen);
+    lastSeen = last;
+    return {
+      position,
+      name,
+      changed_at: life.story === 'dated' && position > 1 ? timeText(changedAt) : null,
+      first_measured_at: timeText(first),
+      last_measured_at: timeText(last),
+    };
+  });
+}
+
+/** The owners of a group, oldest first; the last is its present one. */
+export function ownerHistory(owners: readonly Owner[], times: ReadingTimes): readonly OwnerEntry[] {
+  return runs(owners, times).map(({ value: owner, position, first, last }) => ({
+    ...owner,
+    position,
+    first_measured_at: timeText(first),
+    last_measured_at: timeText(last),
+  }));
+}
+
+/** Gives each value its share of the readings, in order: as many as the others, give or take one. */
+function runs<T>(values: readonly T[], { first, last, all }: ReadingTimes) {
+  const start = (at: number) => Math.floor((at * all.length) / values.length);
+  return values.map((value, at) => ({
+    value,
+    position: at + 1,
+    first: all[start(at)] ?? first,
+    last: all[start(at + 1) - 1] ?? last,
+  }));
+}
+
+function formers(former: (steps: number) => string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => former(count - at));
+}
+
+/** One reading of the list told all names, so that is when each was first and, but for the present one, last seen. */
+function learnedFromList(
+  names: readonly string[],
+  { createdAt, times }: NameLife,
+  dice: Dice,
+): readonly NameEntry[] {
+  const learned = dice.pick([times.first, times.last]);
+  // The list dates the changes, so it can't date the first name
+  const changedAt = (at: number) => createdAt + Math.floor(((learned - createdAt) * at) / names.length);
+  return names.map((name, at) => ({
+    position: at + 1,
+    name,
+    changed_at: at === 0 ? null : timeText(changedAt(at)),
+    first_measured_at: timeText(learned),
+    last_measured_at: timeText(at === names.length - 1 ? times.last : learned),
+  }));
+}

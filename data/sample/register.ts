@@ -1,0 +1,72 @@
+import { Dice } from './dice.js';
+
+/** The kinds of records, in the order they are written. */
+export const KINDS = ['group', 'user', 'game', 'item'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** The register to write: its seed and how many records it has of each kind. Everything else follows from these. */
+export interface Register {
+  readonly seed: number;
+  readonly counts: Readonly<Record<Kind, number>>;
+}
+
+/** 30 % groups, 10 % games, 20 % items; users are the rest (40 %), so that the sum is exact. */
+export function registerOf(records: number, seed: number): Register {
+  const group = Math.round((records * 3) / 10);
+  const game = Math.round(records / 10);
+  const item = Math.round(records / 5);
+  return { seed, counts: { group, user: records - group - game - item, game, item } };
+}
+
+/** A range of ids: how many per mille of a kind's records lie in it, and how far apart they are at most. */
+interface IdRange {
+  readonly perMille: number;
+  readonly from: number;
+  readonly to: number;
+  readonly widestStep: number;
+}
+
+/** Most ids are small and some far beyond 2^32, as a platform that changed its numbering over the years has them. */
+const ID_RANGES: Readonly<Record<Kind, readonly IdRange[]>> = {
+  group: [
+    { perMille: 970, from: 2, to: 4.2e9, widestStep: 61 },
+    { perMille: 30, from: 4.3e9, to: 9e9, widestStep: 90_001 },
+  ],
+  user: [
+    { perMille: 900, from: 1, to: 4.2e9, widestStep: 1_009 },
+    { perMille: 100, from: 4.3e9, to: 1.2e10, widestStep: 60_013 },
+  ],
+  game: [
+    { perMille: 800, from: 13, to: 4.2e9, widestStep: 10_007 },
+    { perMille: 200, from: 4.3e9, to: 1e10, widestStep: 70_001 },
+  ],
+  item: [
+    { perMille: 700, from: 1_000, to: 4.2e9, widestStep: 15_013 },
+    { perMille: 200, from: 4.3e9, to: 1.8e10, widestStep: 90_001 },
+    { perMille: 100, from: 7e13, to: 1.4e14, widestStep: 7e13 },
+  ],
+};
+
+/** The id of a record: ascending with its index, with gaps, and known without any other record. */
+export function idOf({ seed, counts }: Register, kind: Kind, index: number): number {
+  let first = 0;
+  let perMille = 0;
+  for (const range of ID_RANGES[kind]) {
+    perMille += range.perMille;
+    const end = Math.ceil((counts[kind] * perMille) / 1000);
+    if (index < end) {
+      const step = Math.min(range.widestStep, Math.floor((range.to - range.from) / (end - first)));
+      return range.from + (index - first) * step + new Dice(seed, `${kind} id`, index).below(step);
+    }
+    first = end;
+  }
+  throw new RangeError(`There is no ${kind} ${index} in a register of ${counts[kind]}`);
+}
+
+/** The first withheld record of each kind. Some groups, games and items are made to belong to it. */
+export const FIRST_WITHHELD = 6;
+
+/** A few of each kind, whatever the register's size. */
+export function isWithheld(index: number): boolean {
+  return index < 1_000 && index % 97 === FIRST_WITHHELD;
+}

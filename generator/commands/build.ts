@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { build } from '../build.js';
+import { buildConfig } from '../config.js';
+import { EXIT } from '../errors.js';
+import { number } from '../progress.js';
+import { checkedLine, findingLines, publishedLines } from '../report.js';
+import { buildOptions } from './options.js';
+import type { Common, Terminal } from './terminal.js';
+
+export function addBuild(program: Command, { say, warn, effects, cost, exitWith }: Terminal): void {
+  buildOptions(program.command('build'))
+    .description('Check the register, render every response, and publish what changed.')
+    .option('--accept-removals', 'publish even if over 10 % of a kind would be removed')
+    .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
+    .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
+    .action(async ({ json, quiet, ...flags }: Common & Record<string, unknown>) => {
+      const config = buildConfig(flags);
+      const result = await build(config, effects(quiet === true));
+      for (const line of findingLines(result.report)) warn(line);
+      if (json === true) say(JSON.stringify({ ...result, ...cost() }));
+      if (!result.published) {
+        warn(`${checkedLine(config.register, result.report, cost())}; nothing was published`);
+        exitWith(EXIT.invalid);
+        return;
+      }
+      if (result.report.total > 0) {
+        warn(`records with these ${number(result.report.total)} findings were left out (--skip-invalid)`);
+      }
+      if (json === true || quiet === true) return;
+      for (const line of publishedLines(config.out, result, cost())) say(line);
+    });
+}

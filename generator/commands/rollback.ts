@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { rollback } from '../rollback.js';
+import { jsonOption, outOption, quietOption } from './terminal.js';
+import type { Common, Terminal } from './terminal.js';
+
+export function addRollback(program: Command, { say, effects, cost }: Terminal): void {
+  program
+    .command('rollback')
+    .description('Publish the previous snapshot again, as a new one.')
+    .addOption(outOption())
+    .addOption(jsonOption())
+    .addOption(quietOption())
+    .action(async ({ out, json, quiet }: Common & { out: string }) => {
+      const { sequence, contentOf, asOf } = await rollback(out, effects(quiet === true));
+      if (json === true) say(JSON.stringify({ sequence, contentOf, asOf, ...cost() }));
+      else if (quiet !== true) {
+        say(
+          `Published snapshot ${sequence} in ${out}: the content of snapshot ${contentOf} (as of ${asOf ?? 'never'})`,
+        );
+      }
+    });
+}

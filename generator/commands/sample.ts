@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { MOST_RECORDS, writeSample } from '../../data/sample.js';
+import { DEFAULTS } from '../config.js';
+import { Failure, messageOf } from '../errors.js';
+import { number } from '../progress.js';
+import { size } from '../report.js';
+import { jsonOption, quietOption } from './terminal.js';
+import type { Common, Terminal } from './terminal.js';
+
+/** Enough to see everything, and written in a moment. */
+const SAMPLE_RECORDS = 5000;
+
+/** A whole number of a flag. */
+const wholeUpTo =
+  (most: number) =>
+  (value: string): number => {
+    if (!/^\d{1,16}$/.test(value) || Number(value) > most) {
+      throw new InvalidArgumentError(`expected a whole number from 0 to ${most}`);
+    }
+    return Number(value);
+  };
+
+interface Flags extends Common {
+  readonly out: string;
+  readonly records: number;
+  readonly seed: number;
+  readonly ifMissing?: true;
+}
+
+export function addSample(program: Command, { say, progress, cost }: Terminal): void {
+  program
+    .command('sample')
+    .description('Write a fictional register of any size, the same for the same size and seed.')
+    .option('--out <file>', 'the register to write, which must not exist', DEFAULTS.register)
+    .option(
+      '--records <n>',
+      'groups, users, games and items together',
+      wholeUpTo(MOST_RECORDS),
+      SAMPLE_RECORDS,
+    )
+    .option('--seed <n>', 'which of the many registers of this size', wholeUpTo(Number.MAX_SAFE_INTEGER), 1)
+    .option('--if-missing', 'do nothing where the file exists')
+    .addOption(jsonOption())
+    .addOption(quietOption())
+    .action(async ({ out: file, records, seed, ifMissing, json, quiet }: Flags) => {
+      if (existsSync(file)) {
+        if (ifMissing === true) return;
+        throw Failure.environment(`"${file}" exists, expected a new file`);
+      }
+      const shown = progress(quiet === true);
+      shown.start('writing a sample register', records, 'records');
+      let done = 0;
+      const summary = await writeSample({
+        file,
+        records,
+        seed,
+        onProgress: async (now) => {
+          const step = now - done;
+          done = now;
+          await shown.advance(step);
+        },
+      }).catch((error: unknown) => {
+        if (error instanceof Failure) throw error;
+        throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
+      });
+      shown.finish();
+      if (json === true) say(JSON.stringify({ register: file, seed, ...summary, ...cost() }));
+      else if (quiet !== true) {
+        say(
+          `Wrote ${number(records)} fictional records (${number(summary.rows)} rows, ${size(summary.bytes)}) to ${file}`,
+        );
+      }
+    });
+}

@@ -1,0 +1,159 @@
+/** What a build would do, without doing it: counts, and examples with old and new values. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BuildConfig } from './config.js';
+import { Failure, codeOf } from './errors.js';
+import { outputs } from './outputs/index.js';
+import type { Progress } from './progress.js';
+import { isSealed } from './publish/commit.js';
+import { Comparison } from './publish/comparison.js';
+import { soundLedger } from './publish/ledger.js';
+import { readManifest } from './publish/manifest.js';
+import type { Manifest } from './publish/manifest.js';
+import type { Changes } from './publish/series.js';
+import { Tree } from './publish/tree.js';
+import { check } from './register/check.js';
+import type { CheckReport } from './register/check.js';
+import { Register } from './register/open.js';
+import { markWithheld, overview as measure } from './register/published.js';
+import { routes } from './routes.js';
+
+/** A member of a JSON document that differs. Values are undefined where the member is missing. */
+export interface FieldChange {
+  readonly field: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+export interface Example {
+  readonly what: 'added' | 'changed' | 'removed';
+  readonly url: string;
+  /** For a changed document. */
+  readonly fields?: readonly FieldChange[];
+}
+
+export interface Difference {
+  readonly report: CheckReport;
+  /** The published snapshot, null where there is none. */
+  readonly sequence: number | null;
+  readonly changes: Readonly<Changes>;
+  readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
+  /** Up to `EXAMPLES` of each sort for each route. */
+  readonly examples: readonly Example[];
+}
+
+const EXAMPLES = 3;
+
+/**
+ * Renders everything and compares it with the published tree. Nothing is written.
+ * @throws Failure as a build would; invalid: the tree has no sound ledger to compare with
+ */
+export async function diff(config: BuildConfig, progress: Progress): Promise<Difference> {
+  const register = Register.open(config.register);
+  try {
+    const report = await check(register, progress, config.skipInvalid);
+    const { tree, manifest } = published(config.out);
+    if (report.total > 0 && !(config.skipInvalid && report.skippable)) {
+      throw Failure.invalid(
+        `the register has ${report.total} findings, so a build would publish nothing (see check)`,
+      );
+    }
+    markWithheld(register);
+    const overview = measure(register);
+    const table = routes(config.layout);
+    const examples = new Examples();
+    const comparison = new Comparison(tree, manifest, table, ({ name }, { url }) =>
+      examples.add(name, { what: 'removed', url }),
+    );
+    try {
+      progress.start('comparing', manifest?.tree.files ?? 0, 'files');
+      for (const { route, key, body } of outputs(register, config, overview, table)) {
+        const { series, verdict } = comparison.note(route, key, body);
+        if ((verdict === 'added' || verdict === 'changed') && examples.wanted(route, verdict)) {
+          const old = verdict === 'changed' ? join(tree.out, series.oldFile(key)) : undefined;
+          examples.add(route, {
+            what: verdict,
+            url: series.url(key),
+            ...(old === undefined ? {} : { fields: fieldChanges(contentOf(old), body) }),
+          });
+        }
+        const pause = progress.advance(1);
+        if (pause !== undefined) await pause;
+      }
+      progress.finish();
+      const { changes, byRoute } = comparison.finish();
+      return {
+        report,
+        sequence: manifest?.sequence ?? null,
+        changes,
+        byRoute: Object.fromEntries(byRoute),
+        examples: examples.list,
+      };
+    } finally {
+      comparison.close();
+    }
+  } finally {
+    register.close();
+  }
+}
+
+function published(out: string): { tree: Tree; manifest: Manifest | undefined } {
+  const tree = Tree.at(out);
+  if (isSealed(tree)) {
+    throw Failure.invalid(
+      `a commit to "${out}" was interrupted, expected a whole tree (see verify --repair)`,
+    );
+  }
+  const manifest = readManifest(tree.manifest);
+  if (manifest !== undefined && !soundLedger(tree.ledger, manifest.digest)) {
+    throw Failure.invalid(
+      `the ledger of "${out}" is missing or damaged, expected a sound one (see verify --repair)`,
+    );
+  }
+  return { tree, manifest };
+}
+
+/** The first few of each sort. */
+class Examples {
+  readonly list: Example[] = [];
+  readonly #counts = new Map<string, number>();
+
+  wanted(route: string, what: Example['what']): boolean {
+    return (this.#counts.get(`${route} ${what}`) ?? 0) < EXAMPLES;
+  }
+
+  add(route: string, example: Example): void {
+    const sort = `${route} ${example.what}`;
+    const count = this.#counts.get(sort) ?? 0;
+    this.#counts.set(sort, count + 1);
+    if (count < EXAMPLES) this.list.push(example);
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '{}';
+    throw error;
+  }
+}
+
+/** The top-level members in which two JSON objects differ. */
+function fieldChanges(before: string, after: string): FieldChange[] {
+  const old = members(before);
+  const now = members(after);
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .map((field) => ({ field, from: old.get(field), to: now.get(field) }))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
+}
+
+function members(json: string): Map<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
+  } catch {
+    // A published file that is no JSON any more was tampered with; everything in it counts as new.
+    return new Map();
+  }
+}

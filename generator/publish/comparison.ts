@@ -1,0 +1,120 @@
+/** A build's files held against the last snapshot's ledger, route by route. */
+import { hash } from 'node:crypto';
+import { LedgerReader } from './ledger.js';
+import type { LedgerWriter } from './ledger.js';
+import type { Manifest, PublishedRoute } from './manifest.js';
+import { Series } from './series.js';
+import type { Changes, Gone, Verdict } from './series.js';
+import type { Tree } from './tree.js';
+
+/** What the files of a build come to. */
+export interface Outcome {
+  readonly changes: Readonly<Changes>;
+  readonly byRoute: ReadonlyMap<string, Readonly<Changes>>;
+  readonly files: number;
+  readonly bytes: number;
+  /** The lowest key of each route that has files. */
+  readonly firstKeys: ReadonlyMap<string, number>;
+  /** Whether files lie elsewhere than they did, whatever their content. */
+  readonly moved: boolean;
+}
+
+/** What a file is beside the last snapshot's. */
+export interface Compared {
+  readonly series: Series;
+  readonly verdict: Verdict;
+  readonly bytes: number;
+  readonly hash: Buffer;
+}
+
+/** Files of the publisher's own, which follow from a commit instead of from the register. */
+const OWN = new Set(['snapshot', 'changes', 'change-list']);
+export const isRendered = ({ name }: PublishedRoute): boolean => !OWN.has(name);
+
+export class Comparison {
+  readonly routes: readonly PublishedRoute[];
+  readonly #series: ReadonlyMap<string, Series>;
+  #outcome: Outcome | undefined;
+
+  /**
+   * @param routes all routes of the next snapshot; those of the publisher's own files are passed over
+   * @param nextLedger makes the ledger of a route that stays; a dry run makes none
+   */
+  constructor(
+    tree: Tree,
+    previous: Manifest | undefined,
+    routes: readonly PublishedRoute[],
+    onRemoved: (route: PublishedRoute, gone: Gone) => void,
+    nextLedger?: (route: PublishedRoute) => LedgerWriter,
+  ) {
+    this.routes = routes.filter(isRendered);
+    const old = (previous?.routes ?? []).filter(isRendered);
+    // Routes that the last snapshot had and this one has not: all their files go.
+    const forgotten = old.filter((route) => this.routes.every(({ name }) => name !== route.name));
+    const open = (route: PublishedRoute, next?: LedgerWriter): [string, Series] => [
+      route.name,
+      new Series(
+        route,
+        previous === undefined ? undefined : LedgerReader.open(tree.ledger, route.name),
+        next,
+        (gone) => onRemoved(route, gone),
+      ),
+    ];
+    this.#series = new Map([
+      ...this.routes.map((route) => open(route, nextLedger?.(route))),
+      ...forgotten.map((route) => open(route)),
+    ]);
+  }
+
+  /** Compares a rendered file. */
+  note(routeName: string, key: number, body: string): Compared {
+    return this.noteHash(routeName, key, Buffer.byteLength(body), hash('sha256', body, 'buffer'));
+  }
+
+  /** Compares a file whose content is known by its hash. */
+  noteHash(routeName: string, key: number, bytes: number, sha256: Buffer): Compared {
+    const series = this.#series.get(routeName);
+    if (series === undefined) throw new TypeError(`no route is named "${routeName}"`);
+    return { series, verdict: series.note({ key, bytes, hash: sha256 }), bytes, hash: sha256 };
+  }
+
+  /** No more files. */
+  finish(): Outcome {
+    if (this.#outcome !== undefined) return this.#outcome;
+    const all = [...this.#series.values()];
+    for (const series of all) series.finish();
+    const sum = (count: (series: Series) => number): number =>
+      all.reduce((total, series) => total + count(series), 0);
+    const changes: Changes = {
+      added: sum((series) => series.changes.added),
+      changed: sum((series) => series.changes.changed),
+      removed: sum((series) => series.changes.removed),
+      unchanged: sum((series) => series.changes.unchanged),
+    };
+    this.#outcome = {
+      changes,
+      byRoute: new Map(all.map((series) => [series.route.name, series.changes])),
+      files: changes.added + changes.changed + changes.unchanged,
+      bytes: sum((series) => series.bytes),
+      firstKeys: new Map(
+        all.flatMap(({ route, firstKey }) => (firstKey === undefined ? [] : [[route.name, firstKey]])),
+      ),
+      moved: all.some((series) => series.moves),
+    };
+    return this.#outcome;
+  }
+
+  /** Ends the ledgers; their checksums by route. */
+  seal(): Record<string, string> {
+    const sums: Record<string, string> = {};
+    for (const series of this.#series.values()) {
+      const sum = series.seal();
+      if (sum !== undefined) sums[series.route.name] = sum;
+    }
+    return sums;
+  }
+
+  close(): void {
+    for (const series of this.#series.values()) series.close();
+  }
+}

@@ -1,0 +1,69 @@
+/** Lists for operators of what commits did: URLs to purge from a CDN, files to copy to another machine. */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { LineWriter, linesOf } from './files.js';
+import { Tree, asFailure } from './tree.js';
+
+/** Where lists are wanted. */
+export interface Lists {
+  /** Absolute URLs, one a line. */
+  readonly purgeList?: string;
+  /** Names below the output folder, one a line, as rclone and rsync take with --files-from. */
+  readonly filesFrom?: string;
+}
+
+/** What each commit touches, whatever else it does. */
+const ALWAYS_URLS = ['/changes/index.json', '/snapshot.json'];
+const ALWAYS_FILES = ['changes/index.json', 'snapshot.json'];
+
+/**
+ * Writes the lists of everything done since the last build that ended well: an interrupted commit, completed by
+ * this build, is in them too.
+ * @throws Failure environment: a list can't be written
+ */
+export function writeLists(
+  out: string,
+  baseUrl: string,
+  sequence: number,
+  { purgeList, filesFrom }: Lists,
+): void {
+  const tree = Tree.published(out);
+  if (purgeList !== undefined) {
+    const urls = function* (): Generator<string> {
+      for (const path of noted(tree, 'urls')) yield baseUrl + path;
+      for (const path of ALWAYS_URLS) yield baseUrl + path;
+    };
+    write(purgeList, urls());
+  }
+  if (filesFrom !== undefined) {
+    const files = function* (): Generator<string> {
+      const list = `changes/${sequence}.json`;
+      for (const file of noted(tree, 'files')) if (existsSync(join(out, file))) yield file;
+      if (existsSync(join(out, list))) yield list;
+      yield* ALWAYS_FILES;
+    };
+    write(filesFrom, files());
+  }
+  rmSync(tree.unreported, { recursive: true, force: true });
+}
+
+function* noted(tree: Tree, list: 'files' | 'urls'): Generator<string> {
+  const file = join(tree.unreported, list);
+  if (!existsSync(file)) return;
+  for (const line of linesOf(file)) if (line !== '') yield line;
+}
+
+/** Whole or not at all: a script may wait for the file. */
+function write(file: string, lines: Iterable<string>): void {
+  const partial = `${file}.partial`;
+  try {
+    const writer = new LineWriter(partial);
+    for (const line of lines) writer.write(line);
+    // The last line ends, too.
+    writer.write('');
+    writer.finish();
+    renameSync(partial, file);
+  } catch (error) {
+    throw asFailure(error, `list "${file}"`);
+  }
+}

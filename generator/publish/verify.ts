@@ -1,0 +1,210 @@
+/** The tree held against its ledger and digest: what is missing, altered, or should not be there. */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf } from '../errors.js';
+import type { Progress } from '../progress.js';
+import { filler } from '../routes.js';
+import { readChangeIndex } from './changes.js';
+import { isSealed } from './commit.js';
+import { isRendered } from './comparison.js';
+import { treeDigest } from './digest.js';
+import { deleteFile } from './files.js';
+import { LedgerReader, LedgerWriter, soundLedger, writeLedgerIndex } from './ledger.js';
+import type { Entry } from './ledger.js';
+import { Lock } from './lock.js';
+import { readManifest } from './manifest.js';
+import type { Manifest, PublishedRoute } from './manifest.js';
+import { settle } from './publisher.js';
+import { measure, scan } from './scan.js';
+import type { Tree } from './tree.js';
+
+/** One thing that is wrong with a tree. */
+export interface Damage {
+  readonly file: string;
+  readonly what: 'missing' | 'altered' | 'extra' | 'interrupted';
+}
+
+/** What is wrong with a tree: nothing, if `total` is 0. */
+export interface VerifyReport {
+  readonly sequence: number | null;
+  /** Files held against the ledger. */
+  readonly files: number;
+  /** The first `SHOWN_DAMAGE`. */
+  readonly damage: readonly Damage[];
+  readonly total: number;
+}
+
+export const SHOWN_DAMAGE = 100;
+
+class Findings {
+  readonly damage: Damage[] = [];
+  total = 0;
+
+  add(file: string, what: Damage['what']): void {
+    this.total += 1;
+    if (this.damage.length < SHOWN_DAMAGE) this.damage.push({ file, what });
+  }
+}
+
+/** What a repair does with what it finds; verifying alone does nothing. */
+interface Repair {
+  /** A file is as the ledger says. */
+  sound(route: PublishedRoute, entry: Entry): void;
+  extra(file: string): void;
+}
+
+const LOOK_ONLY: Repair = { sound: () => {}, extra: () => {} };
+
+/**
+ * Holds every file of the tree against the ledger, and the ledger against the digest in snapshot.json.
+ * @throws Failure environment: a build is at work on the tree
+ */
+export async function verify(tree: Tree, progress: Progress): Promise<VerifyReport> {
+  const lock = Lock.take(tree.lock);
+  try {
+    const found = new Findings();
+    if (isSealed(tree)) found.add('.snapshot/stage', 'interrupted');
+    const manifest = readManifest(tree.manifest);
+    if (manifest === undefined) {
+      found.add('snapshot.json', 'missing');
+      return { sequence: null, files: 0, damage: found.damage, total: found.total };
+    }
+    const files = await hold(tree, manifest, found, LOOK_ONLY, progress);
+    return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Completes an interrupted commit, deletes what should not be there, and strikes from the ledger what is missing
+ * or altered, so that the next build renders it anew.
+ */
+export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
+  const lock = Lock.take(tree.lock);
+  try {
+    const found = new Findings();
+    if (isSealed(tree)) found.add('.snapshot/stage', 'interrupted');
+    if (!soundLedger(tree.ledger, readManifest(tree.manifest)?.digest ?? ''))
+      found.add('.snapshot/ledger', 'altered');
+    const manifest = await settle(tree, progress);
+    if (manifest === undefined) return { sequence: null, files: 0, damage: found.damage, total: found.total };
+    const folder = join(tree.state, 'repaired');
+    rmSync(folder, { recursive: true, force: true });
+    const writers = new Map(
+      manifest.routes
+        .filter(isRendered)
+        .map((route) => [route.name, new LedgerWriter(folder, route.name, route.file)]),
+    );
+    const extras: string[] = [];
+    const files = await hold(
+      tree,
+      manifest,
+      found,
+      {
+        sound: (route, entry) => writers.get(route.name)?.add(entry),
+        extra: (file) => extras.push(file),
+      },
+      progress,
+    );
+    const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
+    writeLedgerIndex(folder, { digest: manifest.digest, sums });
+    rmSync(tree.ledger, { recursive: true, force: true });
+    renameSync(folder, tree.ledger);
+    for (const file of extras) deleteFile(tree.out, file);
+    // It would bring the damage back.
+    if (found.total > 0) rmSync(tree.previous, { recursive: true, force: true });
+    return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
+  } finally {
+    lock.release();
+  }
+}
+
+/** @returns how many files were held against the ledger */
+async function hold(
+  tree: Tree,
+  manifest: Manifest,
+  found: Findings,
+  repair: Repair,
+  progress: Progress,
+): Promise<number> {
+  const routes = manifest.routes.filter(isRendered);
+  const { keys, strange } = await scan(tree, routes, progress);
+  for (const file of strange) {
+    found.add(file, 'extra');
+    repair.extra(file);
+  }
+  if (!soundLedger(tree.ledger, manifest.digest)) {
+    found.add('.snapshot/ledger', existsSync(tree.ledger) ? 'altered' : 'missing');
+    return 0;
+  }
+  if (treeDigest(tree.ledger, routes) !== manifest.digest) found.add('snapshot.json', 'altered');
+  progress.start('verifying', manifest.tree.files, 'files');
+  let files = 0;
+  for (const route of routes) {
+    for (const step of holdRoute(tree, route, keys.get(route.name) ?? new Float64Array(), found, repair)) {
+      files += step;
+      const pause = progress.advance(step);
+      if (pause !== undefined) await pause;
+    }
+  }
+  progress.finish();
+  holdChangeLists(tree, found);
+  return files;
+}
+
+/** Walks ledger and folder side by side, both in order of the key; yields 1 for each entry of the ledger. */
+function* holdRoute(
+  tree: Tree,
+  route: PublishedRoute,
+  keys: Float64Array,
+  found: Findings,
+  repair: Repair,
+): Generator<number, void, undefined> {
+  const reader = LedgerReader.open(tree.ledger, route.name);
+  const placeOf = filler(route.file);
+  let at = 0;
+  const extrasBefore = (key: number): void => {
+    for (let extra = keys[at]; extra !== undefined && extra < key; extra = keys[at]) {
+      found.add(placeOf(extra), 'extra');
+      repair.extra(placeOf(extra));
+      at += 1;
+    }
+  };
+  for (const entry of reader?.entries() ?? []) {
+    extrasBefore(entry.key);
+    const file = placeOf(entry.key);
+    if (keys[at] !== entry.key) found.add(file, 'missing');
+    else {
+      at += 1;
+      if (isAsLedgered(join(tree.out, file), entry)) repair.sound(route, entry);
+      else found.add(file, 'altered');
+    }
+    yield 1;
+  }
+  extrasBefore(Number.POSITIVE_INFINITY);
+  reader?.close();
+}
+
+function isAsLedgered(path: string, { bytes, hash }: Entry): boolean {
+  try {
+    const found = measure(path);
+    return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
+  } catch (error) {
+    // A file that can't be read is as good as altered: a disk that fails shows this way.
+    if (codeOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** The change lists are vouched for by their index. */
+function holdChangeLists(tree: Tree, found: Findings): void {
+  for (const { file, bytes, sha256 } of readChangeIndex(tree)) {
+    if (file === null || bytes === null || sha256 === null) continue;
+    const path = join(tree.out, file);
+    if (!existsSync(path)) found.add(file.slice(1), 'missing');
+    else if (!isAsLedgered(path, { key: 0, bytes, hash: Buffer.from(sha256, 'hex') })) {
+      found.add(file.slice(1), 'altered');
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/** Back to the previous snapshot, as a new one: whoever follows the change lists is led back like forward. */
+import { join } from 'node:path';
+import { Failure } from './errors.js';
+import type { Effects } from './build.js';
+import { RECORD_ROUTES, wholeSeconds } from './build.js';
+import { isRendered } from './publish/comparison.js';
+import { LedgerReader } from './publish/ledger.js';
+import { readManifest } from './publish/manifest.js';
+import { Publisher } from './publish/publisher.js';
+import { Tree } from './publish/tree.js';
+
+export interface RolledBack {
+  /** The snapshot that is published now, and the one whose content it has. */
+  readonly sequence: number;
+  readonly contentOf: number;
+  readonly asOf: string | null;
+}
+
+/**
+ * Publishes what the last commit replaced. Doing it twice is back where it began.
+ * @throws Failure invalid: no previous snapshot is kept (the first has none, and a repair drops it)
+ */
+export async function rollback(out: string, { progress, now }: Effects): Promise<RolledBack> {
+  const kept = Tree.published(out).previous;
+  const manifest = readManifest(join(kept, 'snapshot.json'));
+  if (manifest === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
+  const publisher = await Publisher.open(out, manifest.routes, progress);
+  try {
+    progress.start('rolling back', manifest.tree.files, 'files');
+    for (const { name } of manifest.routes.filter(isRendered)) {
+      const reader = LedgerReader.open(join(kept, 'ledger'), name);
+      for (const { key, bytes, hash } of reader?.entries() ?? []) {
+        publisher.putFile(name, key, bytes, Buffer.from(hash), (file) => join(kept, 'tree', file));
+        const pause = progress.advance(1);
+        if (pause !== undefined) await pause;
+      }
+      reader?.close();
+    }
+    progress.finish();
+    publisher.plan();
+  } catch (error) {
+    publisher.abort();
+    throw error;
+  }
+  const { sequence, digest, files, bytes } = publisher.plan();
+  const builtAt = wholeSeconds(now());
+  await publisher.commit(
+    {
+      manifest: JSON.stringify({ ...manifest, sequence, built_at: builtAt, digest, tree: { files, bytes } }),
+      asOf: manifest.as_of,
+      builtAt,
+      kinds: RECORD_ROUTES,
+    },
+    progress,
+  );
+  return { sequence, contentOf: manifest.sequence, asOf: manifest.as_of };
+}

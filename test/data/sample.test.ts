@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type SampleSummary, writeSample } from '../../data/sample.js';
+import { FAULTS } from './sample/faults.js';
+import { SHAPES } from './sample/shapes.js';
+import { VIEWS } from './sample/views.js';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sample-'));
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+const inFolder = (name: string) => path.join(folder, name);
+
+function open(file: string): Database.Database {
+  return new Database(file, { readonly: true }).exec(VIEWS);
+}
+
+interface Column {
+  readonly tableName: string;
+  readonly column: string;
+  readonly type: string;
+  readonly required: number;
+}
+
+function columnsOf(db: Database.Database): readonly Column[] {
+  return db
+    .prepare<[], Column>(
+      `SELECT m.name AS tableName, c.name AS "column", c.type, c."notnull" OR c.pk AS required
+         FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`,
+    )
+    .all();
+}
+
+function sha256(file: string): string {
+  return createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+}
+
+describe.each([1, 20_261_120])('a sample of 5,000 records from seed %i', (seed) => {
+  const file = inFolder(`five-thousand-${seed}.sqlite`);
+  let db: Database.Database;
+  let summary: SampleSummary;
+
+  beforeAll(async () => {
+    summary = await writeSample({ file, records: 5_000, seed });
+    db = open(file);
+  });
+  afterAll(() => db.close());
+
+  const rowsOf = (sql: string) => db.prepare(sql).raw().all();
+
+  it.each(Object.entries(SHAPES))('has this: %s', (_, from) => {
+    expect(rowsOf(`SELECT * FROM ${from} LIMIT 1`)).toHaveLength(1);
+  });
+
+  it.each(Object.entries(FAULTS))('never has this: %s', (_, from) => {
+    expect(rowsOf(`SELECT * FROM ${from} LIMIT 3`)).toEqual([]);
+  });
+
+  it('leaves each nullable column unmeasured and measured somewhere', () => {
+    const nullable = columnsOf(db).filter(({ required }) => required === 0);
+    expect(nullable.length).toBeGreaterThan(50);
+    for (const { tableName, column } of nullable) {
+      const sql = `SELECT min("${column}" IS NULL), max("${column}" IS NULL) FROM ${tableName}`;
+      expect([tableName, column, rowsOf(sql)]).toEqual([tableName, column, [[0, 1]]]);
+    }
+  });
+
+  it('writes times as whole seconds UTC, none of them after its present', () => {
+    const times = columnsOf(db).filter(({ column }) => column.endsWith('_at') || column === 'since');
+    expect(times.length).toBeGreaterThan(15);
+    for (const { tableName, column } of times) {
+      const wrong = `SELECT "${column}" FROM ${tableName} WHERE "${column}" <> coalesce(strftime('%Y-%m-%dT%H:%M:%SZ', "${column}"), '')
+        OR "${column}" > '2026-11-20T08:00:00Z' LIMIT 1`;
+      expect([tableName, column, rowsOf(wrong)]).toEqual([tableName, column, []]);
+    }
+  });
+
+  it('writes whole numbers that JavaScript holds exactly, and booleans as 0 or 1', () => {
+    const booleans = new Set(['public_entry', 'verified', 'off_sale', 'limited']);
+    for (const { tableName, column, type } of columnsOf(db)) {
+      if (type !== 'INTEGER') continue;
+      const most = booleans.has(column) ? 1 : Number.MAX_SAFE_INTEGER;
+      const wrong = `SELECT "${column}" FROM ${tableName} WHERE "${column}" NOT BETWEEN 0 AND ${most} LIMIT 1`;
+      expect([tableName, column, rowsOf(wrong)]).toEqual([tableName, column, []]);
+    }
+  });
+
+  it('tells what it wrote', () => {
+    const tables = ['groups', 'users', 'games', 'items'];
+    const counts = tables.map((table) => rowsOf(`SELECT count(*) FROM ${table}`)).flat(2);
+    expect(counts).toEqual([1_500, 2_000, 500, 1_000]);
+    const all = new Set(columnsOf(db).map(({ tableName }) => `(SELECT count(*) FROM ${tableName})`));
+    expect(summary).toEqual({
+      groups: 1_500,
+      users: 2_000,
+      games: 500,
+      items: 1_000,
+      rows: db
+        .prepare<[], number>(`SELECT ${[...all].join(' + ')}`)
+        .pluck()
+        .get(),
+      bytes: fs.statSync(file).size,
+    });
+    expect(db.pragma('user_version', { simple: true })).toBe(1);
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+  });
+});
+
+describe('writeSample', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('writes the same bytes for the same records and seed, whatever the clock and chance say', async () => {
+    const digests: string[] = [];
+    for (const [name, seed] of [
+      ['first', 7],
+      ['second', 7],
+      ['another seed', 8],
+      ['a seed of which 32 bits are alike', 7 + 2 ** 32],
+    ] as const) {
+      const file = inFolder(`${name}.sqlite`);
+      await writeSample({ file, records: 1_500, seed });
+      digests.push(sha256(file));
+      vi.spyOn(Date, 'now').mockReturnValue(0);
+      vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    }
+    expect(digests[1]).toBe(digests[0]);
+    expect(new Set(digests).size).toBe(3);
+  });
+
+  it.each([
+    [0, [0, 0, 0, 0]],
+    [1, [0, 1, 0, 0]],
+    [2, [1, 1, 0, 0]],
+    [3, [1, 1, 0, 1]],
+    [4, [1, 2, 0, 1]],
+    [5, [2, 1, 1, 1]],
+    [40, [12, 16, 4, 8]],
+  ])('writes a register of %i records', async (records, counts) => {
+    const file = inFolder(`tiny-${records}.sqlite`);
+    const { groups, users, games, items } = await writeSample({ file, records, seed: 3 });
+    expect([groups, users, games, items]).toEqual(counts);
+    const db = open(file);
+    for (const [fault, from] of Object.entries(FAULTS)) {
+      expect([fault, db.prepare(`SELECT * FROM ${from}`).all()]).toEqual([fault, []]);
+    }
+    expect(db.pragma('user_version', { simple: true })).toBe(1);
+    db.close();
+  });
+
+  it('tells its progress up to the end, in turns of the event loop', async () => {
+    const told: number[] = [];
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    await writeSample({
+      file: inFolder('progress.sqlite'),
+      records: 4_000,
+      seed: 1,
+      onProgress: (done, total) => told.push(done / total),
+    });
+    clearInterval(timer);
+    expect(told.at(-1)).toBe(1);
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  it('replaces what an interrupted run left and leaves nothing but the file', async () => {
+    const own = inFolder('stale');
+    fs.mkdirSync(own);
+    fs.writeFileSync(path.join(own, 'register.sqlite.partial'), 'half a register');
+    await writeSample({ file: path.join(own, 'register.sqlite'), records: 30, seed: 1 });
+    expect(fs.readdirSync(own)).toEqual(['register.sqlite']);
+  });
+
+  it('leaves nothing at all when it fails', async () => {
+    const own = inFolder('failed');
+    fs.mkdirSync(own);
+    const onProgress = vi.fn<() => void>().mockImplementation(() => {
+      throw new Error('interrupted');
+    });
+    const file = path.join(own, 'register.sqlite');
+    await expect(writeSample({ file, records: 30, seed: 1, onProgress })).rejects.toThrow('interrupted');
+    expect(fs.readdirSync(own)).toEqual([]);
+  });
+
+  it.each([
+    [{ records: -1, seed: 1 }, 'Cannot write "-1" records'],
+    [{ records: 1.5, seed: 1 }, 'Cannot write "1.5" records'],
+    [{ records: Number.NaN, seed: 1 }, 'Cannot write "NaN" records'],
+    [{ records: 1e9, seed: 1 }, 'Cannot write "1000000000" records'],
+    [{ records: 1, seed: 0.5 }, 'Cannot use the seed "0.5"'],
+  ])('refuses %o', async (wrong, message) => {
+    const file = inFolder('refused.sqlite');
+    await expect(writeSample({ file, ...wrong })).rejects.toThrow(message);
+    expect(fs.existsSync(file)).toBe(false);
+  });
+});

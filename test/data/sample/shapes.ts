@@ -1,0 +1,132 @@
+import { each, type Findings } from './views.js';
+
+/** What a register of 5,000 records has at least once. */
+export const SHAPES: Findings = {
+  'two groups tie for the largest':
+    '(SELECT count(*) n, member_count m FROM groups GROUP BY m ORDER BY m DESC LIMIT 1) WHERE n > 1 AND m > 2.8e8',
+  'small groups tie': 'groups WHERE member_count BETWEEN 1 AND 50 GROUP BY member_count HAVING count(*) > 1',
+  'a group has no members': 'groups WHERE member_count = 0',
+  'most groups are small': '(SELECT avg(member_count < 200) share FROM groups) WHERE share > 0.5',
+  'few groups are large': '(SELECT avg(member_count >= 10000) share FROM groups) WHERE share < 0.05',
+  'a group is measured hourly':
+    "readings WHERE earlier_at > '2026-11-19' GROUP BY group_id HAVING count(*) > 20",
+  'a group is measured daily':
+    "readings WHERE earlier_at > '2026-10-20' GROUP BY group_id HAVING count(*) > 20",
+  'a group has a hundred readings': 'readings GROUP BY group_id HAVING count(*) >= 100',
+  'a group has one reading': 'readings GROUP BY group_id HAVING count(*) = 1',
+  'readings go back two years': "readings WHERE measured_at < '2024-11-20'",
+  'a daily series has a gap':
+    "readings WHERE earlier_at > '2026-10-16' GROUP BY group_id HAVING count(*) > 15 AND max(julianday(measured_at) - julianday(earlier_at)) > 1.9",
+  'a group changed within 24 hours': changedWithin(1),
+  'a group changed within 7 days': changedWithin(7),
+  'a group changed within 30 days': changedWithin(30),
+  'a counter falls between two readings': 'readings WHERE member_count < earlier',
+  'a large group lost members':
+    'groups g WHERE member_count > 100000 AND member_count < (SELECT member_count FROM readings r WHERE r.group_id = g.id AND earlier_at IS NULL)',
+  'a group is measured without a member count':
+    'groups WHERE member_count IS NULL AND id NOT IN (SELECT group_id FROM readings)',
+  'a member count is known from before only':
+    'groups WHERE member_count IS NULL AND id IN (SELECT group_id FROM readings)',
+  'a member count is older than its record':
+    'groups g JOIN newest_readings r ON r.group_id = g.id WHERE g.measured_at > r.measured_at AND g.member_count IS NOT NULL',
+  ...each(['group', 'user'], (kind) => ({
+    [`a ${kind} was renamed`]: `names WHERE kind = '${kind}' AND name <> earlier`,
+    [`a ${kind} was renamed three times`]: `names WHERE kind = '${kind}' AND position = 4`,
+    [`a ${kind}'s name returned`]: `names WHERE kind = '${kind}' AND name = before_that AND name <> earlier`,
+    [`a ${kind}'s change between readings is dated`]: `names WHERE kind = '${kind}' AND changed_at > earlier_last_at AND changed_at < first_at`,
+    [`all names of a ${kind} were learned from one list`]: `learned WHERE kind = '${kind}'`,
+    [`a ${kind}'s name learned from a list was read again`]: `names WHERE kind = '${kind}' AND first_at = earlier_last_at AND last_at > first_at`,
+    [`most changes of ${kind} names are not dated by observation`]: `(SELECT avg(changed_at IS NULL) share FROM names WHERE kind = '${kind}' AND first_at > earlier_last_at) WHERE share > 0.5`,
+  })),
+  'a group changed its owner': 'owners WHERE owner_id <> earlier_id',
+  'a group lost its owner': "owners WHERE owner_state = 'none' AND earlier_state = 'owned'",
+  'a group found an owner': "owners WHERE owner_state = 'owned' AND earlier_state = 'none'",
+  'a group has no owner': "groups WHERE owner_state = 'none'",
+  "a group's owner was not measured": 'groups WHERE owner_state IS NULL',
+  "an owner's name was not measured": 'groups WHERE owner_id IS NOT NULL AND owner_name IS NULL',
+  'an owner is a measured user': 'groups WHERE owner_id IN (SELECT id FROM users)',
+  'an owner is no measured user': 'groups WHERE owner_id NOT IN (SELECT id FROM users)',
+  'a group has neither names nor owners from before':
+    'groups WHERE name IS NOT NULL AND owner_id IS NOT NULL AND id NOT IN (SELECT group_id FROM group_names UNION SELECT group_id FROM owners)',
+  'a group has no history at all':
+    'groups WHERE id NOT IN (SELECT group_id FROM group_names UNION SELECT group_id FROM owners UNION SELECT group_id FROM readings)',
+  'a user has no history': 'users WHERE username IS NOT NULL AND id NOT IN (SELECT user_id FROM usernames)',
+  'a group is present': "groups WHERE state = 'present'",
+  'a group is locked': "groups WHERE state = 'locked'",
+  'a group is deleted': "groups WHERE state = 'deleted'",
+  'a user is present': "users WHERE state = 'present'",
+  'a user is banned': "users WHERE state = 'banned'",
+  'a user is deleted': "users WHERE state = 'deleted'",
+  'a game is present': "games WHERE state = 'present'",
+  'a game is restricted': "games WHERE state = 'restricted'",
+  'a game is deleted': "games WHERE state = 'deleted'",
+  'an item is present': "items WHERE state = 'present'",
+  'an item is deleted': "items WHERE state = 'deleted'",
+  'groups without description': "groups WHERE description = ''",
+  'games without description': "games WHERE description = ''",
+  'items without description': "items WHERE description = ''",
+  'a description has 1,000 characters and line breaks':
+    'descriptions WHERE length(description) = 1000 AND instr(description, char(10))',
+  'a game is paid': "games WHERE access = 'paid' AND price > 0",
+  'a game is free': "games WHERE access = 'free' AND price IS NULL",
+  'a game has been visited 7e10 times': 'games WHERE visits > 7e10',
+  'an item is priced': "items WHERE price_state = 'priced' AND price > 0",
+  'an item is priced, nobody knows how': "items WHERE price_state = 'priced' AND price IS NULL",
+  'an item is free': "items WHERE price_state = 'free' AND price = 0",
+  'an item is unlisted': "items WHERE price_state = 'unlisted' AND price IS NULL AND off_sale = 1",
+  'an item is limited': 'items WHERE limited = 1 AND lowest_resale_price > 0 AND quantity_total > 0',
+  'a limited item is not for resale': 'items WHERE limited = 1 AND lowest_resale_price IS NULL',
+  'a resale price reaches 1e12': 'items WHERE lowest_resale_price = 1e12',
+  'an item id exceeds 32 bits': 'items WHERE id > 0xFFFFFFFF',
+  'an item id approaches 1.4e14': 'items WHERE id > 1.3e14',
+  'most item ids are small': '(SELECT avg(id < 0xFFFFFFFF) share FROM items) WHERE share > 0.5',
+  ...each(['game', 'item'], (of) => ({
+    [`a user made a ${of}`]: `creators JOIN users USING (id) WHERE of = '${of}' AND type = 'user'`,
+    [`a group made a ${of}`]: `creators JOIN groups USING (id) WHERE of = '${of}' AND type = 'group'`,
+    [`nobody knows who made a ${of}`]: `creators WHERE of = '${of}' AND coalesce(type, id, name) IS NULL`,
+    [`somebody without a name made a ${of}`]: `creators WHERE of = '${of}' AND id IS NOT NULL AND name IS NULL`,
+    [`a withheld user made a ${of}`]: `creators JOIN withheld USING (id) WHERE of = '${of}' AND type = 'user' AND kind = type`,
+    [`a withheld group made a ${of}`]: `creators JOIN withheld USING (id) WHERE of = '${of}' AND type = 'group' AND kind = type`,
+  })),
+  'a withheld user owns a group': "groups JOIN withheld w ON w.kind = 'user' AND w.id = owner_id",
+  'a group is withheld': "withheld JOIN records USING (kind, id) WHERE kind = 'group'",
+  'a user is withheld': "withheld JOIN records USING (kind, id) WHERE kind = 'user'",
+  'a game is withheld': "withheld JOIN records USING (kind, id) WHERE kind = 'game'",
+  'a item is withheld': "withheld JOIN records USING (kind, id) WHERE kind = 'item'",
+  'emoji beyond the BMP': `texts WHERE name GLOB ${anyOf(0x1f300, 0x1faff)}`,
+  'emoji joined to one': 'texts WHERE instr(name, char(0x1F469, 0x200D))',
+  Arabic: `texts WHERE name GLOB ${anyOf(0x620, 0x64a)}`,
+  Hebrew: `texts WHERE name GLOB ${anyOf(0x5d0, 0x5ea)}`,
+  'a right-to-left override': 'texts WHERE instr(name, char(0x202E))',
+  'Chinese characters': `texts WHERE name GLOB ${anyOf(0x4e00, 0x9fff)}`,
+  'combining marks': `texts WHERE name GLOB ${anyOf(0x300, 0x36f)}`,
+  'double quotes': `texts WHERE name LIKE '"%"'`,
+  'single quotes': "texts WHERE name LIKE '%''%'",
+  'a line break': 'texts WHERE instr(name, char(10))',
+  'a tab inside': 'texts WHERE instr(rtrim(name, char(9)), char(9))',
+  'a tab at the end': "texts WHERE name LIKE '%' || char(9)",
+  'outer spaces': "texts WHERE name LIKE ' %' AND name LIKE '% ' AND trim(name) <> ''",
+  'a tag': "texts WHERE name LIKE '<b>%</b>'",
+  'a character reference': "texts WHERE name LIKE '%&amp;%'",
+  'the end of a script': "texts WHERE name LIKE '%</script>%'",
+  ...each(['=', '+', '-', '@'], (sign) => ({ [`a leading ${sign}`]: `texts WHERE name LIKE '${sign}%'` })),
+  'digits only': "texts WHERE name <> '' AND name NOT GLOB '*[^0-9]*'",
+  commas: "texts WHERE name LIKE '%,%'",
+  semicolons: "texts WHERE name LIKE '%;%'",
+  backslashes: "texts WHERE name LIKE '%\\%'",
+  '200 characters': 'texts WHERE length(name) >= 200',
+  'a control character': 'texts WHERE instr(name, char(1))',
+  'a name twice': 'groups GROUP BY name HAVING count(*) > 1',
+};
+
+/** Groups whose newest reading has another at or before its time minus the window, at most one and a half of it. */
+function changedWithin(days: number): string {
+  const ago = (factor: number) =>
+    `strftime('%Y-%m-%dT%H:%M:%SZ', n.measured_at, '-${24 * days * factor} hours')`;
+  return `newest_readings n JOIN readings r ON r.group_id = n.group_id AND r.measured_at BETWEEN ${ago(1.5)} AND ${ago(1)}`;
+}
+
+/** A GLOB pattern for a character between the two. */
+function anyOf(from: number, to: number): string {
+  return `'*[' || char(${from}) || '-' || char(${to}) || ']*'`;
+}
