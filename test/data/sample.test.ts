@@ -160,7 +160,7 @@ describe('writeSample', () => {
       file: inFolder('progress.sqlite'),
       records: 4_000,
       seed: 1,
-      onProgress: (done, total) => told.push(done / total),
+      onProgress: (done, total) => void told.push(done / total),
     });
     clearInterval(timer);
     expect(told.at(-1)).toBe(1);
