@@ -158,7 +158,9 @@ function realOf(path: string): string {
 function parsed<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
+  const { issues } = result.error;
+  // A key that is misspelt is also missing; the wrong spelling says more.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   const place = issue?.path.join('.') ?? '';
   const input = issue?.input === undefined ? '' : `, got ${JSON.stringify(issue.input)}`;
   throw Failure.usage(`${what}${place === '' ? '' : ` ${place}`}: ${issue?.message ?? 'invalid'}${input}`);

@@ -6,19 +6,19 @@ export class Failure extends Error {
   override readonly name = 'Failure';
   readonly exitCode: number;
 
-  private constructor(exitCode: number, message: string) {
-    super(message);
+  private constructor(exitCode: number, message: string, cause?: unknown) {
+    super(message, { cause });
     this.exitCode = exitCode;
   }
 
   /** The same failure, and what it means for the tree. */
   adding(consequence: string): Failure {
-    return new Failure(this.exitCode, `${this.message}; ${consequence}`);
+    return new Failure(this.exitCode, `${this.message}; ${consequence}`, this.cause);
   }
 
-  /** The register or the tree has errors. */
-  static invalid(message: string): Failure {
-    return new Failure(EXIT.invalid, message);
+  /** The register or the tree has errors. @param cause SQLite's code, where it was SQLite that said so */
+  static invalid(message: string, cause?: string): Failure {
+    return new Failure(EXIT.invalid, message, cause);
   }
 
   /** The command was given something it can't work with. */

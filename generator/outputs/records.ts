@@ -48,7 +48,7 @@ export function* records(register: Register, resource: Resource, table: readonly
   const cursors = new Map(
     resource.histories.map((history) => [
       history.name,
-      new HistoryCursor(register, historyQuery(history, table)),
+      new HistoryCursor(register, historyQuery(resource.kind, history, table)),
     ]),
   );
   try {

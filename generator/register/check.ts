@@ -1,10 +1,11 @@
 /** The register against its contract, before anything is rendered. */
-import { messageOf } from '../errors.js';
+import { Failure, messageOf } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { TABLES } from '../resources/index.js';
 import type { Table } from '../resources/index.js';
 import type { Register } from './open.js';
-import { ROW_RULES, columnRules, isUtf8, textColumns } from './rules.js';
+import { ROW_RULES, asText, columnRules, isUtf8, textColumns } from './rules.js';
+import type { RowRule } from './rules.js';
 import { literal, name } from './sql.js';
 
 /** One break of the contract: where, what was found, what was expected. */
@@ -82,33 +83,47 @@ export async function check(
   const steps = TABLES.length + ROW_RULES.length;
   progress.start('checking the register', steps, 'steps');
   for (const table of TABLES) {
-    checkValues(register, table, found, skipInvalid);
+    readable(table, found, () => checkValues(register, table, found, skipInvalid));
     await progress.advance(1);
   }
   for (const rule of ROW_RULES) {
-    const { table } = rule;
-    const key = table.key.map((column) => column.name);
-    const rows = register.rows<(string | null)[]>(
-      `SELECT ${key.map((column) => `quote(t.${name(column)})`).join(', ')},` +
-        ` ${rule.value}, ${rule.expected} FROM ${rule.from}`,
-    );
-    for (const row of rows) {
-      found.add(
-        {
-          table: table.name,
-          key: keyText(key, row),
-          column: rule.column,
-          value: shorten(row[key.length]),
-          expected: shorten(row[key.length + 1]),
-        },
-        table.kind !== null,
-      );
-    }
-    if (skipInvalid && table.kind !== null) exclude(register, table, rule.from);
+    readable(rule.table, found, () => checkRows(register, rule, found, skipInvalid));
     await progress.advance(1);
   }
   progress.finish();
   return found.report();
+}
+
+/** A view may fail only when its rows are asked for. */
+function readable(table: Table, found: Findings, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
+    const expected = 'a table, or a view that can be read';
+    found.add({ table: table.name, key: '', column: '(the view)', value: error.message, expected }, false);
+  }
+}
+function checkRows(register: Register, rule: RowRule, found: Findings, skipInvalid: boolean): void {
+  const { table } = rule;
+  const key = table.key.map((column) => column.name);
+  const rows = register.rows<(string | null)[]>(
+    `SELECT ${key.map((column) => asText(`t.${name(column)}`)).join(', ')},` +
+      ` ${rule.value}, ${rule.expected} FROM ${rule.from}`,
+  );
+  for (const row of rows) {
+    found.add(
+      {
+        table: table.name,
+        key: keyText(key, row),
+        column: rule.column,
+        value: shorten(row[key.length]),
+        expected: shorten(row[key.length + 1]),
+      },
+      table.kind !== null,
+    );
+  }
+  if (skipInvalid && table.kind !== null) exclude(register, table, rule.from);
 }
 
 /** Missing tables and columns, and views that can't be read. */
@@ -142,7 +157,7 @@ function checkValues(register: Register, table: Table, found: Findings, skipInva
     ...columnRules(table),
     ...texts.map((column) => ({
       column,
-      broken: `NOT ${isUtf8(name(column))}`,
+      broken: `(typeof(${name(column)}) = 'text' AND NOT ${isUtf8(name(column))})`,
       expected: 'valid UTF-8',
     })),
   ];
@@ -153,8 +168,8 @@ function checkValues(register: Register, table: Table, found: Findings, skipInva
   ].join(' OR ');
   const from = `${name(table.name)} AS t WHERE ${anyBroken}`;
   const rows = register.rows<(string | number | null)[]>(
-    `SELECT ${key.map((column) => `quote(${name(column)})`).join(', ')},` +
-      ` ${rules.map(({ column, broken }) => `${broken}, ${display(name(column))}`).join(', ')} FROM ${from}`,
+    `SELECT ${key.map((column) => asText(name(column))).join(', ')},` +
+      ` ${rules.map(({ column, broken }) => `${broken}, ${asText(name(column))}`).join(', ')} FROM ${from}`,
   );
   for (const row of rows) {
     rules.forEach(({ column, expected }, index) => {
@@ -183,15 +198,18 @@ function exclude(register: Register, table: Table, from: string): void {
   );
 }
 
-/** Text as an SQL literal, or as bytes where it is no text a reader could print. */
-const display = (value: string): string =>
-  `CASE WHEN typeof(${value}) = 'text' AND NOT ${isUtf8(value)}` +
-  ` THEN quote(CAST(${value} AS BLOB)) ELSE quote(${value}) END`;
-
 const keyText = (key: readonly string[], row: readonly unknown[]): string =>
   key.map((column, index) => `${column} = ${shorten(row[index])}`).join(', ');
 
+/** What would break the line or steer a terminal, beyond what JSON escapes: DEL, C1, separators, directions. */
+const STEERING = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A value as `asText` gives it: texts in single quotes, controls escaped, cut where it gets long. */
 function shorten(value: unknown): string {
-  const shown = String(value);
+  const text = String(value).replaceAll(
+    /"(?:[^"\\]|\\.)*"/g,
+    (json) => `'${json.slice(1, -1).replaceAll('\\"', '"')}'`,
+  );
+  const shown = text.replaceAll(STEERING, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return shown.length > SHOWN_CHARACTERS ? `${shown.slice(0, SHOWN_CHARACTERS)}…` : shown;
 }

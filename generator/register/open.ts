@@ -137,6 +137,6 @@ function translated<T>(file: string, action: () => T): T {
     if (/^SQLITE_(IOERR|CANTOPEN|PERM|READONLY|FULL|NOMEM|PROTOCOL)/.test(code)) {
       throw Failure.environment(`register "${file}" can't be read: ${message} (${code})`);
     }
-    throw Failure.invalid(`register "${file}" can't be read: ${message} (${code})`);
+    throw Failure.invalid(`register "${file}" can't be read: ${message} (${code})`, code);
   }
 }

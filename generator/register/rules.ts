@@ -26,11 +26,12 @@ export interface RowRule {
 const integer = (value: string, least: number): string =>
   `(typeof(${value}) = 'integer' AND ${value} BETWEEN ${least} AND ${MAX_INTEGER})`;
 
-/** Date functions are slow and only needed where a month may lack the day. */
-const timeShape = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z';
+const TIME_SHAPE = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z';
 const FORMAT = '%Y-%m-%dT%H:%M:%SZ';
+/** SQLite takes an hour of 24; RFC 3339 does not. */
 const isTime = (value: string): string =>
-  `(typeof(${value}) = 'text' AND ${value} GLOB '${timeShape}' AND strftime('${FORMAT}', ${value}) IS ${value})`;
+  `(typeof(${value}) = 'text' AND ${value} GLOB '${TIME_SHAPE}' AND substr(${value}, 12, 2) < '24'` +
+  ` AND strftime('${FORMAT}', ${value}) IS ${value})`;
 
 function condition({ type, values, name: column }: Column): { valid: string; expected: string } {
   const value = name(column);
@@ -52,7 +53,8 @@ function condition({ type, values, name: column }: Column): { valid: string; exp
     case 'enum': {
       const allowed = (values ?? []).map(literal).join(', ');
       return {
-        valid: `(typeof(${value}) = 'text' AND ${value} IN (${allowed}))`,
+        // Whatever collation the column has: published words are compared to the letter.
+        valid: `(typeof(${value}) = 'text' AND ${value} COLLATE BINARY IN (${allowed}))`,
         expected: `one of ${(values ?? []).join(', ')}`,
       };
     }
@@ -90,7 +92,13 @@ export const textColumns = (table: Table): string[] =>
 /** Condition that a text (or text joined from several) is valid UTF-8; NULL counts as valid. */
 export const isUtf8 = (sql: string): string => `is_utf8(CAST(coalesce(${sql}, '') AS BLOB))`;
 
-const asText = (sql: string): string => `coalesce(quote(${sql}), 'NULL')`;
+/**
+ * A value as text that fits one line, for `shown` in check.ts: texts as JSON, which escapes controls and goes on
+ * behind a NUL; what is no valid text as bytes.
+ */
+export const asText = (sql: string): string =>
+  `CASE WHEN typeof(${sql}) <> 'text' THEN quote(${sql})` +
+  ` WHEN ${isUtf8(sql)} THEN json_quote(${sql}) ELSE quote(CAST(${sql} AS BLOB)) END`;
 
 /** A key must be unique. Tables declare it; views and tables of another shape may not. */
 function duplicates(table: Table): RowRule {
@@ -131,7 +139,7 @@ function historyRules(resource: Resource, history: History): RowRule[] {
     return {
       table,
       column: entryColumn,
-      from: `${pairs} WHERE ${entry} <> ${record}`,
+      from: `${pairs} WHERE ${entry} <> ${record} COLLATE BINARY`,
       value: asText(entry),
       expected: `'${recordColumn} of the record, ' || ${asText(record)}`,
     };
@@ -139,7 +147,11 @@ function historyRules(resource: Resource, history: History): RowRule[] {
   const late: RowRule = {
     table,
     column: last,
-    from: `${pairs} WHERE t.${name(last)} > r.measured_at`,
+    // Where entries are ordered by their time, the newest speaks for all.
+    from:
+      last === history.order.name
+        ? `${pairs} WHERE t.${name(last)} > r.measured_at`
+        : `${entries} AS t JOIN ${records} AS r ON r.id = t.${key} WHERE t.${name(last)} > r.measured_at`,
     value: asText(`t.${name(last)}`),
     expected: `'not later than measured_at of the record, ' || ${asText('r.measured_at')}`,
   };

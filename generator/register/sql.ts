@@ -37,8 +37,9 @@ export const literal = (value: string): string => `'${value.replaceAll("'", "''"
 
 /** Condition that a row of records may be published: neither withheld nor left out as invalid. */
 export const isPublished = (kind: Kind, column = 'id'): string =>
+  // The plus takes away the column's affinity: '7' must not pass for 7.
   `(${name(column)} IS NOT NULL AND` +
-  ` ${name(column)} NOT IN (SELECT id FROM temp._excluded WHERE kind = ${literal(kind)}))`;
+  ` +${name(column)} NOT IN (SELECT id FROM temp._excluded WHERE kind = ${literal(kind)}))`;
 
 /** Condition that a reference points at a withheld record, by id or, where there is no id, by name. */
 function isWithheld({ id, name: called, kind }: Reference): string {
@@ -119,7 +120,7 @@ export function partsOf(fields: readonly Field[], table: readonly Route[]): Part
  * A history as rows of (record id, number of entries, JSON list), in order of the id, so that one merge pass
  * pairs it with the records: a query per record is three times slower, and hopeless on a view.
  */
-export function historyQuery(history: History, table: readonly Route[]): string {
+export function historyQuery(kind: Kind, history: History, table: readonly Route[]): string {
   const key = name(history.key.name);
   const order = name(history.order.name);
   const columns = new Set(
@@ -132,7 +133,8 @@ export function historyQuery(history: History, table: readonly Route[]): string 
   const window = neighbours === '' ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
   return (
     `SELECT ${key}, count(*), json_group_array(${objectOf(history.fields, table)})` +
-    ` FROM (SELECT ${[...columns].join(', ')}${neighbours} FROM ${name(history.table)} ${window}` +
+    ` FROM (SELECT ${[...columns].join(', ')}${neighbours} FROM ${name(history.table)}` +
+    ` WHERE ${isPublished(kind, history.key.name)} ${window}` +
     ` ORDER BY ${key}, ${order}) GROUP BY ${key}`
   );
 }
