@@ -1,6 +1,7 @@
 /** Files and folders of the tree: written, linked, moved into place, deleted with their emptied folders. */
 import {
   closeSync,
+  existsSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -8,11 +9,26 @@ import {
   readSync,
   renameSync,
   rmdirSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
+
+/** Makes a folder and what is missing above it. Node's own recursive mkdir never returns below /proc (Node 20). */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || existsSync(parent)) throw error;
+    makeFolder(parent);
+    mkdirSync(path);
+  }
+}
 
 /** Puts files below a folder, making their folders as it goes. */
 export class FileWriter {

@@ -1,7 +1,8 @@
 /** The published tree as a folder: whose it is, and where its own bookkeeping lies. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
+import { makeFolder } from './files.js';
 import { readManifest } from './manifest.js';
 
 /** Bookkeeping of the tree, on the same file system so that renaming is atomic; never served. */
@@ -46,7 +47,7 @@ export class Tree {
   static prepare(out: string): Tree {
     const tree = new Tree(out);
     try {
-      mkdirSync(out, { recursive: true });
+      makeFolder(out);
       const found = readdirSync(out);
       const strange = found.find((name) => !HARMLESS.has(name));
       if (strange !== undefined && !found.includes(STATE) && !found.includes('snapshot.json')) {
@@ -56,7 +57,7 @@ export class Tree {
         );
       }
       readManifest(tree.manifest);
-      mkdirSync(tree.state, { recursive: true });
+      makeFolder(tree.state);
     } catch (error) {
       throw asFailure(error, `output folder "${out}"`);
     }
