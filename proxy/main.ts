@@ -1,0 +1,178 @@
+import { Command, CommanderError } from 'commander';
+import { stat } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { resolve } from 'node:path';
+
+import { createApp } from './app.js';
+import {
+  ConfigError,
+  resolveConfig,
+  SETTINGS,
+  STOP_TIMEOUT_MS,
+  type Config,
+  type Setting,
+} from './config.js';
+import { publishedQuotas, quotasOf } from './edition.js';
+import { errorCode } from './files.js';
+import { SnapshotFollower, titleOf } from './follower.js';
+import type { Quotas } from './headers.js';
+import { createHttpServer, type HttpServer } from './server.js';
+import { SnapshotError, type Snapshot } from './snapshot.js';
+
+/**
+ * The proxy as a process: command line, listening, signals, exit codes. The only file that touches process.*
+ */
+
+const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
+
+/** Something about this machine, not about the program: one line and exit code 3. */
+class EnvironmentError extends Error {}
+
+/** Of the routes so many are printed to be tried. */
+const MAX_URLS_TO_TRY = 12;
+
+const HELP = `
+Examples:
+  npm run proxy -- --dist dist --port 8080
+  npm run proxy -- --dist /srv/register --host 0.0.0.0 --port 80
+  npm run proxy -- --api-tokens 120 --api-refill-seconds 0.5
+  PROXY_DIST=/srv/register PROXY_PORT=9000 npm run proxy
+
+Flags win over the environment. Limits that are not set follow the snapshot in service.
+Exit codes: 0 stopped by SIGTERM or SIGINT, 2 usage, 70 a defect, 3 the environment: port taken, no such
+folder, a tree this proxy can't read.`;
+
+/** What waiting answers there are finish first; a second signal does not wait. */
+const SIGNALS = { SIGTERM: 143, SIGINT: 130 } as const;
+
+function log(line: string): void {
+  process.stderr.write(`register-api proxy: ${line}\n`);
+}
+
+/**
+ * Monotonic, so that a corrected system clock neither locks clients out nor lets them through; starts from
+ * the time of day.
+ */
+function clock(): number {
+  return Math.floor(performance.timeOrigin + performance.now());
+}
+
+function readCommandLine(): Config {
+  const program = new Command('proxy')
+    .description('Serves a published register tree over HTTP, with a limit for each client.')
+    .exitOverride()
+    .addHelpText('after', HELP);
+  const settings: readonly Setting[] = SETTINGS;
+  for (const { flag, description, environment, fallback } of settings) {
+    const origin = fallback === undefined ? environment : `default: ${fallback}, or ${environment}`;
+    program.option(flag, `${description} (${origin})`);
+  }
+  return resolveConfig(program.parse().opts(), { ...process.env });
+}
+
+async function serve(config: Config): Promise<void> {
+  const isFolder = await stat(config.dist).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new EnvironmentError(`--dist "${config.dist}": expected a folder`);
+
+  const follower = new SnapshotFollower(config.dist, { clock, log });
+  await follower.start();
+  const { server, stop } = createHttpServer(createApp(config, follower, { clock, log }));
+  await listen(server, config);
+  // Once listening, a failed accept (out of file descriptors) is a matter of one connection.
+  server.on('error', (error) =>
+    log(`a connection could not be accepted (${errorCode(error) ?? error.message})`),
+  );
+  stopOnSignal(stop);
+  announce(server, config, follower.snapshot);
+}
+
+async function listen(server: Server, { host, port }: Config): Promise<void> {
+  await new Promise<void>((settle, reject) => {
+    server.once('error', (error) => {
+      const code = errorCode(error) ?? error.message;
+      const reason =
+        code === 'EADDRINUSE' ? 'the port is taken' : `expected an address and a port this process may use`;
+      reject(new EnvironmentError(`can't listen on ${host} port ${port} (${code}): ${reason}`));
+    });
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      settle();
+    });
+  });
+}
+
+function stopOnSignal(stop: HttpServer['stop']): void {
+  let isStopping = false;
+  for (const [signal, hastyExitCode] of Object.entries(SIGNALS)) {
+    process.on(signal, () => {
+      if (isStopping) process.exit(hastyExitCode);
+      isStopping = true;
+      log(`${signal}: finishing what is in flight`);
+      void stop(STOP_TIMEOUT_MS).then((isClean) => {
+        if (!isClean) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
+        process.exit(EXIT.done);
+      });
+    });
+  }
+}
+
+function announce(server: Server, { dist, quotas }: Config, snapshot: Snapshot | undefined): void {
+  const address = server.address();
+  if (address === null || typeof address === 'string') return;
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const base = `http://${host}:${address.port}`;
+  const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
+  const lines = [`register-api proxy on ${base} serving ${resolve(dist)} (${state})`];
+  if (snapshot !== undefined) {
+    const inForce = quotasOf(snapshot, quotas);
+    const published = publishedQuotas(snapshot);
+    if (describe(inForce) !== describe(published)) {
+      log(`limits set by hand: ${describe(inForce)}; the published texts say ${describe(published)}`);
+    }
+    lines.push('Try:', ...urlsToTry(snapshot).map((path) => `  ${base}${path}`));
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function urlsToTry({ routes }: Snapshot): string[] {
+  const paths = routes.map(({ path, example }) => example ?? (path.includes('{') ? undefined : path));
+  return paths.filter((path) => path !== undefined).slice(0, MAX_URLS_TO_TRY);
+}
+
+function describe({ api, download }: Quotas): string {
+  return [
+    `API ${api.tokens} per ${api.refillMs / 1000} s`,
+    `downloads ${download.tokens} per ${download.refillMs / 1000} s`,
+  ].join(', ');
+}
+
+/** A reader of our output that goes away, as head does, is no reason to stop serving. */
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+process.on('uncaughtException', (error) => {
+  log(`a defect: ${error.stack ?? String(error)}`);
+  process.exit(EXIT.defect);
+});
+
+try {
+  await serve(readCommandLine());
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  } else if (error instanceof ConfigError) {
+    log(error.message);
+    process.exitCode = EXIT.usage;
+  } else if (
+    error instanceof EnvironmentError ||
+    error instanceof SnapshotError ||
+    errorCode(error) !== undefined
+  ) {
+    log(error instanceof Error ? error.message : String(error));
+    process.exitCode = EXIT.environment;
+  } else {
+    throw error;
+  }
+}

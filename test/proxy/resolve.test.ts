@@ -1,0 +1,333 @@
+import {
+  array,
+  assert as check,
+  constantFrom,
+  oneof,
+  property,
+  string as anyString,
+  webUrl,
+} from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { resolve } from '../../proxy/resolve.js';
+import { parseSnapshot } from '../../proxy/snapshot.js';
+import { ROUTES, snapshotJson } from './support.js';
+
+const { table } = parseSnapshot(JSON.stringify(snapshotJson()));
+
+/** "file NAME", "308 LOCATION" or the error's code. */
+function outcome(target: string): string {
+  const resolution = resolve(target, table);
+  if (resolution.kind === 'file') return `file ${resolution.file}`;
+  return resolution.kind === 'redirect' ? `308 ${resolution.location}` : resolution.code;
+}
+
+function detail(target: string): string {
+  const resolution = resolve(target, table);
+  return resolution.kind === 'refusal' ? resolution.detail : '';
+}
+
+const INVALID_PATHS = [
+  // No path at all.
+  ['empty', ''],
+  ['asterisk', '*'],
+  ['authority only', 'register.example:80'],
+  ['relative', 'api/v1'],
+  ['other scheme', 'ftp://register.example/api/v1'],
+  ['empty authority', 'http:///api/v1'],
+  ['user information', 'http://user@register.example/api/v1'],
+  ['broken authority', 'http://[/api/v1'],
+  // Fragments.
+  ['fragment', '/api/v1#x'],
+  ['fragment in the query', '/api/v1?x#y'],
+  // Dot segments.
+  ['dot-dot', '/api/../secret.json'],
+  ['dot-dot at the end', '/api/v1/..'],
+  ['dot', '/api/./v1'],
+  ['escaped dot-dot', '/%2e%2e/secret.json'],
+  ['half-escaped dot-dot', '/.%2E/secret.json'],
+  ['escaped dot', '/%2e/api/v1'],
+  ['dot-dot and slash', '/../'],
+  // Separators in disguise.
+  ['escaped slash', '/api%2Fv1'],
+  ['escaped slash in an id', '/api/v1/group/7%2f..%2f8'],
+  ['backslash', '/api\\v1'],
+  ['escaped backslash', '/api/v1/group/..%5c..%5csecret'],
+  // Controls.
+  ['NUL', '/api/v1/group/7%00.json'],
+  ['newline', '/api/v1/group/7%0a'],
+  ['DEL', '/api/v1/group/%7F'],
+  ['C1 control', '/api/v1/group/%C2%85'],
+  ['raw NUL', '/api/v1/\0'],
+  ['raw space', '/api/v1 '],
+  ['raw byte', '/api/v1/\xe9'],
+  // Escapes that are no UTF-8.
+  ['lone percent', '/api/v1/%'],
+  ['percent and one digit', '/api/v1/%2'],
+  ['percent and no digit', '/api/v1/%zz'],
+  ['overlong slash', '/%c0%af'],
+  ['overlong dot', '/%c0%ae%c0%ae/secret.json'],
+  ['overlong dot of three', '/%e0%80%ae/secret.json'],
+  ['surrogate', '/%ed%a0%80'],
+  ['beyond Unicode', '/%f4%90%80%80'],
+  ['continuation alone', '/%80'],
+  ['cut sequence', '/%e2%82'],
+  ['lone latin-1', '/api/v1/group/%e9'],
+];
+
+const NOT_FOUND = [
+  ['unknown path', '/nothing'],
+  ['unknown below a known path', '/api/v1/group/7/more'],
+  ['a path that only leads on', '/api/v1/group'],
+  ['a file that no route names', '/secret.json'],
+  ['a record by its file name', '/api/v1/largest/10.json'],
+  ['other case', '/API/v1'],
+  ['escaped twice', '/%252e%252e/secret.json'],
+  ['dotfile', '/.git/config'],
+  ['escaped dotfile', '/%2egit/config'],
+  ['the ledger', '/.snapshot/ledger.json'],
+  ['dotfile further down', '/api/.env'],
+  ['well-known further down', '/api/.well-known/security.txt'],
+  ['like well-known', '/.well-knownx'],
+  ['dotfile with a slash', '/.git/'],
+  ['two slashes', '//'],
+  ['another host', '//evil.example/'],
+  ['another host, absolute', 'http://register.example//evil.example/'],
+  ['empty segment', '/api//v1'],
+  ['two slashes at the end', '/api/v1//'],
+  ['three dots', '/...'],
+  ['a change list without its suffix', '/changes/3'],
+  ['a change list with another suffix', '/changes/3.jsonx'],
+  ['only the suffix of a change list', '/changes/.json'],
+];
+
+const FILES = [
+  ['/', 'index.html'],
+  ['/?x', 'index.html'],
+  ['/api/v1', 'api/v1.json'],
+  ['/%61pi/v%31', 'api/v1.json'],
+  ['/.well-known/security.txt', '.well-known/security.txt'],
+  ['http://register.example/api/v1', 'api/v1.json'],
+  ['HTTPS://register.example:8080/api/v1?x=1', 'api/v1.json'],
+  ['http://[2001:db8::1]:80/api/v1', 'api/v1.json'],
+  ['http://register.example', 'index.html'],
+  ['http://register.example?x', 'index.html'],
+  ['/api/v1/group/0', 'api/v1/group/0.json'],
+  ['/api/v1/group/7', 'api/v1/group/7.json'],
+  ['/api/v1/group/%37', 'api/v1/group/7.json'],
+  ['/api/v1/group/9007199254740991', 'api/v1/group/9007199254740991.json'],
+  ['/group/7/history.json', 'group/7/history.json'],
+  ['/changes/3.json', 'changes/3.json'],
+  ['/changes/index.json', 'changes/index.json'],
+  ['/api/v1/largest', 'api/v1/largest/100.json'],
+  ['/api/v1/largest?', 'api/v1/largest/100.json'],
+  ['/api/v1/largest?limit=1', 'api/v1/largest/1.json'],
+  ['/api/v1/largest?limit=200&limits=x&LIMIT=0&limit[]=3', 'api/v1/largest/200.json'],
+  ['/api/v1/largest?%6cimit=%31%30', 'api/v1/largest/10.json'],
+  ['/api/v1/group/7?id=8&limit=x', 'api/v1/group/7.json'],
+];
+
+const INVALID_IDS = [
+  '00',
+  '007',
+  '-1',
+  '+7',
+  '7.0',
+  '7.json',
+  '1e3',
+  '0x7',
+  '%207',
+  '7%20',
+  'abc',
+  '9007199254740992',
+  '10000000000000000',
+  '99999999999999999999',
+  '%D9%A7',
+  '७',
+];
+
+const INVALID_LIMITS = [
+  'limit=0',
+  'limit=201',
+  'limit=-1',
+  'limit=1.5',
+  'limit=007',
+  'limit=+5',
+  'limit=%2B5',
+  'limit=%205',
+  'limit=5%20',
+  'limit=5+',
+  'limit=',
+  'limit',
+  'limit=5&limit=5',
+  'limit=5&limit',
+  'limit=1e2',
+  'limit=0x10',
+  'limit=abc',
+  'limit=%D9%A5',
+  'limit=99999999999999999999999',
+  'limit=%',
+  'limit=10%00',
+];
+
+describe('resolve', () => {
+  it.each(INVALID_PATHS)('refuses a path that is not plainly one: %s', (_name, target) => {
+    expect(outcome(target ?? '')).toBe('invalid_path');
+  });
+
+  it('refuses a path of more than 2,048 bytes before looking at it, whatever the query', () => {
+    expect(outcome(`/${'a'.repeat(2_048)}`)).toBe('uri_too_long');
+    expect(outcome(`/${'%'.repeat(2_048)}`)).toBe('uri_too_long');
+    expect(outcome(`/${'a'.repeat(2_047)}`)).toBe('not_found');
+    expect(outcome(`/api/v1?${'a'.repeat(9_000)}`)).toBe('file api/v1.json');
+    expect(outcome(`http://register.example/${'a'.repeat(2_047)}`)).toBe('not_found');
+  });
+
+  it.each(NOT_FOUND)('finds nothing at what no route names: %s', (_name, target) => {
+    expect(outcome(target ?? '')).toBe('not_found');
+  });
+
+  it.each(FILES)('finds %s in %s', (target, file) => {
+    expect(outcome(target ?? '')).toBe(`file ${file}`);
+  });
+
+  it.each(INVALID_IDS)('refuses the id %s', (id) => {
+    const target = `/api/v1/group/${id}`;
+    expect(outcome(target)).toBe(id === '७' ? 'invalid_path' : 'invalid_id');
+  });
+
+  it('names the id, cut to 100 characters, and what was expected', () => {
+    expect(detail('/api/v1/group/a%22b')).toBe(
+      'id "a"b": expected decimal digits without sign or leading zero, at most 9007199254740991',
+    );
+    expect(detail(`/api/v1/group/${'x'.repeat(500)}`)).toContain(`"${'x'.repeat(100)}…"`);
+    // The hundredth character is the first half of a pair.
+    expect(detail(`/api/v1/group/${'x'.repeat(99)}%F0%9F%A6%94`)).toContain(`"${'x'.repeat(99)}…"`);
+  });
+
+  it.each(['/changes/x.json', '/changes/03.json', '/changes/3.json.json'])(
+    'refuses %s, whose parameter is an id though not called so',
+    (target) => {
+      expect(outcome(target)).toBe('invalid_id');
+      expect(detail(target)).toMatch(/^sequence "/);
+    },
+  );
+
+  it.each(INVALID_LIMITS)('refuses ?%s, naming the bounds', (query) => {
+    expect(outcome(`/api/v1/largest?${query}`)).toBe('invalid_limit');
+    expect(detail(`/api/v1/largest?${query}`)).toMatch(
+      /: expected one integer from 1 to 200 in plain decimal$/,
+    );
+  });
+
+  it.each([
+    ['/api/v1/', '/api/v1'],
+    ['/nothing/', '/nothing'],
+    ['/api/v1/?limit=1&x', '/api/v1?limit=1&x'],
+    ['/api/v1/?', '/api/v1?'],
+    ['http://register.example/api/v1/', '/api/v1'],
+    ['/api/v1/?x="<é>\\', '/api/v1?x=%22%3C%E9%3E%5C'],
+    ['/%61/', '/%61'],
+    ['/evil.example/', '/evil.example'],
+  ])('sends %s to %s', (target, location) => {
+    expect(outcome(target)).toBe(`308 ${location}`);
+  });
+
+  it('never sends anyone to another host, nor names a file that no route names, whatever the target', () => {
+    const piece = constantFrom(
+      '/',
+      '//',
+      '.',
+      '..',
+      '%2e',
+      '%2f',
+      '%5c',
+      '\\',
+      '%00',
+      'http:',
+      'evil.example',
+      '@',
+      '?',
+      '7',
+      'api',
+      'v1',
+      '',
+    );
+    const target = oneof(
+      array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
+      array(piece, { maxLength: 12 }).map((pieces) => `/${pieces.join('')}`),
+      webUrl({ withQueryParameters: true }),
+      anyString({ unit: 'binary-ascii', maxLength: 60 }).map((text) => `/${text}`),
+    );
+    const file =
+      /^(?:api\/v1\.json|api\/v1\/group\/\d+\.json|api\/v1\/largest\/\d+\.json|group\/\d+\/history\.json|downloads\/groups\.csv|feeds\/all\.atom|changes\/(?:\d+|index)\.json|index\.html|\.well-known\/security\.txt|snapshot\.json)$/;
+    expect(() =>
+      check(
+        property(target, (text) => {
+          const resolution = resolve(text, table);
+          const location = resolution.kind === 'redirect' ? resolution.location : '/';
+          const { host } = new URL(location, 'http://register.example');
+          // Not expect(): it costs more than all the rest.
+          return (
+            file.test(resolution.kind === 'file' ? resolution.file : 'index.html') &&
+            /^\/(?![/\\])/.test(location) &&
+            host === 'register.example'
+          );
+        }),
+        { numRuns: 5_000 },
+      ),
+    ).not.toThrow();
+  });
+
+  it('prefers a literal segment to a parameter, and falls back to the parameter', () => {
+    const special = {
+      name: 'newest',
+      path: '/api/v1/group/newest',
+      file: 'newest.json',
+      class: 'record',
+      type: 'x/y',
+    };
+    const twin = { ...special, name: 'deep', path: '/api/v1/group/7/deep', file: 'deep.json' };
+    const { table: both } = parseSnapshot(
+      JSON.stringify(snapshotJson({ routes: [...ROUTES, special, twin] })),
+    );
+    expect(resolve('/api/v1/group/newest', both)).toMatchObject({ file: 'newest.json' });
+    expect(resolve('/api/v1/group/7/deep', both)).toMatchObject({ file: 'deep.json' });
+    expect(resolve('/api/v1/group/7', both)).toMatchObject({ file: 'api/v1/group/7.json' });
+    expect(resolve('/api/v1/group/8/deep', both)).toMatchObject({ code: 'not_found' });
+  });
+
+  it('prefers the segment with more literal text around its parameter', () => {
+    const plain = {
+      name: 'plain',
+      path: '/odd/{id}',
+      file: 'plain/{id}',
+      class: 'record',
+      type: 'x/y',
+      parameters: [{ name: 'id', in: 'path', type: 'id' }],
+    };
+    const list = [
+      plain,
+      { ...plain, name: 'feed', path: '/odd/{id}.atom', file: 'feed/{id}' },
+      { ...plain, name: 'versioned', path: '/odd/v{id}.atom', file: 'versioned/{id}' },
+    ];
+    const { table: odd } = parseSnapshot(JSON.stringify(snapshotJson({ routes: list })));
+    expect(resolve('/odd/7', odd)).toMatchObject({ file: 'plain/7' });
+    expect(resolve('/odd/7.atom', odd)).toMatchObject({ file: 'feed/7' });
+    expect(resolve('/odd/v7.atom', odd)).toMatchObject({ file: 'versioned/7' });
+    expect(resolve('/odd/v.atom', odd)).toMatchObject({ code: 'invalid_id' });
+    expect(resolve('/odd/v7', odd)).toMatchObject({ code: 'invalid_id' });
+  });
+
+  it('puts bucketed records where their last three digits say', () => {
+    const routes = ROUTES.map((route) => ({
+      ...route,
+      file: route.file.replace('group/{id}.json', 'group/{id:bucket}/{id}.json'),
+    }));
+    const { table: bucketed } = parseSnapshot(JSON.stringify(snapshotJson({ routes })));
+    const fileOf = (id: string): unknown => resolve(`/api/v1/group/${id}`, bucketed);
+    expect(fileOf('7')).toMatchObject({ file: 'api/v1/group/007/7.json' });
+    expect(fileOf('1000')).toMatchObject({ file: 'api/v1/group/000/1000.json' });
+    expect(fileOf('9007199254740991')).toMatchObject({ file: 'api/v1/group/991/9007199254740991.json' });
+  });
+});

@@ -1,0 +1,179 @@
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+
+import {
+  KEEP_ALIVE_TIMEOUT_MS,
+  HEADERS_TIMEOUT_MS,
+  MAX_HEADER_BYTES,
+  REQUEST_TIMEOUT_MS,
+} from '../../proxy/config.js';
+import { askRaw, publish, startProxy, tree } from './support.js';
+
+/** The status line and what follows, in lines. */
+function linesOf(heard: string): string[] {
+  return heard.split('\r\n');
+}
+
+describe('createHttpServer', () => {
+  it.each([
+    ['garbage', 'GARBAGE\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    ['a raw byte in the target', 'GET /\xe9 HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    ['a space in the target', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    [
+      'two lengths',
+      'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'HTTP/1.1 400 Bad Request',
+    ],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nX\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    [
+      'too much header',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(MAX_HEADER_BYTES)}\r\n\r\n`,
+      'HTTP/1.1 431 Request Header Fields Too Large',
+    ],
+    [
+      'a path beyond the parser',
+      `GET /${'a'.repeat(MAX_HEADER_BYTES)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      'HTTP/1.1 414 URI Too Long',
+    ],
+    ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 405 Method Not Allowed'],
+  ])('answers %s shortly and closes', async (_name, bytes, statusLine) => {
+    const { port } = await startProxy(await tree());
+    const lines = linesOf(await askRaw(port, bytes));
+    expect(lines[0]).toBe(statusLine);
+    expect(lines.slice(-2)).toEqual(['', '']);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'Content-Length: 0',
+        'Connection: close',
+        'Cache-Control: no-store',
+        'Access-Control-Allow-Origin: *',
+        'X-Content-Type-Options: nosniff',
+        'RateLimit-Policy: "api";q=60;w=60',
+        expect.stringMatching(/^Date: .* GMT$/),
+      ]),
+    );
+  });
+
+  it('refuses HTTP/1.1 without Host, as Node does', async () => {
+    const { port } = await startProxy(await tree());
+    expect(linesOf(await askRaw(port, 'GET /api/v1 HTTP/1.1\r\n\r\n'))[0]).toBe('HTTP/1.1 400 Bad Request');
+  });
+
+  it('answers HTTP/1.0, unknown expectations and offers to upgrade like any other request', async () => {
+    const { port } = await startProxy(await tree());
+    for (const bytes of [
+      'GET /api/v1 HTTP/1.0\r\n\r\n',
+      'GET /api/v1 HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n',
+      'GET /api/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    ]) {
+      expect(linesOf(await askRaw(port, bytes))[0]).toBe('HTTP/1.1 200 OK');
+    }
+  });
+
+  it('ignores the body of a GET and reads the next request behind it', async () => {
+    const { port } = await startProxy(await tree());
+    const withBody = 'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello';
+    const heard = await askRaw(port, `${withBody}GET /api/v1/group/x HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  it('answers pipelined requests in their order', async () => {
+    const { port } = await startProxy(await tree());
+    const targets = ['/api/v1/group/7', '/nothing', '/api/v1/', '/api/v1/group/8'];
+    const heard = await askRaw(
+      port,
+      targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''),
+    );
+    expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual([
+      'HTTP/1.1 200',
+      'HTTP/1.1 404',
+      'HTTP/1.1 308',
+      'HTTP/1.1 200',
+    ]);
+  });
+
+  it('never puts a second status line into an answer that is under way', async () => {
+    const root = await tree();
+    await publish(root, 'downloads/groups.csv', Buffer.alloc(3_000_000, 'x'));
+    const { port } = await startProxy(root);
+    const heard = await askRaw(port, 'GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\nGARBAGE\r\n\r\n');
+    expect(heard.match(/HTTP\/1\.1 \d+/g) ?? []).not.toContain('HTTP/1.1 400');
+  });
+
+  it('has its time-outs in an order that makes sense', async () => {
+    const { server } = await startProxy(await tree());
+    expect(server).toMatchObject({
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    });
+    expect(HEADERS_TIMEOUT_MS).toBeLessThanOrEqual(REQUEST_TIMEOUT_MS);
+    expect(KEEP_ALIVE_TIMEOUT_MS).toBeGreaterThan(60_000);
+  });
+
+  it('lives on after clients that only connect, stop in the middle of a header, or reset', async () => {
+    const { port, ask } = await startProxy(await tree());
+    for (const bytes of ['', 'GET /api', 'GET /api/v1 HTTP/1.1\r\nHost: x\r\n\r\n']) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(bytes);
+      await pause(10);
+      socket.resetAndDestroy();
+    }
+    expect((await ask('/api/v1')).status).toBe(200);
+  });
+});
+
+describe('stop', () => {
+  it('closes connections that idle or were never used at once', async () => {
+    const { port, stop } = await startProxy(await tree());
+    const unused = connect(port, '127.0.0.1');
+    const idle = connect(port, '127.0.0.1');
+    idle.write('GET /api/v1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((heard) => {
+      idle.once('data', heard);
+    });
+    unused.resume();
+    const startedMs = performance.now();
+    expect(await stop(5_000)).toBe(true);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
+
+  it('lets an answer under way finish', async () => {
+    const root = await tree();
+    const large = Buffer.alloc(30_000_000, 'x');
+    await publish(root, 'downloads/groups.csv', large);
+    const { port, stop } = await startProxy(root);
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
+    let received = 0;
+    await new Promise((heard) => {
+      socket.once('data', heard);
+    });
+    socket.pause();
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    const stopped = stop(5_000);
+    await pause(200);
+    socket.resume();
+    expect(await stopped).toBe(true);
+    expect(received).toBeGreaterThan(large.length - 100_000);
+  });
+
+  it('cuts what takes longer than its bound', async () => {
+    const root = await tree();
+    await publish(root, 'downloads/groups.csv', Buffer.alloc(30_000_000, 'x'));
+    const { port, stop } = await startProxy(root);
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((heard) => {
+      socket.once('data', heard);
+    });
+    socket.pause();
+    expect(await stop(200)).toBe(false);
+    socket.destroy();
+  });
+});

@@ -1,0 +1,43 @@
+/** Builds in this process, with a clock of the test's own. */
+import { join } from 'node:path';
+import { build } from '../../generator/build.js';
+import type { Effects, Published, Refused } from '../../generator/build.js';
+import { buildConfig } from '../../generator/config.js';
+import { progressFor } from '../../generator/progress.js';
+import { PROJECT } from './folder.js';
+
+export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
+
+export const quiet = () => progressFor('quiet', new AbortController().signal, () => undefined);
+
+/** Effects that print nothing and know only this time. */
+export const effectsAt = (time: string): Effects => ({
+  progress: quiet(),
+  warn: () => undefined,
+  now: () => new Date(time),
+  generator: { name: 'test', version: '0.0.0' },
+});
+
+export interface Options {
+  readonly register: string;
+  readonly out: string;
+  readonly operator?: string;
+  readonly baseUrl?: string;
+  readonly layout?: string;
+  readonly skipInvalid?: boolean;
+  readonly acceptRemovals?: boolean;
+  /** The time of the build. */
+  readonly at?: string;
+}
+
+/** Builds, and returns what came of it. */
+export function run({ at = '2026-12-01T00:00:00Z', ...flags }: Options): Promise<Published | Refused> {
+  return build(buildConfig({ operator: OPERATOR, ...flags }), effectsAt(at));
+}
+
+/** Builds a register that must be publishable. */
+export async function published(options: Options): Promise<Published> {
+  const result = await run(options);
+  if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
+  return result;
+}

@@ -1,0 +1,24 @@
+/** The real command line, as a process. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { PROJECT } from './folder.js';
+
+export interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const CLI = join(PROJECT, 'build/generator/cli.js');
+
+/** Runs `snapshot` with these arguments and waits for its end. Its output is no terminal. */
+export function snapshot(args: readonly string[], cwd = PROJECT): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CLI, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...output }));
+  });
+}

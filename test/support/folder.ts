@@ -1,0 +1,16 @@
+/** Folders of a test file, gone when it is done. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+
+export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Call it at the top of a test file: the function it returns names a new path at each call, with nothing there. */
+export function temporary(): (name: string) => string {
+  const folder = mkdtempSync(join(tmpdir(), 'register-test-'));
+  let count = 0;
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return (name) => join(folder, `${(count += 1)}-${name}`);
+}

@@ -1,0 +1,80 @@
+/** Small registers, made from SQL or from row objects. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { PROJECT } from './folder.js';
+
+type Value = string | number | bigint | null | Uint8Array;
+type Row = Readonly<Record<string, Value>>;
+/** Rows by table; what a row of records must have and doesn't is filled in. */
+export type Rows = Readonly<Record<string, readonly Row[]>>;
+
+export const SCHEMA = readFileSync(join(PROJECT, 'data/schema.sql'), 'utf8');
+
+/**
+ * `strict`: data/schema.sql. `loose`: without STRICT, keys and NOT NULL, so that cells can hold what they
+ * shouldn't. `untyped`: without column types too, so that '7' and 7 stay apart.
+ */
+export type Shape = 'strict' | 'loose' | 'untyped';
+
+const LOOSE = SCHEMA.replaceAll(/--.*$/gm, '')
+  .replaceAll(/\) STRICT(, WITHOUT ROWID)?;/g, ');')
+  .replaceAll(/,\s*PRIMARY KEY \([^)]*\)/g, '')
+  .replaceAll(/ PRIMARY KEY| NOT NULL/g, '');
+
+const SCHEMAS: Readonly<Record<Shape, string>> = {
+  strict: SCHEMA,
+  loose: LOOSE,
+  untyped: LOOSE.replaceAll(/ (INTEGER|TEXT)\b/g, ''),
+};
+
+const RECORD_TABLES = new Set(['groups', 'users', 'games', 'items']);
+const MEASURED: Row = {
+  first_measured_at: '2026-11-01T08:00:00Z',
+  measured_at: '2026-11-20T08:00:00Z',
+  measurements: 2,
+};
+
+/** Writes a register, from SQL text (statements after the schema) or from rows. */
+export function writeRegister(file: string, content: string | Rows, shape: Shape = 'strict'): string {
+  const database = new Database(file);
+  try {
+    // Nobody reads a test's register after a power cut.
+    database.pragma('synchronous = OFF');
+    database.exec(SCHEMAS[shape]);
+    database.exec('BEGIN');
+    if (typeof content === 'string') database.exec(content);
+    else insert(database, content);
+    database.exec('COMMIT');
+  } finally {
+    database.close();
+  }
+  return file;
+}
+
+/** Changes a register that is there. */
+export function changeRegister(file: string, sql: string): void {
+  const database = new Database(file, { fileMustExist: true });
+  try {
+    database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
+/** A number of JavaScript would arrive as a real, which a column without type keeps. */
+const exact = (value: Value): Value => (Number.isSafeInteger(value) ? BigInt(Number(value)) : value);
+
+function insert(database: Database.Database, content: Rows): void {
+  for (const [table, rows] of Object.entries(content)) {
+    for (const row of rows) {
+      const full = RECORD_TABLES.has(table) ? { ...MEASURED, ...row } : row;
+      const columns = Object.keys(full);
+      database
+        .prepare(
+          `INSERT INTO "${table}" (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+        )
+        .run(...Object.values(full).map(exact));
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/** A published folder as a value. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+
+export interface TreeFile {
+  readonly text: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Inode and time of change: the same only where nobody touched the file. */
+  readonly stamp: string;
+}
+
+export type Tree = ReadonlyMap<string, TreeFile>;
+
+/** Every file of a folder by its path, sorted, without the publisher's own .snapshot. A missing folder is empty. */
+export function readTree(folder: string): Tree {
+  if (!existsSync(folder)) return new Map();
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !path.startsWith('.snapshot/'))
+    .toSorted();
+  return new Map(paths.map((path) => [path, fileAt(join(folder, path))]));
+}
+
+function fileAt(path: string): TreeFile {
+  const content = readFileSync(path);
+  const { ino, mtimeNs } = statSync(path, { bigint: true });
+  return {
+    text: content.toString('utf8'),
+    bytes: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    stamp: `${ino} ${mtimeNs}`,
+  };
+}
+
+/** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
+export const isOfTheBuild = (path: string): boolean =>
+  path === 'snapshot.json' || path.startsWith('changes/');
+
+/** The part of a tree that follows from the register and the options alone. */
+export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));
+
+/** Path -> SHA-256, to compare trees. */
+export const hashes = (tree: Tree): Record<string, string> =>
+  Object.fromEntries([...tree].map(([path, { sha256 }]) => [path, sha256]));
+
+/** Path -> inode and time of change, to see which files were touched. */
+export const stamps = (tree: Tree): Record<string, string> =>
+  Object.fromEntries([...tree].map(([path, { stamp }]) => [path, stamp]));
+
+/** Every folder below a folder, without the publisher's own. */
+export function foldersOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => path !== '.snapshot' && !path.startsWith('.snapshot/'))
+    .toSorted();
+}
+
+/** The JSON of a file of the tree. */
+export function json(tree: Tree, path: string): unknown {
+  const file = tree.get(path);
+  if (file === undefined) throw new Error(`no "${path}" in the tree`);
+  return JSON.parse(file.text);
+}

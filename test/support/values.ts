@@ -1,0 +1,14 @@
+/** Values as tests compare them, none of them `any`. */
+import { expect } from 'vitest';
+
+/** Stands for any text that holds this one. */
+export const containing = (text: string): unknown => expect.stringContaining(text);
+
+/** Stands for any text of this form. */
+export const matching = (form: RegExp): unknown => expect.stringMatching(form);
+
+/** The members of what must be an object. */
+export function fields(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw new TypeError(`no object: ${JSON.stringify(value)}`);
+  return { ...value };
+}
