@@ -68,13 +68,13 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
     try {
       progress.start('comparing', manifest?.tree.files ?? 0, 'files');
       for (const { route, key, body } of outputs(register, config, overview, table)) {
-        const { series, verdict } = comparison.note(route, key, body);
+        const { series, verdict, oldFiles } = comparison.note(route, key, body);
         if ((verdict === 'added' || verdict === 'changed') && examples.wanted(route, verdict)) {
-          const old = verdict === 'changed' ? join(tree.out, series.oldFile(key)) : undefined;
+          const [old] = oldFiles;
           examples.add(route, {
             what: verdict,
             url: series.url(key),
-            ...(old === undefined ? {} : { fields: fieldChanges(contentOf(old), body) }),
+            ...(old === undefined ? {} : { fields: fieldChanges(contentOf(join(tree.out, old)), body) }),
           });
         }
         const pause = progress.advance(1);

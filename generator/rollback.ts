@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Failure } from './errors.js';
 import type { Effects } from './build.js';
 import { RECORD_ROUTES, wholeSeconds } from './build.js';
+import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { isRendered } from './publish/comparison.js';
 import { LedgerReader } from './publish/ledger.js';
 import { readManifest } from './publish/manifest.js';
@@ -30,7 +31,7 @@ export async function rollback(out: string, { progress, now }: Effects): Promise
     for (const { name } of manifest.routes.filter(isRendered)) {
       const reader = LedgerReader.open(join(kept, 'ledger'), name);
       for (const { key, bytes, hash } of reader?.entries() ?? []) {
-        publisher.putFile(name, key, bytes, Buffer.from(hash), (file) => join(kept, 'tree', file));
+        publisher.putFile(name, key, bytes, Buffer.from(hash), join(kept, 'tree'));
         const pause = progress.advance(1);
         if (pause !== undefined) await pause;
       }
@@ -46,7 +47,14 @@ export async function rollback(out: string, { progress, now }: Effects): Promise
   const builtAt = wholeSeconds(now());
   await publisher.commit(
     {
-      manifest: JSON.stringify({ ...manifest, sequence, built_at: builtAt, digest, tree: { files, bytes } }),
+      manifest: JSON.stringify({
+        ...manifest,
+        sequence,
+        built_at: builtAt,
+        digest,
+        tree: { files, bytes },
+        compressed_from: COMPRESSED_FROM_BYTES,
+      }),
       asOf: manifest.as_of,
       builtAt,
       kinds: RECORD_ROUTES,

@@ -5,7 +5,8 @@
 import { Failure } from './errors.js';
 
 /** Which row of the caching table a response belongs to. */
-export type CacheClass = 'record' | 'summary' | 'download' | 'feed' | 'page';
+export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page'] as const;
+export type CacheClass = (typeof CACHE_CLASSES)[number];
 
 /** How record files are spread over folders: `url` mirrors the URLs, `bucketed` adds 1,000 folders by last digits. */
 export const LAYOUTS = ['url', 'bucketed'] as const;

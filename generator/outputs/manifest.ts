@@ -1,5 +1,6 @@
 /** /snapshot.json: the tree's description of itself, which the proxy serves by. The only place with a build time. */
 import type { BuildConfig, Limit } from '../config.js';
+import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/manifest.js';
 import type { Plan } from '../publish/publisher.js';
 import type { Overview } from '../register/published.js';
@@ -40,6 +41,7 @@ export function manifest({ config, overview, table, plan, builtAt, generator }: 
     ),
     digest: plan.digest,
     tree: { files: plan.files, bytes: plan.bytes },
+    compressed_from: COMPRESSED_FROM_BYTES,
     routes: table.map((route) => described(route, plan.firstKeys.get(route.name))),
   });
 }

@@ -4,7 +4,7 @@ import { LedgerReader } from './ledger.js';
 import type { LedgerWriter } from './ledger.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
 import { Series } from './series.js';
-import type { Changes, Gone, Verdict } from './series.js';
+import type { Changes, Gone, Noted } from './series.js';
 import type { Tree } from './tree.js';
 
 /** What the files of a build come to. */
@@ -15,14 +15,13 @@ export interface Outcome {
   readonly bytes: number;
   /** The lowest key of each route that has files. */
   readonly firstKeys: ReadonlyMap<string, number>;
-  /** Whether files lie elsewhere than they did, whatever their content. */
+  /** Whether files lie elsewhere than they did, or in other codings, whatever their content. */
   readonly moved: boolean;
 }
 
 /** What a file is beside the last snapshot's. */
-export interface Compared {
+export interface Compared extends Noted {
   readonly series: Series;
-  readonly verdict: Verdict;
   readonly bytes: number;
   readonly hash: Buffer;
 }
@@ -57,6 +56,7 @@ export class Comparison {
         route,
         previous === undefined ? undefined : LedgerReader.open(tree.ledger, route.name),
         next,
+        previous?.compressed_from ?? Number.POSITIVE_INFINITY,
         (gone) => onRemoved(route, gone),
       ),
     ];
@@ -75,7 +75,7 @@ export class Comparison {
   noteHash(routeName: string, key: number, bytes: number, sha256: Buffer): Compared {
     const series = this.#series.get(routeName);
     if (series === undefined) throw new TypeError(`no route is named "${routeName}"`);
-    return { series, verdict: series.note({ key, bytes, hash: sha256 }), bytes, hash: sha256 };
+    return { series, ...series.note({ key, bytes, hash: sha256 }), bytes, hash: sha256 };
   }
 
   /** No more files. */
@@ -99,7 +99,7 @@ export class Comparison {
       firstKeys: new Map(
         all.flatMap(({ route, firstKey }) => (firstKey === undefined ? [] : [[route.name, firstKey]])),
       ),
-      moved: all.some((series) => series.moves),
+      moved: all.some((series) => series.moved > 0),
     };
     return this.#outcome;
   }

@@ -50,7 +50,7 @@ export class FileWriter {
     return path;
   }
 
-  write(series: string, file: string, body: string): void {
+  write(series: string, file: string, body: string | Uint8Array): void {
     writeFileSync(this.#place(series, file), body);
   }
 

@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
+import { CACHE_CLASSES } from '../routes.js';
 import type { Route } from '../routes.js';
 
 /** The version of the tree's layout and of snapshot.json. */
 export const FORMAT = 1;
 
 /** As much of a route as finds its files and URLs again. */
-export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'parameters'>;
+export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters'>;
 
 const parameter = z.discriminatedUnion('in', [
   z.object({ name: z.string(), in: z.literal('path'), type: z.literal('id'), description: z.string() }),
@@ -30,11 +31,14 @@ const schema = z.looseObject({
   built_at: z.string(),
   digest: z.string(),
   tree: z.object({ files: z.int(), bytes: z.int() }),
+  /** Documents from this size on have compressed siblings. */
+  compressed_from: z.int().exactOptional(),
   routes: z.array(
     z.looseObject({
       name: z.string().regex(/^[\w-]+$/),
       path: z.string(),
       file: z.string(),
+      class: z.enum(CACHE_CLASSES),
       parameters: z.array(parameter).exactOptional(),
     }),
   ),

@@ -87,17 +87,10 @@ export class Publisher {
     });
   }
 
-  /** Takes a file as it lies on the disk, its content known by its hash. */
-  putFile(
-    routeName: string,
-    key: number,
-    bytes: number,
-    sha256: Buffer,
-    fileOf: (file: string) => string,
-  ): void {
+  /** Takes a document whose files lie below another folder, its content known by its hash. */
+  putFile(routeName: string, key: number, bytes: number, sha256: Buffer, folder: string): void {
     this.#guarded(`"${routeName}" ${key}`, () => {
-      const compared = this.#comparison.noteHash(routeName, key, bytes, sha256);
-      this.#change(key, compared, { file: fileOf(compared.series.file(key)) });
+      this.#change(key, this.#comparison.noteHash(routeName, key, bytes, sha256), { folder });
     });
   }
 
@@ -111,27 +104,29 @@ export class Publisher {
 
   #change(
     key: number,
-    { series, verdict, bytes, hash }: Compared,
-    body: string | { readonly file: string },
+    { series, verdict, oldFiles, bytes, hash }: Compared,
+    body: string | { readonly folder: string },
   ): void {
     if (verdict === 'unchanged') return;
-    const file = series.file(key);
     const { name } = series.route;
-    this.#stage.place(name, file, body);
+    const files = series.files(key, bytes);
+    this.#stage.place(name, files, body);
     if (verdict !== 'moved') {
       this.#stage.listPut({ path: series.url(key), sha256: hash.toString('hex'), bytes });
       this.#stage.listUrls(series.urls(key));
     }
-    if (verdict === 'added') return;
-    const oldFile = series.oldFile(key);
-    this.#stage.keep(name, oldFile);
-    // Until snapshot.json tells the new layout, requests are still led to the old place.
-    if (oldFile !== file) this.#stage.remove(oldFile, true);
+    for (const oldFile of oldFiles) {
+      this.#stage.keep(name, oldFile);
+      // Until snapshot.json tells the new layout, requests are still led to the old place.
+      if (!files.includes(oldFile)) this.#stage.remove(oldFile, series.moves);
+    }
   }
 
-  #remove({ name }: PublishedRoute, { urls, url, file }: Gone): void {
-    this.#stage.keep(name, file);
-    this.#stage.remove(file);
+  #remove({ name }: PublishedRoute, { urls, url, files }: Gone): void {
+    for (const file of files) {
+      this.#stage.keep(name, file);
+      this.#stage.remove(file);
+    }
     this.#stage.listDelete(url);
     this.#stage.listUrls(urls);
   }

@@ -4,6 +4,7 @@ import { opendirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes.js';
+import { CODINGS } from './codings.js';
 import { chunksOf } from './files.js';
 import type { PublishedRoute } from './manifest.js';
 import { HARMLESS } from './tree.js';
@@ -11,6 +12,7 @@ import type { Tree } from './tree.js';
 
 /** The keys of a route's files, ascending: 8 bytes a file is all that a scan keeps. */
 export interface Scan {
+  /** By route name, for compressed siblings with the suffix behind it: `group-history`, `group-history.gz`. */
   readonly keys: ReadonlyMap<string, Float64Array>;
   /** Files that belong to no route. */
   readonly strange: readonly string[];
@@ -37,19 +39,23 @@ function matcher({ name, file }: PublishedRoute): Matcher {
 /** Walks the tree. A file of a route is told by its name, and must be where the route's template puts it. */
 export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
   const matchers = routes.map(matcher);
-  const keys = new Map<string, number[]>(routes.map(({ name }) => [name, []]));
+  const keys = new Map<string, number[]>();
   const strange: string[] = [];
   progress.start('looking through the tree', 0, 'files');
-  for (const file of filesBelow(tree.out, '')) {
-    const key = matchers.some(({ name, pattern, file: placeOf }) => {
+  for (const name of filesBelow(tree.out, '')) {
+    const suffix = CODINGS.find((coding) => name.endsWith(coding.suffix))?.suffix ?? '';
+    const file = suffix === '' ? name : name.slice(0, -suffix.length);
+    const known = matchers.some(({ name: route, pattern, file: placeOf }) => {
       const match = pattern.exec(file);
       if (match === null) return false;
-      const found = Number(match.groups?.['key'] ?? 0);
-      if (placeOf(found) !== file) return false;
-      keys.get(name)?.push(found);
+      const key = Number(match.groups?.['key'] ?? 0);
+      if (placeOf(key) !== file) return false;
+      const found = keys.get(route + suffix);
+      if (found === undefined) keys.set(route + suffix, [key]);
+      else found.push(key);
       return true;
     });
-    if (!key && !OWN_FILES.test(file)) strange.push(file);
+    if (!known && !OWN_FILES.test(name)) strange.push(name);
     const pause = progress.advance(1);
     if (pause !== undefined) await pause;
   }
@@ -77,12 +83,22 @@ function* filesBelow(root: string, folder: string): Generator<string, void, unde
 /** Files up to this size are read whole: 1 MiB. */
 const WHOLE_BYTES = 1024 * 1024;
 
+export interface Measured {
+  readonly bytes: number;
+  readonly hash: Buffer;
+}
+
+/** Size and SHA-256 of a content. */
+export const measured = (content: Buffer): Measured => ({
+  bytes: content.length,
+  hash: hash('sha256', content, 'buffer'),
+});
+
 /** Size and SHA-256 of a file's content. */
-export function measure(path: string): { readonly bytes: number; readonly hash: Buffer } {
+export function measure(path: string): Measured {
   const { size } = statSync(path);
   if (size <= WHOLE_BYTES) {
-    const content = readFileSync(path);
-    return { bytes: content.length, hash: hash('sha256', content, 'buffer') };
+    return measured(readFileSync(path));
   }
   const digest = createHash('sha256');
   let bytes = 0;

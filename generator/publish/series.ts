@@ -1,5 +1,6 @@
 /** One route's files, in order of the key, beside what the last snapshot had there. */
 import { filler, urlTemplate } from '../routes.js';
+import { COMPRESSED_FROM_BYTES, namesOf } from './codings.js';
 import type { Entry, LedgerReader, LedgerWriter } from './ledger.js';
 import type { PublishedRoute } from './manifest.js';
 
@@ -14,24 +15,43 @@ export interface Changes {
   unchanged: number;
 }
 
-/** A file that the last snapshot had and the next has not, or has elsewhere. */
+/** A document that the last snapshot had and the next has not. */
 export interface Gone {
   readonly url: string;
   readonly urls: readonly string[];
-  readonly file: string;
+  /** Its file, and those of its compressed siblings. */
+  readonly files: readonly string[];
 }
+
+/** What a document of the next snapshot is beside the last. */
+export interface Noted {
+  readonly verdict: Verdict;
+  /** The files it had in the last snapshot, if it was there. */
+  readonly oldFiles: readonly string[];
+}
+
+const ADDED: Noted = { verdict: 'added', oldFiles: [] };
+/** Where nothing is done, the old files are not asked for. */
+const UNCHANGED: Noted = { verdict: 'unchanged', oldFiles: [] };
+
+/** Downloads are large, and have compressed twins of their own. */
+export const compressedFrom = (route: PublishedRoute, bytes: number): number =>
+  route.class === 'download' ? Number.POSITIVE_INFINITY : bytes;
 
 export class Series {
   readonly route: PublishedRoute;
   readonly changes: Changes = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  /** Files of the same content at another place, or in other codings. */
+  moved = 0;
   /** The lowest key, once there is one. */
   firstKey: number | undefined;
   bytes = 0;
   /** The URL path of a key's file, with its query. */
   readonly url: (key: number) => string;
   readonly file: (key: number) => string;
-  /** Where the last snapshot has a key's file. */
-  readonly oldFile: (key: number) => string;
+  readonly #oldFile: (key: number) => string;
+  readonly #compressedFrom: number;
+  readonly #oldCompressedFrom: number;
   /** Whether the route's files lie elsewhere than they did. */
   readonly moves: boolean;
   readonly #previous: LedgerReader | undefined;
@@ -39,18 +59,24 @@ export class Series {
   readonly #onRemoved: (gone: Gone) => void;
   #last = -1;
 
-  /** @param next where the next ledger is written; a dry run has none */
+  /**
+   * @param next where the next ledger is written; a dry run has none
+   * @param oldCompressedFrom the size from which documents of the last snapshot have compressed siblings
+   */
   constructor(
     route: PublishedRoute,
     previous: LedgerReader | undefined,
     next: LedgerWriter | undefined,
+    oldCompressedFrom: number,
     onRemoved: (gone: Gone) => void,
   ) {
     const oldTemplate = previous?.template ?? route.file;
     this.route = route;
     this.url = filler(urlTemplate(route));
     this.file = filler(route.file);
-    this.oldFile = filler(oldTemplate);
+    this.#oldFile = filler(oldTemplate);
+    this.#compressedFrom = compressedFrom(route, COMPRESSED_FROM_BYTES);
+    this.#oldCompressedFrom = compressedFrom(route, oldCompressedFrom);
     this.moves = oldTemplate !== route.file;
     this.#previous = previous;
     this.#next = next;
@@ -65,8 +91,18 @@ export class Series {
     return bare === true ? [this.url(key), this.route.path] : [this.url(key)];
   }
 
-  /** Notes a file of the next snapshot and compares it with the last. Keys must ascend. */
-  note({ key, bytes, hash }: Entry): Verdict {
+  /** The files of a document of this size: its own, and those of its compressed siblings. */
+  files(key: number, bytes: number): readonly string[] {
+    return namesOf(this.file(key), bytes, this.#compressedFrom);
+  }
+
+  /** The files that a document had in the last snapshot. */
+  oldFiles({ key, bytes }: Entry): readonly string[] {
+    return namesOf(this.#oldFile(key), bytes, this.#oldCompressedFrom);
+  }
+
+  /** Notes a document of the next snapshot and compares it with the last. Keys must ascend. */
+  note({ key, bytes, hash }: Entry): Noted {
     if (key <= this.#last) {
       throw new TypeError(`route "${this.route.name}": ${key} after ${this.#last}, expected ascending keys`);
     }
@@ -75,25 +111,28 @@ export class Series {
     this.bytes += bytes;
     this.#next?.add({ key, bytes, hash });
     this.#removeBefore(key);
-    const verdict = this.#compare(key, hash);
-    this.changes[verdict === 'moved' ? 'unchanged' : verdict] += 1;
-    return verdict;
+    const noted = this.#compare(key, bytes, hash);
+    if (noted.verdict === 'moved') this.moved += 1;
+    this.changes[noted.verdict === 'moved' ? 'unchanged' : noted.verdict] += 1;
+    return noted;
   }
 
-  #compare(key: number, hash: Buffer): Verdict {
+  #compare(key: number, bytes: number, hash: Buffer): Noted {
     const old = this.#previous?.peek();
-    if (old?.key !== key) return 'added';
+    if (old?.key !== key) return ADDED;
     const same = Buffer.compare(old.hash, hash) === 0;
+    const recoded = bytes >= this.#compressedFrom !== bytes >= this.#oldCompressedFrom;
+    const verdict: Verdict = !same ? 'changed' : this.moves || recoded ? 'moved' : 'unchanged';
+    const noted = verdict === 'unchanged' ? UNCHANGED : { verdict, oldFiles: this.oldFiles(old) };
     this.#previous?.next();
-    if (!same) return 'changed';
-    return this.moves ? 'moved' : 'unchanged';
+    return noted;
   }
 
   #removeBefore(key: number): void {
     const previous = this.#previous;
     for (let old = previous?.peek(); old !== undefined && old.key < key; old = previous?.peek()) {
       this.changes.removed += 1;
-      this.#onRemoved({ url: this.url(old.key), urls: this.urls(old.key), file: this.oldFile(old.key) });
+      this.#onRemoved({ url: this.url(old.key), urls: this.urls(old.key), files: this.oldFiles(old) });
       previous?.next();
     }
   }

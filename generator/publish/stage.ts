@@ -2,9 +2,10 @@
  * The place where a commit is made ready: everything that needs room on the disk is done here, so that the commit
  * itself only renames and deletes.
  */
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../errors.js';
+import { contentUnder } from './codings.js';
 import { FileWriter, LineWriter } from './files.js';
 import type { Tree } from './tree.js';
 
@@ -73,11 +74,21 @@ export class Stage {
     this.#urls = new LineWriter(this.paths.urls);
   }
 
-  /** Stages a file's content: text, or the path of a file that has it. */
-  place(series: string, file: string, body: string | { readonly file: string }): void {
-    if (typeof body === 'string') this.#staged.write(series, file, body);
-    else this.#staged.link(series, file, body.file);
-    this.#files.write(file);
+  /**
+   * Stages a document under all its names.
+   * @param files its own, then those of its compressed siblings
+   * @param body its content, or a folder that holds it (and may hold the siblings) under the same names
+   */
+  place(series: string, files: readonly string[], body: string | { readonly folder: string }): void {
+    const [file = ''] = files;
+    for (const name of files) {
+      if (typeof body === 'string') this.#staged.write(series, name, contentUnder(name, file, body));
+      else if (name === file || existsSync(join(body.folder, name))) {
+        this.#staged.link(series, name, join(body.folder, name));
+      } else
+        this.#staged.write(series, name, contentUnder(name, file, readFileSync(join(body.folder, file))));
+      this.#files.write(name);
+    }
   }
 
   /** Keeps what is published under this name, for a rollback. What is gone can't be kept. */

@@ -1,10 +1,12 @@
 /** The tree held against its ledger and digest: what is missing, altered, or should not be there. */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes.js';
 import { readChangeIndex } from './changes.js';
+import { CODINGS, namesOf } from './codings.js';
+import type { Coding } from './codings.js';
 import { isSealed } from './commit.js';
 import { isRendered } from './comparison.js';
 import { treeDigest } from './digest.js';
@@ -15,7 +17,8 @@ import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
 import { settle } from './publisher.js';
-import { measure, scan } from './scan.js';
+import { measure, measured, scan } from './scan.js';
+import { compressedFrom } from './series.js';
 import type { Tree } from './tree.js';
 
 /** One thing that is wrong with a tree. */
@@ -142,7 +145,14 @@ async function hold(
   progress.start('verifying', manifest.tree.files, 'files');
   let files = 0;
   for (const route of routes) {
-    for (const step of holdRoute(tree, route, keys.get(route.name) ?? new Float64Array(), found, repair)) {
+    for (const step of holdRoute(
+      tree,
+      route,
+      manifest.compressed_from ?? Number.POSITIVE_INFINITY,
+      keys,
+      found,
+      repair,
+    )) {
       files += step;
       const pause = progress.advance(step);
       if (pause !== undefined) await pause;
@@ -153,45 +163,72 @@ async function hold(
   return files;
 }
 
+/** The keys of one sort of file of a route, met in ascending order: those that nobody asks for are extra. */
+class Keys {
+  readonly #keys: Float64Array;
+  readonly #onExtra: (key: number) => void;
+  #at = 0;
+
+  constructor(keys: Float64Array, onExtra: (key: number) => void) {
+    this.#keys = keys;
+    this.#onExtra = onExtra;
+  }
+
+  /** Whether there is a file of this key. Keys must ascend. */
+  has(key: number): boolean {
+    for (let extra = this.#keys[this.#at]; extra !== undefined && extra < key; extra = this.#keys[this.#at]) {
+      this.#onExtra(extra);
+      this.#at += 1;
+    }
+    if (this.#keys[this.#at] !== key) return false;
+    this.#at += 1;
+    return true;
+  }
+}
+
 /** Walks ledger and folder side by side, both in order of the key; yields 1 for each entry of the ledger. */
 function* holdRoute(
   tree: Tree,
   route: PublishedRoute,
-  keys: Float64Array,
+  from: number,
+  keys: ReadonlyMap<string, Float64Array>,
   found: Findings,
   repair: Repair,
 ): Generator<number, void, undefined> {
   const reader = LedgerReader.open(tree.ledger, route.name);
   const placeOf = filler(route.file);
-  let at = 0;
-  const extrasBefore = (key: number): void => {
-    for (let extra = keys[at]; extra !== undefined && extra < key; extra = keys[at]) {
-      found.add(placeOf(extra), 'extra');
-      repair.extra(placeOf(extra));
-      at += 1;
-    }
-  };
+  const there = ['', ...CODINGS.map(({ suffix }) => suffix)].map(
+    (suffix) =>
+      new Keys(keys.get(route.name + suffix) ?? new Float64Array(), (key) => {
+        found.add(placeOf(key) + suffix, 'extra');
+        repair.extra(placeOf(key) + suffix);
+      }),
+  );
   for (const entry of reader?.entries() ?? []) {
-    extrasBefore(entry.key);
-    const file = placeOf(entry.key);
-    if (keys[at] !== entry.key) found.add(file, 'missing');
-    else {
-      at += 1;
-      if (isAsLedgered(join(tree.out, file), entry)) repair.sound(route, entry);
-      else found.add(file, 'altered');
-    }
+    const names = namesOf(placeOf(entry.key), entry.bytes, compressedFrom(route, from));
+    const wrong = names.flatMap((name, index): [string, Damage['what']][] => {
+      if (there[index]?.has(entry.key) !== true) return [[name, 'missing']];
+      return isAsLedgered(join(tree.out, name), entry, CODINGS[index - 1]) ? [] : [[name, 'altered']];
+    });
+    for (const [name, what] of wrong) found.add(name, what);
+    if (wrong.length === 0) repair.sound(route, entry);
     yield 1;
   }
-  extrasBefore(Number.POSITIVE_INFINITY);
+  for (const sort of there) sort.has(Number.POSITIVE_INFINITY);
   reader?.close();
 }
 
-function isAsLedgered(path: string, { bytes, hash }: Entry): boolean {
+/** @param coding how the file is compressed, if it is; then what it holds must be as the ledger says */
+function isAsLedgered(
+  path: string,
+  { bytes, hash }: Pick<Entry, 'bytes' | 'hash'>,
+  coding?: Coding,
+): boolean {
   try {
-    const found = measure(path);
+    const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path)));
     return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
   } catch (error) {
-    // A file that can't be read is as good as altered: a disk that fails shows this way.
+    // A file that can't be read or decoded is as good as altered: a disk that fails shows this way.
     if (codeOf(error) === undefined) throw error;
     return false;
   }
@@ -203,7 +240,7 @@ function holdChangeLists(tree: Tree, found: Findings): void {
     if (file === null || bytes === null || sha256 === null) continue;
     const path = join(tree.out, file);
     if (!existsSync(path)) found.add(file.slice(1), 'missing');
-    else if (!isAsLedgered(path, { key: 0, bytes, hash: Buffer.from(sha256, 'hex') })) {
+    else if (!isAsLedgered(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
       found.add(file.slice(1), 'altered');
     }
   }
