@@ -2,8 +2,6 @@
  * Every URL of the service, once. The index, the published route table that the proxy reads, the links in
  * records and the names of files all follow from here.
  */
-import { Failure } from './errors.js';
-
 /** Which row of the caching table a response belongs to. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
@@ -213,7 +211,7 @@ export function urlTemplate({ path, parameters = [] }: Pick<Route, 'path' | 'par
 export function halves(template: string): readonly [string, string] {
   const [before, after, ...more] = template.split(/\{\w+\}/);
   if (before === undefined || after === undefined || more.length > 0) {
-    throw Failure.usage(`expected one parameter in the template "${template}"`);
+    throw new TypeError(`expected one parameter in the template "${template}"`);
   }
   return [before, after];
 }

@@ -3,9 +3,11 @@
  * holds it, however that ends, so there is no dead lock to recognise and take over.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { pid } from 'node:process';
 import Database from 'better-sqlite3';
-import { Failure, codeOf } from '../errors.js';
+import { Failure, codeOf, messageOf } from '../errors.js';
+import { makeFolder } from './files.js';
 
 export class Lock {
   readonly #database: Database.Database;
@@ -19,15 +21,21 @@ export class Lock {
    * @throws Failure environment: another process is at work on the tree
    */
   static take(file: string): Lock {
-    const database = new Database(file, { timeout: 0 });
+    let database: Database.Database | undefined;
     try {
+      makeFolder(dirname(file));
+      database = new Database(file, { timeout: 0 });
       // Nothing is ever written to it, so it needs no journal beside it.
       database.pragma('journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
     } catch (error) {
-      database.close();
-      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw error;
-      throw Failure.environment(`another build is at work on this tree (process ${holder(file)})`);
+      database?.close();
+      const code = codeOf(error);
+      if (code?.startsWith('SQLITE_BUSY') === true) {
+        throw Failure.environment(`another build is at work on this tree (process ${holder(file)})`);
+      }
+      if (code?.startsWith('SQLITE_') !== true) throw error;
+      throw Failure.environment(`lock "${file}" can't be taken: ${messageOf(error)} (${code})`);
     }
     writeFileSync(`${file}.pid`, String(pid));
     return new Lock(database);
