@@ -9,7 +9,7 @@ import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
 import type { Terminal } from './commands/terminal.js';
 import { addVerify } from './commands/verify.js';
-import { EXIT, Failure, messageOf } from './errors.js';
+import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { progressFor } from './progress.js';
 import type { Progress } from './progress.js';
 
@@ -87,8 +87,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Once: whoever asks again gets the system's way.
   process.once(signal, () => stop.abort(Failure.interrupted(`stopped by ${signal}`)));
 }
-// A reader that has seen enough (`| head`) is no error.
-process.stdout.on('error', () => process.exit(process.exitCode ?? EXIT.done));
+process.stdout.on('error', (error) => {
+  // A reader that has seen enough (`| head`) is no error; a result that is lost is one.
+  if (codeOf(error) === 'EPIPE') process.exit(process.exitCode ?? EXIT.done);
+  warn(`error: the result can't be written: ${messageOf(error)}`);
+  process.exit(EXIT.environment);
+});
 
 try {
   await program.parseAsync();

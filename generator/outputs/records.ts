@@ -45,13 +45,11 @@ export function* records(register: Register, resource: Resource, table: readonly
   const documents = [resource.record, ...(resource.history === undefined ? [] : [resource.history])];
   const columns: string[] = ['id'];
   const plans = documents.map((document) => plan(document, table, columns));
-  const cursors = new Map(
-    resource.histories.map((history) => [
-      history.name,
-      new HistoryCursor(register, historyQuery(resource.kind, history, table)),
-    ]),
-  );
+  const cursors = new Map<string, HistoryCursor>();
   try {
+    for (const history of resource.histories) {
+      cursors.set(history.name, new HistoryCursor(register, historyQuery(resource.kind, history, table)));
+    }
     const rows = register.rows<readonly (number | string)[]>(
       `SELECT ${columns.join(', ')} FROM ${name(resource.plural)} WHERE ${isPublished(resource.kind)} ORDER BY id`,
     );

@@ -166,7 +166,7 @@ export class Publisher {
       throw asFailure(error, `output folder "${tree.out}"`);
     }
     try {
-      progress.start('committing', changes.added + changes.changed + changes.removed, 'files');
+      progress.start('committing', changes.added + changes.changed + changes.removed, 'moves');
       await apply(tree, progress);
       progress.finish();
     } catch (error) {
@@ -212,7 +212,7 @@ export class Publisher {
 /** Completes an interrupted commit and rebuilds a ledger that can't be relied on; returns the snapshot there is. */
 export async function settle(tree: Tree, progress: Progress): Promise<Manifest | undefined> {
   if (isSealed(tree)) {
-    progress.start('completing an interrupted commit', 0, 'files');
+    progress.start('completing an interrupted commit', 0, 'moves');
     await apply(tree, progress);
     progress.finish();
   }

@@ -59,6 +59,8 @@ export class Tree {
       readManifest(tree.manifest);
       makeFolder(tree.state);
     } catch (error) {
+      // Somebody else's folder, as far as a builder can tell.
+      if (error instanceof Failure) throw Failure.environment(error.message);
       throw asFailure(error, `output folder "${out}"`);
     }
     return tree;

@@ -29,11 +29,11 @@ const integer = (value: string, least: number): string =>
 const TIME_SHAPE = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z';
 const FORMAT = '%Y-%m-%dT%H:%M:%SZ';
 /**
- * Date functions are slow, and only needed where a month may lack the day. SQLite takes an hour of 24; RFC 3339
- * does not.
+ * Date functions are slow, and only needed where a month may lack the day. SQLite takes an hour of 24, which RFC
+ * 3339 does not, and stops reading at a NUL, hence the bytes.
  */
 const isTime = (value: string): string =>
-  `(typeof(${value}) = 'text' AND ${value} GLOB '${TIME_SHAPE}' AND substr(${value}, 12, 2) < '24' AND` +
+  `(typeof(${value}) = 'text' AND octet_length(${value}) = 20 AND ${value} GLOB '${TIME_SHAPE}' AND substr(${value}, 12, 2) < '24' AND` +
   ` (substr(${value}, 6, 2) BETWEEN '01' AND '12' AND substr(${value}, 9, 2) BETWEEN '01' AND '28'` +
   ` OR strftime('${FORMAT}', ${value}) IS ${value}))`;
 

@@ -13,13 +13,16 @@ export interface TreeFile {
 
 export type Tree = ReadonlyMap<string, TreeFile>;
 
-/** Every file of a folder by its path, sorted, without the publisher's own .snapshot. A missing folder is empty. */
+/**
+ * Every file of a folder by its path, sorted, without the publisher's own .snapshot and the compressed siblings,
+ * which hold the same. A missing folder is empty.
+ */
 export function readTree(folder: string): Tree {
   if (!existsSync(folder)) return new Map();
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !path.startsWith('.snapshot/'))
+    .filter((path) => !path.startsWith('.snapshot/') && !/\.(gz|br)$/.test(path))
     .toSorted();
   return new Map(paths.map((path) => [path, fileAt(join(folder, path))]));
 }

@@ -1,0 +1,154 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DEFAULTS, buildConfig } from '../../generator/config.js';
+import { Failure } from '../../generator/errors.js';
+import { OPERATOR } from '../support/build.js';
+import { temporary } from '../support/folder.js';
+import { containing, fields } from '../support/values.js';
+
+const path = temporary();
+const valid: unknown = JSON.parse(readFileSync(OPERATOR, 'utf8'));
+
+function failure(action: () => unknown): Failure {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error('expected a failure');
+}
+
+const of = (flags: object) => buildConfig({ operator: OPERATOR, ...flags }).operator.baseUrl;
+
+describe('buildConfig', () => {
+  it('has the defaults of the decisions', () => {
+    expect(DEFAULTS).toEqual({
+      register: 'data/register.sqlite',
+      out: 'dist',
+      operator: 'data/operator.json',
+      layout: 'url',
+    });
+    expect(buildConfig({})).toMatchObject({
+      register: 'data/register.sqlite',
+      out: 'dist',
+      layout: 'url',
+      skipInvalid: false,
+      // 60 tokens, one back each second; downloads 12, one back each minute.
+      limits: { api: { tokens: 60, refillSeconds: 1 }, download: { tokens: 12, refillSeconds: 60 } },
+    });
+  });
+
+  it('takes the base URL of the operator file, or that of the command line', () => {
+    expect(of({})).toBe('https://api.golden.example');
+    expect(of({ baseUrl: 'http://127.0.0.1:8080' })).toBe('http://127.0.0.1:8080');
+    expect(of({ baseUrl: 'https://x.example/api//' })).toBe('https://x.example/api');
+  });
+
+  it('can’t be changed afterwards', () => {
+    expect(Object.isFrozen(buildConfig({ operator: OPERATOR }))).toBe(true);
+  });
+
+  it.each([
+    '',
+    'api.example',
+    '//api.example',
+    'ftp://api.example',
+    'https://api.example/?a=b',
+    'https://api.example/#a',
+  ])('takes no "%s" for a base URL', (baseUrl) => {
+    const { exitCode, message } = failure(() => buildConfig({ operator: OPERATOR, baseUrl }));
+    expect(exitCode).toBe(2);
+    expect(message).toContain(JSON.stringify(baseUrl));
+  });
+
+  it.each([{ layout: 'flat' }, { layout: '' }, { register: '' }, { out: '' }, { skipInvalid: 'yes' }])(
+    'takes no %j',
+    (flags) => {
+      expect(failure(() => buildConfig({ operator: OPERATOR, ...flags })).exitCode).toBe(2);
+    },
+  );
+});
+
+const fails = (content: string): Failure => {
+  const operator = path('operator.json');
+  writeFileSync(operator, content);
+  const error = failure(() => buildConfig({ operator }));
+  expect(error.message).toContain(`operator file "${operator}"`);
+  expect(error.message).not.toMatch(/\n|\.$/);
+  return error;
+};
+
+const changed = (changes: Record<string, unknown>): string =>
+  JSON.stringify({ ...fields(valid), ...changes });
+
+describe('an operator file', () => {
+  it('must be there', () => {
+    const operator = path('operator.json');
+    expect(failure(() => buildConfig({ operator }))).toMatchObject({
+      exitCode: 3,
+      message: `operator file "${operator}" does not exist`,
+    });
+  });
+
+  it('must not be a folder', () => {
+    const operator = path('folder');
+    mkdirSync(operator);
+    expect(failure(() => buildConfig({ operator }))).toMatchObject({
+      exitCode: 3,
+      message: containing(`"${operator}" can't be read`),
+    });
+  });
+
+  it.each(['', '{', '{"name": "x",}', 'name: x'])('must be JSON, not %j', (content) => {
+    expect(fails(content)).toMatchObject({ exitCode: 2, message: containing('is not JSON') });
+  });
+
+  it.each(['[]', 'null', '"x"', '7'])('must be an object, not %s', (content) => {
+    expect(fails(content).exitCode).toBe(2);
+  });
+
+  it.each(['name', 'url', 'base_url', 'contact', 'platform', 'licence', 'tag_authority'])(
+    'must have %s',
+    (key) => {
+      expect(fails(changed({ [key]: undefined }))).toMatchObject({
+        exitCode: 2,
+        message: containing(key),
+      });
+    },
+  );
+
+  it('must not have a key that nobody reads: it is named', () => {
+    expect(fails(changed({ homepage: 'https://x.example' }))).toMatchObject({
+      exitCode: 2,
+      message: containing('homepage'),
+    });
+  });
+
+  it('that misspells a key is told so by the wrong spelling, not only by what it lacks', () => {
+    const { tag_authority, ...rest } = fields(valid);
+    expect(fails(JSON.stringify({ ...rest, tag_authorty: tag_authority })).message).toContain('tag_authorty');
+  });
+
+  it.each([
+    ['name', ''],
+    ['name', 7],
+    ['url', 'register.example'],
+    ['url', 'mailto:me@register.example'],
+    ['base_url', 'https://api.example/?x'],
+    ['contact', 'me@register.example'],
+    ['licence', 'CC0'],
+    ['licence', { name: 'CC0', url: 'cc0' }],
+    ['licence', { name: 'CC0', url: 'https://x.example', title: 'CC0' }],
+    ['tag_authority', 'Register.Example'],
+    ['tag_authority', 'https://register.example'],
+    ['limits', { api: { tokens: 0, refill_seconds: 1 } }],
+    ['limits', { api: { tokens: 60 } }],
+    ['limits', { api: { tokens: 1.5, refill_seconds: 1 } }],
+    ['limits', { apis: { tokens: 60, refill_seconds: 1 } }],
+  ])('takes no %s of %j', (key, value) => {
+    const { exitCode, message } = fails(changed({ [key]: value }));
+    expect(exitCode).toBe(2);
+    expect(message).toContain(key);
+  });
+});

@@ -1,0 +1,104 @@
+/** Who may import whom, so that each part can be read and replaced alone. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROJECT } from '../support/folder.js';
+
+interface Source {
+  readonly file: string;
+  readonly lines: number;
+  /** Without comments. */
+  readonly code: string;
+  /** Imported files of this project, as paths from its root. */
+  readonly imports: readonly string[];
+}
+
+function source(file: string): Source {
+  const text = readFileSync(join(PROJECT, file), 'utf8');
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  const specifiers = [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(
+    ([, specifier]) => specifier ?? '',
+  );
+  const imports = specifiers
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => slashed(relative(PROJECT, join(PROJECT, dirname(file), specifier))));
+  return { file, lines: text.split('\n').length - 1, code, imports };
+}
+
+const slashed = (path: string): string => path.split(sep).join('/');
+
+function sourcesIn(folder: string): Source[] {
+  if (!existsSync(join(PROJECT, folder))) return [];
+  return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => source(slashed(join(folder, file))))
+    .toSorted((a, b) => a.file.localeCompare(b.file));
+}
+
+const generator = sourcesIn('generator');
+const proxy = sourcesIn('proxy');
+
+/** `a.ts imports b.js`, for each import that leads from the folder to where it may not. */
+const trespasses = (folder: string, allowed: (path: string) => boolean): string[] =>
+  [...generator, ...proxy]
+    .filter(({ file }) => file.startsWith(folder))
+    .flatMap(({ file, imports }) =>
+      imports.filter((path) => !allowed(path)).map((path) => `${file} imports ${path}`),
+    );
+
+describe('imports', () => {
+  it('are seen by this test', () => {
+    const cli = generator.find(({ file }) => file === 'generator/cli.ts');
+    expect(cli?.imports).toEqual(
+      expect.arrayContaining(['generator/commands/build.js', 'generator/errors.js', 'generator/progress.js']),
+    );
+  });
+
+  it('of the proxy stay in the proxy: it knows the generator by snapshot.json alone', () => {
+    expect(trespasses('proxy/', (path) => path.startsWith('proxy/'))).toEqual([]);
+  });
+
+  it('of the generator never lead into the proxy, and into data only for the sample command', () => {
+    expect(
+      trespasses('generator/', (path) => path.startsWith('generator/') || path.startsWith('data/')),
+    ).toEqual([]);
+    const data = trespasses('generator/', (path) => !path.startsWith('data/'));
+    expect(data).toEqual(['generator/commands/sample.ts imports data/sample.js']);
+  });
+
+  it('of the declarations stay among the declarations', () => {
+    expect(trespasses('generator/resources/', (path) => path.startsWith('generator/resources/'))).toEqual([]);
+  });
+
+  it('of the publisher lead neither to what is published nor to where it comes from', () => {
+    const foreign = /^generator\/(resources|outputs|register)\//;
+    expect(trespasses('generator/publish/', (path) => !foreign.test(path))).toEqual([]);
+  });
+
+  it('of the register’s reader lead neither to the outputs nor to the publisher', () => {
+    const foreign = /^generator\/(outputs|publish)\//;
+    expect(trespasses('generator/register/', (path) => !foreign.test(path))).toEqual([]);
+  });
+});
+
+describe('every source file', () => {
+  it('leaves the process to the command lines', () => {
+    const touching = [...generator, ...proxy].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
+    expect(touching.map(({ file }) => file)).toEqual(
+      ['generator/cli.ts', 'proxy/main.ts'].filter((file) => existsSync(join(PROJECT, file))),
+    );
+    const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
+    // For the pid alone, which tells who holds a tree.
+    expect(imported.map(({ file }) => file)).toEqual(['generator/publish/lock.ts']);
+  });
+
+  it('has 300 lines at most', () => {
+    const long = [...generator, ...proxy].filter(({ lines }) => lines > 300);
+    expect(long.map(({ file, lines }) => `${file}: ${lines}`)).toEqual([]);
+  });
+
+  it('reads the clock only where it comes in, as an effect or to pace messages', () => {
+    const reading = generator.filter(({ code }) => /\bnew Date\(\)|\bDate\.now\(/.test(code));
+    expect(reading.map(({ file }) => file)).toEqual(['generator/cli.ts']);
+  });
+});

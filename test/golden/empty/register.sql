@@ -1,0 +1,1 @@
+-- No rows at all.
