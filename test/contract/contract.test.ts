@@ -1,0 +1,113 @@
+/** The two halves together: what the index advertises is what the proxy answers. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { writeSample } from '../../data/sample.js';
+import { PROJECT, temporary } from '../support/folder.js';
+import { snapshot } from '../support/cli.js';
+import { startProxy } from '../support/proxy.js';
+import type { RunningProxy } from '../support/proxy.js';
+import { readTree } from '../support/tree.js';
+
+const path = temporary();
+const out = path('dist');
+let proxy: RunningProxy;
+
+const snapshotFile = z.object({
+  routes: z.array(z.object({ name: z.string(), path: z.string(), example: z.string().optional() })),
+});
+const indexBody = z.object({
+  endpoints: z.array(
+    z.object({ method: z.literal('GET'), path: z.string(), description: z.string().min(1) }),
+  ),
+});
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 400, seed: 3 });
+  expect((await snapshot(['build', '--register', register, '--out', out, '--quiet'])).code).toBe(0);
+  proxy = await startProxy(out);
+});
+
+afterAll(async () => {
+  expect(await proxy.stop()).toBe(0);
+});
+
+describe('the index', () => {
+  it('advertises the nine endpoints of the specification, in its order', async () => {
+    const { endpoints } = indexBody.parse(await (await proxy.get('/api/v1')).json());
+    expect(endpoints.map((endpoint) => endpoint.path)).toEqual([
+      '/api/v1',
+      '/api/v1/group/{id}',
+      '/api/v1/user/{id}',
+      '/api/v1/game/{id}',
+      '/api/v1/item/{id}',
+      '/api/v1/largest',
+      '/api/v1/stats',
+      '/group/{id}/history.json',
+      '/user/{id}/usernames.json',
+    ]);
+  });
+
+  it('advertises only what answers 200, each with JSON and the same file in the tree', async () => {
+    const { endpoints } = indexBody.parse(await (await proxy.get('/api/v1')).json());
+    const { routes } = snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+    const contents = new Set([...readTree(out).values()].map(({ text }) => text));
+    for (const endpoint of endpoints) {
+      const example = routes.find((route) => route.path === endpoint.path)?.example ?? endpoint.path;
+      const answer = await proxy.get(example);
+      expect(answer.status, example).toBe(200);
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(contents.has(await answer.text()), example).toBe(true);
+    }
+  });
+});
+
+describe('every document of the tree', () => {
+  it('is answered at its URL, byte for byte', async () => {
+    for (const [file, { text }] of readTree(out)) {
+      const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
+      const bare = file.startsWith('api/') ? file.replace(/\.json$/, '') : file;
+      const answer = await proxy.get(limit === undefined ? `/${bare}` : `/api/v1/largest?limit=${limit}`);
+      expect(answer.status, file).toBe(200);
+      expect(await answer.text(), file).toBe(text);
+    }
+  });
+});
+
+describe('every link of a record', () => {
+  it('leads to what it says', async () => {
+    const links = z.object({ links: z.record(z.string(), z.string()) });
+    for (const [file, { text }] of readTree(out)) {
+      if (!/^(api\/v1\/(group|user|game|item)|group|user)\//.test(file)) continue;
+      for (const link of Object.values(links.parse(JSON.parse(text)).links)) {
+        const target = link.endsWith('.json') ? link.slice(1) : `${link.slice(1)}.json`;
+        expect(existsSync(join(out, target)), `${file} -> ${link}`).toBe(true);
+      }
+    }
+  });
+});
+
+describe('the README', () => {
+  const readme = readFileSync(join(PROJECT, 'README.md'), 'utf8');
+
+  it('lists the options of build that --help lists, and no others', async () => {
+    const help = (await snapshot(['build', '--help'])).stdout;
+    const real = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option);
+    const rows = readme.split('Those of `build`:')[1]?.split('\n\n')[1] ?? '';
+    const told = [...rows.matchAll(/`(--[a-z-]+)/g)].map(([, option]) => option);
+    expect(new Set(told)).toEqual(new Set(real.filter((option) => option !== '--help')));
+  });
+
+  it('lists the commands there are', async () => {
+    const help = (await snapshot(['--help'])).stdout;
+    const real = [...(help.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+) /gm)].map(
+      ([, command]) => command,
+    );
+    const told = [...(readme.split('| Command')[1]?.split('\n\n')[0] ?? '').matchAll(/^\| `([a-z]+)`/gm)];
+    expect(new Set(told.map(([, command]) => command))).toEqual(
+      new Set(real.filter((command) => command !== 'help')),
+    );
+  });
+});
