@@ -16,7 +16,13 @@ export function startProxy(dist: string, options: readonly string[] = []): Promi
     process.execPath,
     [
       join(PROJECT, 'build/proxy/main.js'),
-      ...['--dist', dist, '--port', '0', '--api-tokens', '1000000', '--api-refill-seconds', '1', ...options],
+      '--dist',
+      dist,
+      '--port',
+      '0',
+      '--api-tokens',
+      '1000000',
+      ...options,
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
