@@ -1,6 +1,6 @@
 /** The story of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
-import { Failure, messageOf } from './errors.js';
+import { Failure, isInterrupt, messageOf } from './errors.js';
 import { manifest } from './outputs/manifest.js';
 import { outputs } from './outputs/index.js';
 import type { Progress } from './progress.js';
@@ -59,11 +59,11 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     markWithheld(register);
     const overview = measure(register);
     const table = routes(config.layout);
-    const publisher = await Publisher.open(config.out, table, progress);
+    const publisher = await untouched(Publisher.open(config.out, () => table, progress));
     const plan = await untouched(render(register, config, overview, table, publisher, effects));
     await publisher.commit(announce(config, overview, table, plan, effects), progress);
     const { sequence, files, bytes, changes } = plan;
-    writeLists(config.out, config.operator.baseUrl, sequence, config.lists);
+    writeLists(config.out, config.operator.baseUrl, config.lists);
     const records = Object.fromEntries(
       overview.populations.map(({ resource, records }) => [resource.plural, records]),
     );
@@ -74,7 +74,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
 }
 
 /** Whatever goes wrong before the commit, the operator learns that nothing came of it. */
-async function untouched<T>(work: Promise<T>): Promise<T> {
+export async function untouched<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -105,7 +105,7 @@ async function render(
   } catch (error) {
     // The error that stopped the build matters more than one of cleaning up after it.
     try {
-      publisher.abort();
+      publisher.abort(isInterrupt(error));
     } catch (further) {
       warn(`the stage could not be removed: ${messageOf(further)}`);
     }

@@ -37,6 +37,8 @@ export interface Difference {
   /** The published snapshot, null where there is none. */
   readonly sequence: number | null;
   readonly changes: Readonly<Changes>;
+  /** Documents of the same content that would lie elsewhere (another layout). */
+  readonly moved: number;
   readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
   /** Up to `EXAMPLES` of each sort for each route. */
   readonly examples: readonly Example[];
@@ -81,11 +83,12 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
         if (pause !== undefined) await pause;
       }
       progress.finish();
-      const { changes, byRoute } = comparison.finish();
+      const { changes, moved, byRoute } = comparison.finish();
       return {
         report,
         sequence: manifest?.sequence ?? null,
         changes,
+        moved,
         byRoute: Object.fromEntries(byRoute),
         examples: examples.list,
       };

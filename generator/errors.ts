@@ -5,6 +5,8 @@ export const EXIT = { done: 0, invalid: 1, usage: 2, environment: 3, defect: 70,
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly exitCode: number;
+  /** Whether the message says what became of the tree. */
+  #told = false;
 
   private constructor(exitCode: number, message: string, cause?: unknown) {
     super(message, { cause });
@@ -13,7 +15,11 @@ export class Failure extends Error {
 
   /** The same failure, and what it means for the tree. */
   adding(consequence: string): Failure {
-    return new Failure(this.exitCode, `${this.message}; ${consequence}`, this.cause);
+    // Who was nearer to it knew better.
+    if (this.#told) return this;
+    const failure = new Failure(this.exitCode, `${this.message}; ${consequence}`, this.cause);
+    failure.#told = true;
+    return failure;
   }
 
   /** The register or the tree has errors. @param cause SQLite's code, where it was SQLite that said so */
@@ -27,8 +33,8 @@ export class Failure extends Error {
   }
 
   /** The machine doesn't have or allow what is needed: file missing, not writable, disk full. */
-  static environment(message: string): Failure {
-    return new Failure(EXIT.environment, message);
+  static environment(message: string, cause?: string): Failure {
+    return new Failure(EXIT.environment, message, cause);
   }
 
   /** Stopped by a signal. */
@@ -47,3 +53,7 @@ export function codeOf(error: unknown): string | undefined {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Whether somebody asked to stop, and waits. */
+export const isInterrupt = (error: unknown): boolean =>
+  error instanceof Failure && error.exitCode === EXIT.interrupted;

@@ -59,11 +59,13 @@ export const checkedLine = (register: string, { total }: CheckReport, cost: Cost
     : `"${register}" breaks the contract in ${number(total)} ${total === 1 ? 'place' : 'places'} (${costText(cost)})`;
 
 /** Counts per route, then examples with their old and new values. */
-export function differenceLines({ sequence, changes, byRoute, examples }: Difference): string[] {
+export function differenceLines({ sequence, changes, moved, byRoute, examples }: Difference): string[] {
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
   const touched = changes.added + changes.changed + changes.removed;
-  if (touched === 0) return [`A build would change nothing in ${against}`];
+  const moves = moved > 0 ? [`A build would move ${number(moved)} unchanged files of ${against}`] : [];
+  if (touched === 0) return moved > 0 ? moves : [`A build would change nothing in ${against}`];
   return [
+    ...moves,
     `A build would change ${number(touched)} files of ${against}: ${list({ ...changes })}`,
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)

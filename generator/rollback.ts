@@ -1,12 +1,14 @@
 /** Back to the previous snapshot, as a new one: whoever follows the change lists is led back like forward. */
 import { join } from 'node:path';
-import { Failure } from './errors.js';
+import { Failure, isInterrupt } from './errors.js';
 import type { Effects } from './build.js';
-import { RECORD_ROUTES, wholeSeconds } from './build.js';
+import { RECORD_ROUTES, untouched, wholeSeconds } from './build.js';
+import type { Progress } from './progress.js';
 import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { isRendered } from './publish/comparison.js';
 import { LedgerReader } from './publish/ledger.js';
 import { readManifest } from './publish/manifest.js';
+import type { Manifest } from './publish/manifest.js';
 import { Publisher } from './publish/publisher.js';
 import { Tree } from './publish/tree.js';
 
@@ -22,27 +24,10 @@ export interface RolledBack {
  * @throws Failure invalid: no previous snapshot is kept (the first has none, and a repair drops it)
  */
 export async function rollback(out: string, { progress, now }: Effects): Promise<RolledBack> {
-  const kept = Tree.published(out).previous;
-  const manifest = readManifest(join(kept, 'snapshot.json'));
-  if (manifest === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
-  const publisher = await Publisher.open(out, manifest.routes, progress);
-  try {
-    progress.start('rolling back', manifest.tree.files, 'files');
-    for (const { name } of manifest.routes.filter(isRendered)) {
-      const reader = LedgerReader.open(join(kept, 'ledger'), name);
-      for (const { key, bytes, hash } of reader?.entries() ?? []) {
-        publisher.putFile(name, key, bytes, Buffer.from(hash), join(kept, 'tree'));
-        const pause = progress.advance(1);
-        if (pause !== undefined) await pause;
-      }
-      reader?.close();
-    }
-    progress.finish();
-    publisher.plan();
-  } catch (error) {
-    publisher.abort();
-    throw error;
-  }
+  Tree.published(out);
+  const opened = await untouched(open(out, progress));
+  const { publisher, manifest } = opened;
+  await untouched(putBack(opened, progress));
   const { sequence, digest, files, bytes } = publisher.plan();
   const builtAt = wholeSeconds(now());
   await publisher.commit(
@@ -62,4 +47,47 @@ export async function rollback(out: string, { progress, now }: Effects): Promise
     progress,
   );
   return { sequence, contentOf: manifest.sequence, asOf: manifest.as_of };
+}
+
+interface Opened {
+  readonly publisher: Publisher;
+  /** What the last commit replaced, and where it is kept. */
+  readonly manifest: Manifest;
+  readonly kept: string;
+}
+
+/** Takes the tree; only then is it settled which commit was the last. */
+async function open(out: string, progress: Progress): Promise<Opened> {
+  let manifest: Manifest | undefined;
+  const publisher = await Publisher.open(
+    out,
+    ({ previous }) => {
+      manifest = readManifest(join(previous, 'snapshot.json'));
+      if (manifest === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
+      return manifest.routes;
+    },
+    progress,
+  );
+  if (manifest === undefined) throw new TypeError('the publisher did not ask for its routes');
+  return { publisher, manifest, kept: publisher.tree.previous };
+}
+
+async function putBack({ publisher, manifest, kept }: Opened, progress: Progress): Promise<void> {
+  try {
+    progress.start('rolling back', manifest.tree.files, 'files');
+    for (const { name } of manifest.routes.filter(isRendered)) {
+      const reader = LedgerReader.open(join(kept, 'ledger'), name);
+      for (const { key, bytes, hash } of reader?.entries() ?? []) {
+        publisher.putFile(name, key, bytes, Buffer.from(hash), join(kept, 'tree'));
+        const pause = progress.advance(1);
+        if (pause !== undefined) await pause;
+      }
+      reader?.close();
+    }
+    progress.finish();
+    publisher.plan();
+  } catch (error) {
+    publisher.abort(isInterrupt(error));
+    throw error;
+  }
 }

@@ -169,6 +169,10 @@ function fileOf({ path, file }: Endpoint): string {
 /** `api/v1/group/{id}.json` -> `api/v1/group/{id:bucket}/{id}.json`. */
 const bucketed = (file: string): string => file.replace('{id}', '{id:bucket}/{id}');
 
+/** Where a file of this template lies in the other layout; the same where layouts make no difference. */
+export const elsewhere = (file: string): string =>
+  file.includes(':bucket}/') ? file.replace(/\{\w+:bucket\}\//, '') : bucketed(file);
+
 /** The route table for a layout. */
 export function routes(layout: Layout): readonly Route[] {
   const complete = (listed: boolean) => (endpoint: Endpoint) => ({

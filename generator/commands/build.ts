@@ -4,11 +4,12 @@ import { buildConfig } from '../config.js';
 import { EXIT } from '../errors.js';
 import { number } from '../progress.js';
 import { checkedLine, findingLines, publishedLines } from '../report.js';
-import { buildOptions } from './options.js';
+import { buildOptions, layoutOption } from './options.js';
 import type { Common, Terminal } from './terminal.js';
 
 export function addBuild(program: Command, { say, warn, effects, cost, exitWith }: Terminal): void {
   buildOptions(program.command('build'))
+    .addOption(layoutOption())
     .description('Check the register, render every response, and publish what changed.')
     .option('--accept-removals', 'publish even if over 10 % of a kind would be removed')
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')

@@ -2,11 +2,12 @@ import type { Command } from 'commander';
 import { buildConfig } from '../config.js';
 import { diff } from '../diff.js';
 import { differenceLines, findingLines } from '../report.js';
-import { buildOptions } from './options.js';
+import { buildOptions, layoutOption } from './options.js';
 import type { Common, Terminal } from './terminal.js';
 
 export function addDiff(program: Command, { say, warn, progress, cost }: Terminal): void {
   buildOptions(program.command('diff'))
+    .addOption(layoutOption())
     .description('Say what a build would add, change and remove, with examples. Nothing is written.')
     .action(async ({ json, quiet, ...flags }: Common & Record<string, unknown>) => {
       const config = buildConfig(flags);

@@ -11,11 +11,11 @@ export const buildOptions = (command: Command): Command =>
     .addOption(outOption())
     .option('--operator <file>', 'who runs the register, on which terms', DEFAULTS.operator)
     .option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)')
-    .addOption(
-      new Option('--layout <layout>', 'files as the URLs are, or records spread over 1,000 folders')
-        .choices(LAYOUTS)
-        .default(DEFAULTS.layout),
-    )
     .option('--skip-invalid', 'leave out records that break the contract, and say which')
     .addOption(jsonOption())
     .addOption(quietOption());
+
+export const layoutOption = () =>
+  new Option('--layout <layout>', 'files as the URLs are, or records spread over 1,000 folders')
+    .choices(LAYOUTS)
+    .default(DEFAULTS.layout);

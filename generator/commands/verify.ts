@@ -1,10 +1,16 @@
 import type { Command } from 'commander';
 import { build } from '../build.js';
 import { buildConfig } from '../config.js';
+import type { BuildConfig } from '../config.js';
 import { EXIT, Failure } from '../errors.js';
+import type { Progress } from '../progress.js';
+import { LedgerReader } from '../publish/ledger.js';
+import { readManifest } from '../publish/manifest.js';
 import { Tree } from '../publish/tree.js';
 import { prepareRepair, verify } from '../publish/verify.js';
-import { damageLines, findingLines } from '../report.js';
+import { check } from '../register/check.js';
+import { Register } from '../register/open.js';
+import { damageLines } from '../report.js';
 import { buildOptions } from './options.js';
 import type { Common, Terminal } from './terminal.js';
 
@@ -13,37 +19,60 @@ interface Flags extends Common, Record<string, unknown> {
   readonly repair?: true;
 }
 
-export function addVerify(
-  program: Command,
-  { say, warn, progress, effects, cost, exitWith }: Terminal,
-): void {
+export function addVerify(program: Command, { say, progress, effects, cost, exitWith }: Terminal): void {
   buildOptions(program.command('verify'))
     .description('Hold every file of the tree against its ledger and digest.')
     .option('--repair', 'complete an interrupted commit, and render anew from the register what is damaged')
     .action(async ({ json, quiet, repair, ...flags }: Flags) => {
       const silent = quiet === true;
       const tree = Tree.published(flags.out);
-      // Everything is known to be in order before anything is touched.
-      const config = repair === true ? buildConfig(flags) : undefined;
-      const found =
-        config === undefined
-          ? await verify(tree, progress(silent))
-          : await prepareRepair(tree, progress(silent));
+      const repairing = repair === true ? repairConfig(tree, flags) : undefined;
+      // All that a repair needs is known to be in order before anything is touched.
+      if (repairing !== undefined) await requireSound(repairing, progress(silent));
+      const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
       let left = found.total;
-      if (config !== undefined) {
-        const result = await build(config, effects(silent));
-        for (const line of findingLines(result.report)) warn(line);
-        if (!result.published) {
-          throw Failure.invalid("the register breaks the contract, so the tree can't be repaired from it");
-        }
+      if (repairing !== undefined) {
+        await build(repairing, effects(silent));
         left = (await verify(tree, progress(silent))).total;
       }
       if (left > 0) exitWith(EXIT.invalid);
       if (json === true) {
-        say(JSON.stringify({ ...found, repaired: config !== undefined && left === 0, ...cost() }));
+        say(JSON.stringify({ ...found, repaired: repairing !== undefined && left === 0, ...cost() }));
         return;
       }
       if (silent && found.total === 0) return;
-      for (const line of damageLines(flags.out, found, config !== undefined && left === 0)) say(line);
+      for (const line of damageLines(flags.out, found, repairing !== undefined && left === 0)) say(line);
     });
+}
+
+/** The tree stays laid out as it is. */
+function repairConfig(tree: Tree, flags: Record<string, unknown>): BuildConfig {
+  return buildConfig({ ...flags, layout: layoutOf(tree) });
+}
+
+function layoutOf(tree: Tree): string | undefined {
+  try {
+    const layout = readManifest(tree.manifest)?.layout;
+    if (layout !== undefined) return layout;
+  } catch {
+    // Unreadable: that is among what will be repaired.
+  }
+  const ledger = LedgerReader.open(tree.ledger, 'group');
+  ledger?.close();
+  return ledger?.template.includes(':bucket') === true ? 'bucketed' : undefined;
+}
+
+/** @throws Failure invalid: a tree can't be repaired from a register that breaks the contract */
+async function requireSound(config: BuildConfig, progress: Progress): Promise<void> {
+  const register = Register.open(config.register);
+  try {
+    const report = await check(register, progress, config.skipInvalid);
+    if (report.total > 0 && !(config.skipInvalid && report.skippable)) {
+      throw Failure.invalid(
+        `"${config.register}" breaks the contract in ${report.total} places, so nothing was repaired (see check)`,
+      );
+    }
+  } finally {
+    register.close();
+  }
 }

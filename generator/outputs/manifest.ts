@@ -41,6 +41,7 @@ export function manifest({ config, overview, table, plan, builtAt, generator }: 
     ),
     digest: plan.digest,
     tree: { files: plan.files, bytes: plan.bytes },
+    layout: config.layout,
     compressed_from: COMPRESSED_FROM_BYTES,
     routes: table.map((route) => described(route, plan.firstKeys.get(route.name))),
   });

@@ -1,6 +1,15 @@
 /** The change list: what mirrors and caches have to fetch and to forget, from one snapshot to the next. */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
@@ -48,6 +57,44 @@ export function readChangeIndex(tree: Tree): readonly Change[] {
     if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError) return [];
     throw error;
   }
+}
+
+/** Files of change lists that an index does not name. */
+export function strayLists(tree: Tree, changes: readonly Change[]): string[] {
+  const named = new Set(changes.flatMap(({ sequence, file }) => (file === null ? [] : [fileOf(sequence)])));
+  return filesOf(join(tree.out, 'changes'))
+    .filter((file) => /^\d+\.json$/.test(file) && !named.has(file))
+    .map((file) => `changes/${file}`);
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Takes the lists that are damaged, and those that only lead to them, out of the published index. */
+export function forgetLists(tree: Tree, damaged: ReadonlySet<string>): void {
+  const changes = readChangeIndex(tree);
+  const hole = changes.findIndex(({ file }) => file !== null && damaged.has(file.slice(1)));
+  const [newest] = changes;
+  if (hole < 0 || newest === undefined) return;
+  const reachable = changes.slice(0, hole);
+  // Without its list the newest snapshot is where everybody starts over.
+  const rest = hole === 0 ? [{ ...newest, from: null, file: null, bytes: null, sha256: null }] : reachable;
+  const partial = join(tree.state, 'index.json');
+  writeFileSync(partial, JSON.stringify(indexOf(rest)), { flush: true });
+  renameSync(partial, join(tree.out, 'changes', 'index.json'));
+  for (const file of strayLists(tree, rest)) rmSync(join(tree.out, file));
+}
+
+function indexOf(changes: readonly Change[]): ChangeIndex {
+  const newest = changes.at(0)?.sequence ?? 0;
+  const last = changes.at(-1);
+  return { sequence: newest, oldest: last?.from ?? last?.sequence ?? newest, changes: [...changes] };
 }
 
 /** Writes the staged change list `FROM -> TO` from the parts the stage collected. */
@@ -98,15 +145,6 @@ export function stageChanges(
   const earlier = readChangeIndex(tree).filter(({ sequence }) => sequence < next.sequence);
   const reachable = earlier[0]?.sequence === from ? earlier : [];
   const changes = [newest, ...reachable].slice(0, KEPT_LISTS);
-  const last = changes.at(-1);
-  const content: ChangeIndex = {
-    sequence: next.sequence,
-    oldest: last?.from ?? last?.sequence ?? next.sequence,
-    changes,
-  };
-  writeFileSync(join(paths.changes, 'index.json'), JSON.stringify(content));
-  const kept = new Set(changes.map(({ sequence }) => sequence));
-  return earlier
-    .filter(({ sequence, file }) => file !== null && !kept.has(sequence))
-    .map(({ sequence }) => `changes/${fileOf(sequence)}`);
+  writeFileSync(join(paths.changes, 'index.json'), JSON.stringify(indexOf(changes)));
+  return strayLists(tree, changes);
 }

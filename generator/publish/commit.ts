@@ -14,9 +14,9 @@ import {
 import { join } from 'node:path';
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { chunksOf, deleteFile, linesOf, moveInto } from './files.js';
+import { deleteFile, linesOf, moveInto } from './files.js';
 import { stagePaths } from './stage.js';
-import type { StagePaths } from './stage.js';
+import { asFailure } from './tree.js';
 import type { Tree } from './tree.js';
 
 /**
@@ -50,13 +50,15 @@ export async function apply(tree: Tree, progress: Progress): Promise<void> {
       if (pause !== undefined) await pause;
     }
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    throw error.adding('the commit had begun, and the next build or verify --repair completes it');
+    const failure = asFailure(error, `output folder "${tree.out}"`);
+    if (!(failure instanceof Failure)) throw error;
+    throw failure.adding('the commit had begun, and the next build or verify --repair completes it');
   }
 }
 
 function* steps(tree: Tree): Generator<void, void, undefined> {
   const paths = stagePaths(tree);
+  free(paths.reserve, tree.stage);
   yield* moveInto(paths.tree, tree.out);
   yield* removeAll(tree, paths.removed);
   if (existsSync(paths.ledger)) {
@@ -72,22 +74,23 @@ function* steps(tree: Tree): Generator<void, void, undefined> {
     rmSync(tree.previous, { recursive: true, force: true });
     renameSync(paths.previous, tree.previous);
   }
-  report(tree, paths);
+  if (existsSync(paths.unreported)) {
+    rmSync(tree.unreported, { recursive: true, force: true });
+    renameSync(paths.unreported, tree.unreported);
+  }
   unlinkSync(paths.journal);
   rmSync(tree.stage, { recursive: true, force: true });
 }
 
-/** Notes what was done for `takeReport`; a commit that was interrupted here notes it twice, which does no harm. */
-function report(tree: Tree, paths: StagePaths): void {
-  mkdirSync(tree.unreported, { recursive: true });
-  for (const list of ['files', 'urls'] as const) {
-    const descriptor = openSync(join(tree.unreported, list), 'a');
-    try {
-      for (const chunk of chunksOf(paths[list])) writeSync(descriptor, chunk);
-      writeSync(descriptor, '\n');
-    } finally {
-      closeSync(descriptor);
-    }
+/** Gives the reserve back to the disk. Some file systems do so only when the deletion itself is on the disk. */
+function free(reserve: string, folder: string): void {
+  if (!existsSync(reserve)) return;
+  unlinkSync(reserve);
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -15,8 +15,8 @@ export interface Outcome {
   readonly bytes: number;
   /** The lowest key of each route that has files. */
   readonly firstKeys: ReadonlyMap<string, number>;
-  /** Whether files lie elsewhere than they did, or in other codings, whatever their content. */
-  readonly moved: boolean;
+  /** Documents that lie elsewhere than they did, or in other codings, with the same content. */
+  readonly moved: number;
 }
 
 /** What a file is beside the last snapshot's. */
@@ -99,7 +99,7 @@ export class Comparison {
       firstKeys: new Map(
         all.flatMap(({ route, firstKey }) => (firstKey === undefined ? [] : [[route.name, firstKey]])),
       ),
-      moved: all.some((series) => series.moved > 0),
+      moved: sum((series) => series.moved),
     };
     return this.#outcome;
   }

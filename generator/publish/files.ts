@@ -8,6 +8,7 @@ import {
   opendirSync,
   readSync,
   renameSync,
+  rmSync,
   rmdirSync,
   statSync,
   unlinkSync,
@@ -137,12 +138,23 @@ export function* moveInto(from: string, to: string): Generator<void, void, undef
     for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
       const source = join(from, entry.name);
       const target = join(to, entry.name);
-      if (entry.isDirectory() && !moveWhole(source, target)) yield* moveInto(source, target);
-      else if (!entry.isDirectory()) renameSync(source, target);
+      if (!entry.isDirectory()) moveFile(source, target);
+      else if (!moveWhole(source, target)) yield* moveInto(source, target);
       yield;
     }
   } finally {
     folder.closeSync();
+  }
+}
+
+/** A folder that somebody put in the place of a file gives way. */
+function moveFile(source: string, target: string): void {
+  try {
+    renameSync(source, target);
+  } catch (error) {
+    if (codeOf(error) !== 'EISDIR') throw error;
+    rmSync(target, { recursive: true, force: true });
+    renameSync(source, target);
   }
 }
 
@@ -154,6 +166,39 @@ function moveWhole(source: string, target: string): boolean {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
+    if (code !== 'ENOTDIR') throw error;
+    // A file in the place of a folder gives way.
+    unlinkSync(target);
+    renameSync(source, target);
+    return true;
+  }
+}
+
+/**
+ * Deletes a folder as far as it gets in this time.
+ * @returns whether nothing is left
+ */
+export function deleteWithin(folder: string, budgetMs: number): boolean {
+  const until = performance.now() + budgetMs;
+  const emptied = (path: string): boolean => {
+    const directory = opendirSync(path);
+    try {
+      for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+        const child = join(path, entry.name);
+        if (!entry.isDirectory()) unlinkSync(child);
+        else if (!emptied(child)) return false;
+        if (performance.now() > until) return false;
+      }
+    } finally {
+      directory.closeSync();
+    }
+    rmdirSync(path);
+    return true;
+  };
+  try {
+    return emptied(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return true;
     throw error;
   }
 }
@@ -164,7 +209,8 @@ export function deleteFile(root: string, file: string): void {
     unlinkSync(join(root, file));
   } catch (error) {
     const code = codeOf(error);
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    if (code === 'EISDIR') rmSync(join(root, file), { recursive: true, force: true });
+    else if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
   for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
     try {

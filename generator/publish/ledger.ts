@@ -213,11 +213,11 @@ export function writeLedgerIndex(folder: string, index: LedgerIndex): void {
   writeFileSync(join(folder, INDEX), JSON.stringify(index));
 }
 
-/** Whether a ledger is undamaged and that of the tree with this digest. */
-export function soundLedger(folder: string, digest: string): boolean {
+/** Whether a ledger is undamaged, and, if a digest is given, that of the tree with this digest. */
+export function soundLedger(folder: string, digest?: string): boolean {
   try {
     const index = indexSchema.parse(JSON.parse(readFileSync(join(folder, INDEX), 'utf8')));
-    if (index.digest !== digest) return false;
+    if (digest !== undefined && index.digest !== digest) return false;
     return Object.entries(index.sums).every(([route, sum]) => sumOf(join(folder, route)) === sum);
   } catch (error) {
     // Missing, cut short or scribbled over: in each case it has to be made anew.

@@ -1,6 +1,7 @@
 /** Lists for operators of what commits did: URLs to purge from a CDN, files to copy to another machine. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from '../errors.js';
 import { LineWriter, linesOf } from './files.js';
 import { Tree, asFailure } from './tree.js';
 
@@ -21,12 +22,7 @@ const ALWAYS_FILES = ['changes/index.json', 'snapshot.json'];
  * this build, is in them too.
  * @throws Failure environment: a list can't be written
  */
-export function writeLists(
-  out: string,
-  baseUrl: string,
-  sequence: number,
-  { purgeList, filesFrom }: Lists,
-): void {
+export function writeLists(out: string, baseUrl: string, { purgeList, filesFrom }: Lists): void {
   const tree = Tree.published(out);
   if (purgeList !== undefined) {
     const urls = function* (): Generator<string> {
@@ -37,9 +33,7 @@ export function writeLists(
   }
   if (filesFrom !== undefined) {
     const files = function* (): Generator<string> {
-      const list = `changes/${sequence}.json`;
       for (const file of noted(tree, 'files')) if (existsSync(join(out, file))) yield file;
-      if (existsSync(join(out, list))) yield list;
       yield* ALWAYS_FILES;
     };
     write(filesFrom, files());
@@ -64,6 +58,7 @@ function write(file: string, lines: Iterable<string>): void {
     writer.finish();
     renameSync(partial, file);
   } catch (error) {
-    throw asFailure(error, `list "${file}"`);
+    const failure = asFailure(error, `list "${file}"`);
+    throw failure instanceof Failure ? failure.adding('the snapshot itself is published') : failure;
   }
 }

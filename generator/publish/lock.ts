@@ -9,6 +9,9 @@ import Database from 'better-sqlite3';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { makeFolder } from './files.js';
 
+/** The cause of a failure to make the lock, as opposed to finding it taken. */
+const UNLOCKABLE = 'unlockable';
+
 export class Lock {
   readonly #database: Database.Database;
 
@@ -28,17 +31,27 @@ export class Lock {
       // Nothing is ever written to it, so it needs no journal beside it.
       database.pragma('journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
+      writeFileSync(`${file}.pid`, String(pid));
+      return new Lock(database);
     } catch (error) {
       database?.close();
       const code = codeOf(error);
       if (code?.startsWith('SQLITE_BUSY') === true) {
         throw Failure.environment(`another build is at work on this tree (process ${holder(file)})`);
       }
-      if (code?.startsWith('SQLITE_') !== true) throw error;
-      throw Failure.environment(`lock "${file}" can't be taken: ${messageOf(error)} (${code})`);
+      if (code === undefined) throw error;
+      throw Failure.environment(`lock "${file}" can't be taken: ${messageOf(error)} (${code})`, UNLOCKABLE);
     }
-    writeFileSync(`${file}.pid`, String(pid));
-    return new Lock(database);
+  }
+
+  /** The same for who only reads: a tree on a read-only file system has no builder to wait for. */
+  static takeIfWritable(file: string): Lock | undefined {
+    try {
+      return Lock.take(file);
+    } catch (error) {
+      if (error instanceof Failure && error.cause === UNLOCKABLE) return undefined;
+      throw error;
+    }
   }
 
   release(): void {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
-import { CACHE_CLASSES } from '../routes.js';
+import { CACHE_CLASSES, LAYOUTS } from '../routes.js';
 import type { Route } from '../routes.js';
 
 /** The version of the tree's layout and of snapshot.json. */
@@ -31,6 +31,7 @@ const schema = z.looseObject({
   built_at: z.string(),
   digest: z.string(),
   tree: z.object({ files: z.int(), bytes: z.int() }),
+  layout: z.enum(LAYOUTS).exactOptional(),
   /** Documents from this size on have compressed siblings. */
   compressed_from: z.int().exactOptional(),
   routes: z.array(

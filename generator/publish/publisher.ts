@@ -2,19 +2,24 @@
  * Rendered files become the published tree, and what did not change is not touched. Until the commit the tree is
  * what it was; an interrupted commit is completed by whoever comes next.
  */
-import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { stageChanges } from './changes.js';
+import { readChangeIndex, stageChanges } from './changes.js';
+import { COMPRESSED_FROM_BYTES } from './codings.js';
 import { apply, isSealed, seal } from './commit.js';
 import { Comparison } from './comparison.js';
 import type { Compared, Outcome } from './comparison.js';
 import { treeDigest } from './digest.js';
-import { LedgerWriter, soundLedger, writeLedgerIndex } from './ledger.js';
+import { LedgerReader, LedgerWriter, soundLedger, writeLedgerIndex } from './ledger.js';
 import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
+import { elsewhere } from '../routes.js';
 import { rebuildLedger } from './rebuild.js';
+import { RouteWalk, measure, scan } from './scan.js';
+import type { Scan } from './scan.js';
 import type { Gone } from './series.js';
 import { Stage } from './stage.js';
 import { Tree, asFailure } from './tree.js';
@@ -44,6 +49,8 @@ export class Publisher {
   readonly #previous: Manifest | undefined;
   readonly #comparison: Comparison;
   readonly #stage: Stage;
+  /** What lies in a tree that has no snapshot.json to tell. */
+  #found: Scan | undefined;
   #plan: Plan | undefined;
 
   private constructor(
@@ -69,14 +76,46 @@ export class Publisher {
    * Takes the tree for one build, completes an interrupted commit, and makes sure of the ledger.
    * @throws Failure environment: the folder is somebody else's, in use by another build, or can't be written
    */
-  static async open(out: string, routes: readonly PublishedRoute[], progress: Progress): Promise<Publisher> {
+  static async open(
+    out: string,
+    routes: (tree: Tree) => readonly PublishedRoute[],
+    progress: Progress,
+  ): Promise<Publisher> {
     const tree = Tree.prepare(out);
     const lock = Lock.take(tree.lock);
     try {
-      return new Publisher(tree, lock, await settle(tree, progress), routes);
+      const previous = await settle(tree, progress);
+      const publisher = new Publisher(tree, lock, previous, routes(tree));
+      if (previous === undefined) {
+        const { routes: ours } = publisher.#comparison;
+        publisher.#found = await scan(tree, [...ours, ...inOtherLayout(ours)], progress);
+      }
+      return publisher;
     } catch (error) {
-      lock.release();
+      try {
+        if (!isSealed(tree)) rmSync(tree.stage, { recursive: true, force: true });
+      } finally {
+        lock.release();
+      }
       throw asFailure(error, `output folder "${out}"`);
+    }
+  }
+
+  /**
+   * Without a snapshot.json nothing tells what the tree held, so what lies where our files would and is none of
+   * this build goes: a record that is withheld by now must not stay.
+   */
+  #removeStrays({ keys }: Scan): void {
+    const remove = (file: string): void => this.#stage.remove(file);
+    for (const route of this.#comparison.routes) {
+      const reader = LedgerReader.open(this.#stage.paths.ledger, route.name);
+      const walk = new RouteWalk(route, COMPRESSED_FROM_BYTES, keys, remove);
+      for (const entry of reader?.entries() ?? []) walk.meet(entry);
+      walk.finish();
+      reader?.close();
+    }
+    for (const route of inOtherLayout(this.#comparison.routes)) {
+      new RouteWalk(route, COMPRESSED_FROM_BYTES, keys, remove).finish();
     }
   }
 
@@ -90,7 +129,13 @@ export class Publisher {
   /** Takes a document whose files lie below another folder, its content known by its hash. */
   putFile(routeName: string, key: number, bytes: number, sha256: Buffer, folder: string): void {
     this.#guarded(`"${routeName}" ${key}`, () => {
-      this.#change(key, this.#comparison.noteHash(routeName, key, bytes, sha256), { folder });
+      const compared = this.#comparison.noteHash(routeName, key, bytes, sha256);
+      if (compared.verdict === 'unchanged') return;
+      const file = join(folder, compared.series.file(key));
+      if (!existsSync(file) || Buffer.compare(measure(file).hash, sha256) !== 0) {
+        throw Failure.invalid(`"${file}" is missing or damaged, expected what was published`);
+      }
+      this.#change(key, compared, { folder });
     });
   }
 
@@ -133,7 +178,14 @@ export class Publisher {
 
   /** No more files: what the build comes to. */
   plan(): Plan {
-    if (this.#plan !== undefined) return this.#plan;
+    this.#guarded(`output folder "${this.tree.out}"`, () => {
+      this.#plan ??= this.#makePlan();
+    });
+    if (this.#plan === undefined) throw new TypeError('no plan was made');
+    return this.#plan;
+  }
+
+  #makePlan(): Plan {
     const previous = this.#previous;
     const outcome = this.#comparison.finish();
     const sums = this.#comparison.seal();
@@ -142,9 +194,10 @@ export class Publisher {
     const { ledger } = this.#stage.paths;
     const digest = touched ? treeDigest(ledger, this.#comparison.routes) : previous.digest;
     writeLedgerIndex(ledger, { digest, sums });
-    const sequence = (previous?.sequence ?? 0) + (touched || outcome.moved ? 1 : 0);
-    this.#plan = { ...outcome, sequence, digest };
-    return this.#plan;
+    if (this.#found !== undefined) this.#removeStrays(this.#found);
+    // Where snapshot.json was lost, the change lists still know how far the counting had come.
+    const last = previous?.sequence ?? readChangeIndex(this.tree)[0]?.sequence ?? 0;
+    return { ...outcome, sequence: last + (touched || outcome.moved > 0 ? 1 : 0), digest };
   }
 
   /** Stages the announcement and makes the staged files the published ones. */
@@ -183,6 +236,7 @@ export class Publisher {
     const { sequence, byRoute } = this.plan();
     if (this.#previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
     this.#stage.finishLists();
+    if (this.#previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
     const outdated = stageChanges(tree, paths, this.#previous?.sequence ?? null, {
       sequence,
       as_of: asOf,
@@ -198,16 +252,22 @@ export class Publisher {
     this.#stage.finish();
   }
 
-  /** Gives up before the commit: the published tree stays what it was. */
-  abort(): void {
+  /** Gives up before the commit: the published tree stays what it was. @param hurry somebody waits */
+  abort(hurry = false): void {
     try {
       this.#comparison.close();
-      this.#stage.discard();
+      this.#stage.discard(hurry);
     } finally {
       this.#lock.release();
     }
   }
 }
+
+/** The routes as another layout has them, under names of their own, as far as that makes a difference. */
+const inOtherLayout = (routes: readonly PublishedRoute[]): PublishedRoute[] =>
+  routes
+    .map((route) => ({ ...route, name: `${route.name}-elsewhere`, file: elsewhere(route.file) }))
+    .filter(({ file }, index) => file !== routes[index]?.file);
 
 /** Completes an interrupted commit and rebuilds a ledger that can't be relied on; returns the snapshot there is. */
 export async function settle(tree: Tree, progress: Progress): Promise<Manifest | undefined> {

@@ -14,7 +14,7 @@ import type { Tree } from './tree.js';
 export async function rebuildLedger(
   tree: Tree,
   folder: string,
-  { routes: published, digest: promised }: Manifest,
+  { routes: published }: Manifest,
   progress: Progress,
 ): Promise<string> {
   const routes = published.filter(isRendered);
@@ -33,8 +33,8 @@ export async function rebuildLedger(
     }
     sums[name] = writer.finish();
   }
-  // Of this snapshot, whatever became of its files: those that differ will be found changed.
-  writeLedgerIndex(folder, { digest: promised, sums });
+  const digest = treeDigest(folder, routes);
+  writeLedgerIndex(folder, { digest, sums });
   progress.finish();
-  return treeDigest(folder, routes);
+  return digest;
 }

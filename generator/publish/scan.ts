@@ -1,12 +1,14 @@
 /** The files that really lie in a tree, and which route's they are. */
 import { hash, createHash } from 'node:crypto';
-import { opendirSync, readFileSync, statSync } from 'node:fs';
+import { opendirSync, readFileSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes.js';
-import { CODINGS } from './codings.js';
+import { CODINGS, namesOf } from './codings.js';
 import { chunksOf } from './files.js';
+import type { Entry } from './ledger.js';
 import type { PublishedRoute } from './manifest.js';
+import { compressedFrom } from './series.js';
 import { HARMLESS } from './tree.js';
 import type { Tree } from './tree.js';
 
@@ -80,6 +82,58 @@ function* filesBelow(root: string, folder: string): Generator<string, void, unde
   }
 }
 
+/** The files of a route that a scan found, beside its entries in ascending order of the key. */
+export class RouteWalk {
+  readonly #placeOf: (key: number) => string;
+  readonly #from: number;
+  readonly #sorts: readonly { readonly suffix: string; readonly keys: Float64Array; at: number }[];
+  readonly #onExtra: (file: string) => void;
+
+  /**
+   * @param from the size from which documents have compressed siblings
+   * @param onExtra told of files that belong to no entry
+   */
+  constructor(route: PublishedRoute, from: number, keys: Scan['keys'], onExtra: (file: string) => void) {
+    this.#placeOf = filler(route.file);
+    this.#from = compressedFrom(route, from);
+    this.#sorts = ['', ...CODINGS.map(({ suffix }) => suffix)].map((suffix) => ({
+      suffix,
+      keys: keys.get(route.name + suffix) ?? new Float64Array(),
+      at: 0,
+    }));
+    this.#onExtra = onExtra;
+  }
+
+  /** The files an entry must have, and whether each is there. */
+  meet({ key, bytes }: Pick<Entry, 'key' | 'bytes'>): { readonly file: string; readonly found: boolean }[] {
+    const names = namesOf(this.#placeOf(key), bytes, this.#from);
+    return this.#sorts.flatMap((sort, index) => {
+      this.#passTo(key, sort);
+      const file = names[index];
+      const found = sort.keys[sort.at] === key;
+      if (file === undefined) {
+        // A document that is too small for a sibling.
+        this.#passTo(key + 1, sort);
+        return [];
+      }
+      if (found) sort.at += 1;
+      return [{ file, found }];
+    });
+  }
+
+  #passTo(key: number, sort: { readonly suffix: string; readonly keys: Float64Array; at: number }): void {
+    for (let extra = sort.keys[sort.at]; extra !== undefined && extra < key; extra = sort.keys[sort.at]) {
+      this.#onExtra(this.#placeOf(extra) + sort.suffix);
+      sort.at += 1;
+    }
+  }
+
+  /** No more entries: what is left belongs to none. */
+  finish(): void {
+    for (const sort of this.#sorts) this.#passTo(Number.POSITIVE_INFINITY, sort);
+  }
+}
+
 /** Files up to this size are read whole: 1 MiB. */
 const WHOLE_BYTES = 1024 * 1024;
 
@@ -96,7 +150,10 @@ export const measured = (content: Buffer): Measured => ({
 
 /** Size and SHA-256 of a file's content. */
 export function measure(path: string): Measured {
-  const { size } = statSync(path);
+  const found = lstatSync(path);
+  // A link or a pipe in the place of a file: reading it could lead anywhere, or never end.
+  if (!found.isFile()) return { bytes: 0, hash: Buffer.alloc(0) };
+  const { size } = found;
   if (size <= WHOLE_BYTES) {
     return measured(readFileSync(path));
   }

@@ -2,11 +2,11 @@
  * The place where a commit is made ready: everything that needs room on the disk is done here, so that the commit
  * itself only renames and deletes.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../errors.js';
 import { contentUnder } from './codings.js';
-import { FileWriter, LineWriter } from './files.js';
+import { FileWriter, LineWriter, deleteWithin, linesOf } from './files.js';
 import type { Tree } from './tree.js';
 
 /** The paths of a stage. */
@@ -26,9 +26,12 @@ export function stagePaths({ stage }: Tree) {
     /** The parts of the change list. */
     puts: join(stage, 'puts'),
     deletes: join(stage, 'deletes'),
-    /** Names of the files that are put, and all URLs whose answer changes. */
-    files: join(stage, 'files'),
-    urls: join(stage, 'urls'),
+    /** What lists.ts tells: names of the files that are put, and all URLs whose answer changes. */
+    unreported: join(stage, 'unreported'),
+    files: join(stage, 'unreported', 'files'),
+    urls: join(stage, 'unreported', 'urls'),
+    /** Room on the disk that the commit may need for folders that grow. */
+    reserve: join(stage, 'reserve'),
     /** Written last: with it a stage is complete, and a commit that was interrupted goes on. */
     journal: join(stage, 'COMMIT'),
   } as const;
@@ -43,6 +46,14 @@ export interface Put {
   readonly bytes: number;
 }
 
+/** Each file moved into a folder may make it grow by a block; of more folders than the bucketed layout has, none grow at once. */
+const RESERVED_FOLDERS = 1000;
+const BLOCK_BYTES = 4096;
+/** What a name takes in its folder, generously. */
+const ENTRY_BYTES = 128;
+/** Who presses Ctrl-C waits no longer than this for the stage to be cleaned: 400 ms. */
+const HURRY_MS = 400;
+
 /** Collects what a commit will do. */
 export class Stage {
   readonly paths: StagePaths;
@@ -55,13 +66,14 @@ export class Stage {
   readonly #deletes: LineWriter;
   readonly #files: LineWriter;
   readonly #urls: LineWriter;
+  #placed = 0;
 
   /** Starts anew: what an earlier build left here unfinished is deleted. */
   constructor(tree: Tree) {
     this.#tree = tree;
     this.paths = stagePaths(tree);
     rmSync(tree.stage, { recursive: true, force: true });
-    for (const folder of ['tree', 'ledger', 'changes', 'previous'] as const) {
+    for (const folder of ['tree', 'ledger', 'changes', 'previous', 'unreported'] as const) {
       mkdirSync(this.paths[folder], { recursive: true });
     }
     this.#staged = new FileWriter(this.paths.tree);
@@ -72,22 +84,28 @@ export class Stage {
     this.#deletes = new LineWriter(this.paths.deletes, ',\n');
     this.#files = new LineWriter(this.paths.files);
     this.#urls = new LineWriter(this.paths.urls);
+    // What an earlier commit did and nobody was told, because its build did not end well.
+    for (const [list, lines] of [
+      ['files', this.#files],
+      ['urls', this.#urls],
+    ] as const) {
+      const before = join(tree.unreported, list);
+      if (existsSync(before)) for (const line of linesOf(before)) lines.write(line);
+    }
   }
 
   /**
    * Stages a document under all its names.
    * @param files its own, then those of its compressed siblings
-   * @param body its content, or a folder that holds it (and may hold the siblings) under the same names
+   * @param body its content, or a folder that holds it under the same name
    */
   place(series: string, files: readonly string[], body: string | { readonly folder: string }): void {
     const [file = ''] = files;
     for (const name of files) {
       if (typeof body === 'string') this.#staged.write(series, name, contentUnder(name, file, body));
-      else if (name === file || existsSync(join(body.folder, name))) {
-        this.#staged.link(series, name, join(body.folder, name));
-      } else
-        this.#staged.write(series, name, contentUnder(name, file, readFileSync(join(body.folder, file))));
-      this.#files.write(name);
+      else if (name === file) this.#staged.link(series, name, join(body.folder, name));
+      else this.#staged.write(series, name, contentUnder(name, file, readFileSync(join(body.folder, file))));
+      this.listFile(name);
     }
   }
 
@@ -117,6 +135,11 @@ export class Stage {
     for (const url of urls) this.#urls.write(url);
   }
 
+  listFile(file: string): void {
+    this.#placed += 1;
+    this.#files.write(file);
+  }
+
   /** Ends the parts of the change list, which can then be put together. */
   finishLists(): void {
     for (const lines of [this.#puts, this.#deletes]) lines.finish();
@@ -124,12 +147,15 @@ export class Stage {
 
   finish(): void {
     for (const lines of this.#lines()) lines.finish();
+    const folders = Math.min(this.#placed, RESERVED_FOLDERS);
+    writeFileSync(this.paths.reserve, Buffer.alloc(folders * BLOCK_BYTES + this.#placed * ENTRY_BYTES));
   }
 
-  /** Deletes everything that was staged. */
-  discard(): void {
+  /** Deletes everything that was staged; when somebody waits, only what a moment allows: the next build does the rest. */
+  discard(hurry = false): void {
     for (const lines of this.#lines()) lines.close();
-    rmSync(this.#tree.stage, { recursive: true, force: true });
+    if (hurry) deleteWithin(this.#tree.stage, HURRY_MS);
+    else rmSync(this.#tree.stage, { recursive: true, force: true });
   }
 
   #lines(): readonly LineWriter[] {

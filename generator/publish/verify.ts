@@ -1,11 +1,10 @@
 /** The tree held against its ledger and digest: what is missing, altered, or should not be there. */
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../errors.js';
+import { Failure, codeOf } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { filler } from '../routes.js';
-import { readChangeIndex } from './changes.js';
-import { CODINGS, namesOf } from './codings.js';
+import { forgetLists, readChangeIndex, strayLists } from './changes.js';
+import { CODINGS } from './codings.js';
 import type { Coding } from './codings.js';
 import { isSealed } from './commit.js';
 import { isRendered } from './comparison.js';
@@ -17,8 +16,8 @@ import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
 import { settle } from './publisher.js';
-import { measure, measured, scan } from './scan.js';
-import { compressedFrom } from './series.js';
+import { RouteWalk, measure, measured, scan } from './scan.js';
+import type { Scan } from './scan.js';
 import type { Tree } from './tree.js';
 
 /** One thing that is wrong with a tree. */
@@ -63,7 +62,7 @@ const LOOK_ONLY: Repair = { sound: () => {}, extra: () => {} };
  * @throws Failure environment: a build is at work on the tree
  */
 export async function verify(tree: Tree, progress: Progress): Promise<VerifyReport> {
-  const lock = Lock.take(tree.lock);
+  const lock = Lock.takeIfWritable(tree.lock);
   try {
     const found = new Findings();
     if (isSealed(tree)) found.add('.snapshot/stage', 'interrupted');
@@ -75,52 +74,75 @@ export async function verify(tree: Tree, progress: Progress): Promise<VerifyRepo
     const files = await hold(tree, manifest, found, LOOK_ONLY, progress);
     return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
   } finally {
-    lock.release();
+    lock?.release();
   }
 }
 
 /**
  * Completes an interrupted commit, deletes what should not be there, and strikes from the ledger what is missing
- * or altered, so that the next build renders it anew.
+ * or altered, so that the next build renders it anew. Change lists can't be made anew: the damaged one and those
+ * that only lead to it are forgotten.
  */
 export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
   const lock = Lock.take(tree.lock);
   try {
     const found = new Findings();
     if (isSealed(tree)) found.add('.snapshot/stage', 'interrupted');
-    if (!soundLedger(tree.ledger, readManifest(tree.manifest)?.digest ?? ''))
-      found.add('.snapshot/ledger', 'altered');
+    if (isUnreadable(tree)) {
+      found.add('snapshot.json', 'altered');
+      // The build counts on from the change lists, and removes what it does not put there itself.
+      rmSync(tree.manifest);
+    }
+    const promised = readManifest(tree.manifest)?.digest;
     const manifest = await settle(tree, progress);
-    if (manifest === undefined) return { sequence: null, files: 0, damage: found.damage, total: found.total };
-    const folder = join(tree.state, 'repaired');
-    rmSync(folder, { recursive: true, force: true });
-    const writers = new Map(
-      manifest.routes
-        .filter(isRendered)
-        .map((route) => [route.name, new LedgerWriter(folder, route.name, route.file)]),
-    );
-    const extras: string[] = [];
-    const files = await hold(
-      tree,
-      manifest,
-      found,
-      {
-        sound: (route, entry) => writers.get(route.name)?.add(entry),
-        extra: (file) => extras.push(file),
-      },
-      progress,
-    );
-    const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-    writeLedgerIndex(folder, { digest: manifest.digest, sums });
-    rmSync(tree.ledger, { recursive: true, force: true });
-    renameSync(folder, tree.ledger);
-    for (const file of extras) deleteFile(tree.out, file);
-    // It would bring the damage back.
-    if (found.total > 0) rmSync(tree.previous, { recursive: true, force: true });
+    if (manifest === undefined) {
+      if (found.total === 0) found.add('snapshot.json', 'missing');
+      return { sequence: null, files: 0, damage: found.damage, total: found.total };
+    }
+    const interrupted = found.total;
+    if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
+    const files = await strike(tree, manifest, found, progress);
+    const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
+    forgetLists(tree, lists);
+    // What the last commit replaced would bring the damage back.
+    if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
     return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
   } finally {
     lock.release();
   }
+}
+
+function isUnreadable(tree: Tree): boolean {
+  try {
+    readManifest(tree.manifest);
+    return false;
+  } catch (error) {
+    if (error instanceof Failure) return true;
+    throw error;
+  }
+}
+
+/** Leaves only what is sound in the ledger, and deletes what is not in it. */
+async function strike(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
+  const folder = join(tree.state, 'repaired');
+  rmSync(folder, { recursive: true, force: true });
+  const writers = new Map(
+    manifest.routes
+      .filter(isRendered)
+      .map((route) => [route.name, new LedgerWriter(folder, route.name, route.file)]),
+  );
+  const extras: string[] = [];
+  const repair: Repair = {
+    sound: (route, entry) => writers.get(route.name)?.add(entry),
+    extra: (file) => extras.push(file),
+  };
+  const files = await hold(tree, manifest, found, repair, progress);
+  const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
+  writeLedgerIndex(folder, { digest: manifest.digest, sums });
+  rmSync(tree.ledger, { recursive: true, force: true });
+  renameSync(folder, tree.ledger);
+  for (const file of extras) deleteFile(tree.out, file);
+  return files;
 }
 
 /** @returns how many files were held against the ledger */
@@ -137,7 +159,7 @@ async function hold(
     found.add(file, 'extra');
     repair.extra(file);
   }
-  if (!soundLedger(tree.ledger, manifest.digest)) {
+  if (!soundLedger(tree.ledger)) {
     found.add('.snapshot/ledger', existsSync(tree.ledger) ? 'altered' : 'missing');
     return 0;
   }
@@ -159,31 +181,8 @@ async function hold(
     }
   }
   progress.finish();
-  holdChangeLists(tree, found);
+  holdChangeLists(tree, manifest.sequence, found);
   return files;
-}
-
-/** The keys of one sort of file of a route, met in ascending order: those that nobody asks for are extra. */
-class Keys {
-  readonly #keys: Float64Array;
-  readonly #onExtra: (key: number) => void;
-  #at = 0;
-
-  constructor(keys: Float64Array, onExtra: (key: number) => void) {
-    this.#keys = keys;
-    this.#onExtra = onExtra;
-  }
-
-  /** Whether there is a file of this key. Keys must ascend. */
-  has(key: number): boolean {
-    for (let extra = this.#keys[this.#at]; extra !== undefined && extra < key; extra = this.#keys[this.#at]) {
-      this.#onExtra(extra);
-      this.#at += 1;
-    }
-    if (this.#keys[this.#at] !== key) return false;
-    this.#at += 1;
-    return true;
-  }
 }
 
 /** Walks ledger and folder side by side, both in order of the key; yields 1 for each entry of the ledger. */
@@ -191,30 +190,25 @@ function* holdRoute(
   tree: Tree,
   route: PublishedRoute,
   from: number,
-  keys: ReadonlyMap<string, Float64Array>,
+  keys: Scan['keys'],
   found: Findings,
   repair: Repair,
 ): Generator<number, void, undefined> {
   const reader = LedgerReader.open(tree.ledger, route.name);
-  const placeOf = filler(route.file);
-  const there = ['', ...CODINGS.map(({ suffix }) => suffix)].map(
-    (suffix) =>
-      new Keys(keys.get(route.name + suffix) ?? new Float64Array(), (key) => {
-        found.add(placeOf(key) + suffix, 'extra');
-        repair.extra(placeOf(key) + suffix);
-      }),
-  );
+  const walk = new RouteWalk(route, from, keys, (file) => {
+    found.add(file, 'extra');
+    repair.extra(file);
+  });
   for (const entry of reader?.entries() ?? []) {
-    const names = namesOf(placeOf(entry.key), entry.bytes, compressedFrom(route, from));
-    const wrong = names.flatMap((name, index): [string, Damage['what']][] => {
-      if (there[index]?.has(entry.key) !== true) return [[name, 'missing']];
-      return isAsLedgered(join(tree.out, name), entry, CODINGS[index - 1]) ? [] : [[name, 'altered']];
+    const wrong = walk.meet(entry).flatMap(({ file, found: there }, index): [string, Damage['what']][] => {
+      if (!there) return [[file, 'missing']];
+      return isAsLedgered(join(tree.out, file), entry, CODINGS[index - 1]) ? [] : [[file, 'altered']];
     });
-    for (const [name, what] of wrong) found.add(name, what);
+    for (const [file, what] of wrong) found.add(file, what);
     if (wrong.length === 0) repair.sound(route, entry);
     yield 1;
   }
-  for (const sort of there) sort.has(Number.POSITIVE_INFINITY);
+  walk.finish();
   reader?.close();
 }
 
@@ -235,8 +229,10 @@ function isAsLedgered(
 }
 
 /** The change lists are vouched for by their index. */
-function holdChangeLists(tree: Tree, found: Findings): void {
-  for (const { file, bytes, sha256 } of readChangeIndex(tree)) {
+function holdChangeLists(tree: Tree, sequence: number, found: Findings): void {
+  const changes = readChangeIndex(tree);
+  if (changes[0]?.sequence !== sequence) found.add('changes/index.json', 'altered');
+  for (const { file, bytes, sha256 } of changes) {
     if (file === null || bytes === null || sha256 === null) continue;
     const path = join(tree.out, file);
     if (!existsSync(path)) found.add(file.slice(1), 'missing');
@@ -244,4 +240,5 @@ function holdChangeLists(tree: Tree, found: Findings): void {
       found.add(file.slice(1), 'altered');
     }
   }
+  for (const file of strayLists(tree, changes)) found.add(file, 'extra');
 }

@@ -1,0 +1,213 @@
+/** `rollback`: the previous snapshot again, as a new one that mirrors follow like any other. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { rollback } from '../../generator/rollback.js';
+import { effectsAt, published } from '../support/build.js';
+import { callsOf, deadFrom, survive, withFault } from './faults.js';
+import {
+  buildWith,
+  contentOf,
+  damageOf,
+  differing,
+  digestOf,
+  expectAtRest,
+  failureOf,
+  indexOf,
+  inProcess,
+  interruptCommit,
+  listOf,
+  manifestOf,
+  mirrorOf,
+  pair,
+  stateOf,
+  temporary,
+} from './support.js';
+import type { Pair } from './support.js';
+
+const path = temporary();
+let both: Pair;
+beforeAll(async () => {
+  both = await pair(path);
+});
+
+const back = (out: string) => rollback(out, effectsAt('2026-12-09T00:00:00Z'));
+
+/** A tree of two snapshots: first of one register, then of the other. */
+async function two(layouts: readonly [string, string] = ['url', 'url']): Promise<string> {
+  const out = path('dist');
+  await published({ register: both.registers[0], out, layout: layouts[0] });
+  await buildWith({ register: both.registers[1], out, layout: layouts[1] });
+  return out;
+}
+
+describe('a rollback', () => {
+  it('publishes the previous snapshot as a new one, with a change list that leads there', async () => {
+    const out = await two();
+    const first = await (async () => {
+      const other = path('dist');
+      await published({ register: both.registers[0], out: other });
+      return manifestOf(other);
+    })();
+    const mirror = mirrorOf(out);
+    const { code, stdout } = await inProcess('rollback', '--out', out);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Published snapshot 3')]);
+    expect(stdout).toContain('the content of snapshot 1');
+    expect(differing(contentOf(out), both.trees[0])).toEqual([]);
+    const now = manifestOf(out);
+    expect(now).toEqual({
+      ...first,
+      sequence: 3,
+      built_at: now.built_at,
+      generator: now['generator'],
+      service: now['service'],
+    });
+    const { put, delete: gone } = listOf(out, 3);
+    for (const { path: url, sha256 } of put) mirror.set(url, sha256);
+    for (const url of gone) mirror.delete(url);
+    expect(differing(Object.fromEntries(mirror), Object.fromEntries(mirrorOf(out)))).toEqual([]);
+    expect(now.digest).toBe(digestOf(mirror));
+    expect(indexOf(out)).toMatchObject({ sequence: 3, oldest: 1 });
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('twice is back where it began', async () => {
+    const out = await two();
+    const { digest } = manifestOf(out);
+    expect(await back(out)).toMatchObject({ sequence: 3, contentOf: 1 });
+    expect(await back(out)).toMatchObject({ sequence: 4, contentOf: 2 });
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+    expect(manifestOf(out).digest).toBe(digest);
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('touches only what the last snapshot had changed', async () => {
+    const out = await two();
+    const before = stateOf(out);
+    await back(out);
+    const touched = differing(stateOf(out), before).length;
+    expect(touched).toBeLessThanOrEqual(40);
+    const { put, delete: gone } = listOf(out, 3);
+    const urls = [...put.map((each) => each.path), ...gone];
+    expect(urls.length).toBeLessThan(20);
+    expect(urls).not.toContain('/api/v1/group/1');
+  });
+
+  it('leaves a tree that the next build goes on from', async () => {
+    const out = await two();
+    await back(out);
+    expect(await buildWith({ register: both.registers[0], out })).toMatchObject({
+      sequence: 3,
+      changes: { added: 0, changed: 0, removed: 0 },
+    });
+    expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 4 });
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+    await expectAtRest(out);
+  });
+
+  it('after a build that changed nothing still leads to the snapshot before', async () => {
+    const out = await two();
+    await buildWith({ register: both.registers[1], out });
+    expect(await back(out)).toMatchObject({ contentOf: 1 });
+    expect(differing(contentOf(out), both.trees[0])).toEqual([]);
+  });
+
+  it.each([
+    ['url', 'bucketed'],
+    ['bucketed', 'url'],
+  ] as const)('from %s to %s and back restores places and content', async (from, to) => {
+    const out = await two([from, to]);
+    const other = path('dist');
+    await published({ register: both.registers[0], out: other, layout: from });
+    await back(out);
+    expect(differing(contentOf(out), contentOf(other))).toEqual([]);
+    expect(manifestOf(out).routes).toEqual(manifestOf(other).routes);
+    expect(await damageOf(out)).toEqual([]);
+    await back(out);
+    expect(manifestOf(out).routes).not.toEqual(manifestOf(other).routes);
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('after a first build is refused with exit 1', async () => {
+    const out = path('dist');
+    await published({ register: both.registers[0], out });
+    const before = stateOf(out);
+    const { code, stderr, stdout } = await inProcess('rollback', '--quiet', '--out', out);
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('keeps no previous snapshot')]);
+    expect(differing(stateOf(out), before)).toEqual([]);
+  });
+
+  it('of a folder without a tree ends with 3', async () => {
+    expect((await inProcess('rollback', '--out', path('nowhere'))).code).toBe(3);
+  });
+
+  it('after an interrupted commit leads to the snapshot before that one, in content and in what it says', async () => {
+    const out = await two();
+    // 1: a, 2: b, 3: a again, in another layout, and interrupted.
+    await interruptCommit({ register: both.registers[0], out, layout: 'bucketed' });
+    await back(out);
+    const other = path('dist');
+    await published({ register: both.registers[1], out: other });
+    expect
+      .soft(manifestOf(out))
+      .toMatchObject({ sequence: 4, counts: manifestOf(other).counts, routes: manifestOf(other).routes });
+    expect.soft(differing(contentOf(out), both.trees[1])).toEqual([]);
+    expect.soft(await damageOf(out)).toEqual([]);
+  });
+
+  it('that dies anywhere leaves the old tree or leads to the new one', async () => {
+    const out = await two();
+    const calls = (await callsOf(() => back(out))).length;
+    let at: 0 | 1 = 0;
+    for (let number = 1; number <= calls; number += 7) {
+      const to: 0 | 1 = at === 0 ? 1 : 0;
+      const { sequence } = manifestOf(out);
+      await survive(withFault(deadFrom(number), () => back(out)));
+      const isInterrupted = existsSync(join(out, '.snapshot/stage/COMMIT'));
+      const isOld = manifestOf(out).sequence === sequence;
+      const state = isOld ? at : to;
+      expect(isInterrupted ? [] : differing(contentOf(out), both.trees[state]), `dead at ${number}`).toEqual(
+        [],
+      );
+      if (isInterrupted) await buildWith({ register: both.registers[to], out });
+      else if (isOld) await back(out);
+      expect(differing(contentOf(out), both.trees[to]), `dead at ${number}`).toEqual([]);
+      expect(await damageOf(out)).toEqual([]);
+      at = to;
+    }
+  });
+
+  it.each([
+    ['file', 'tree/api/v1/item/5.json'],
+    ['ledger', 'ledger/item'],
+  ])('from a kept %s that was damaged is refused, and the tree stays', async (_, name) => {
+    const out = await two();
+    const kept = join(out, '.snapshot/previous', name);
+    const bytes = readFileSync(kept);
+    bytes[bytes.length - 5] = (bytes[bytes.length - 5] ?? 0) ^ 1;
+    rmSync(kept);
+    writeFileSync(kept, bytes);
+    const before = stateOf(out);
+    await failureOf(back(out));
+    expect(differing(stateOf(out), before)).toEqual([]);
+    await expectAtRest(out);
+  });
+
+  it('makes the compressed siblings anew, whatever became of the kept ones', async () => {
+    const out = await two();
+    rmSync(join(out, '.snapshot/previous/tree/api/v1/item/5.json.gz'));
+    writeFileSync(join(out, '.snapshot/previous/tree/api/v1/item/5.json.br'), 'noise');
+    await back(out);
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('from a kept file that is missing is refused, and the tree stays', async () => {
+    const out = await two();
+    rmSync(join(out, '.snapshot/previous/tree/api/v1/item/5.json'));
+    const before = stateOf(out);
+    const { exitCode } = await failureOf(back(out));
+    expect([1, 3]).toContain(exitCode);
+    expect(differing(stateOf(out), before)).toEqual([]);
+    await expectAtRest(out);
+  });
+});

@@ -1,0 +1,176 @@
+/** SIGINT and SIGTERM: within a second, one line that says what state the tree is in, and nothing left behind. */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { writeSample } from '../../data/sample.js';
+import { published } from '../support/build.js';
+import { writeRegister } from '../support/register.js';
+import {
+  ROWS,
+  buildWith,
+  contentOf,
+  damageOf,
+  differing,
+  errorsOf,
+  expectAtRest,
+  failureOf,
+  interruptCommit,
+  pair,
+  progressThat,
+  startBuild,
+  stateOf,
+  temporary,
+  until,
+} from './support.js';
+import { Failure } from '../../generator/errors.js';
+import { rollback } from '../../generator/rollback.js';
+import { effectsAt } from '../support/build.js';
+
+const path = temporary();
+const big = path('big.sqlite');
+const small = writeRegister(path('small.sqlite'), ROWS);
+
+/** A build has a second to end: 1000 ms. */
+const PATIENCE_MS = 1000;
+
+beforeAll(() => writeSample({ file: big, records: 20_000, seed: 5 }));
+
+/** Whether a build has come so far in the stage: groups come first, then users. */
+const hasStaged = (out: string, kind: 'group' | 'user'): boolean =>
+  existsSync(join(out, '.snapshot/stage/tree/api/v1', kind));
+
+// A machine that does much else at the same time may need more than one try.
+describe('a build that gets', { retry: 2 }, () => {
+  it.each([
+    ['SIGINT', 'group'],
+    ['SIGTERM', 'group'],
+    // By then there are 12,000 files in the stage to be cleared away.
+    ['SIGINT', 'user'],
+  ] as const)(
+    '%s while it renders each %s ends within a second and leaves the tree as it was',
+    async (signal, kind) => {
+      const out = path('dist');
+      await published({ register: small, out });
+      const before = stateOf(out);
+      const running = startBuild(big, out);
+      await until(() => hasStaged(out, kind), 'the build renders');
+      const at = performance.now();
+      running.child.kill(signal);
+      const ended = await running.done;
+      const ms = performance.now() - at;
+      expect(ended.code).toBe(130);
+      expect(ended.stdout).toBe('');
+      expect(ended.stderr).toBe(`error: stopped by ${signal}; the published tree is what it was\n`);
+      expect(differing(stateOf(out), before)).toEqual([]);
+      await expectAtRest(out);
+      expect(ms).toBeLessThan(PATIENCE_MS);
+      expect((await startBuild(small, out).done).code).toBe(0);
+      await expectAtRest(out);
+    },
+  );
+
+  it('SIGINT while it checks the register ends within a second and leaves the tree as it was', async () => {
+    const out = path('dist');
+    await published({ register: small, out });
+    const before = stateOf(out);
+    const running = startBuild(big, out);
+    await until(() => existsSync(`/proc/${running.pid}`), 'the process is there');
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    const at = performance.now();
+    running.child.kill('SIGINT');
+    const ended = await running.done;
+    expect(performance.now() - at).toBeLessThan(PATIENCE_MS);
+    // So early it may still be the system that ends it, without a word.
+    const said = 'error: stopped by SIGINT; the published tree is what it was';
+    expect([ended.code, ended.signal, errorsOf(ended)]).toEqual(
+      ended.signal === null ? [130, null, [said]] : [null, 'SIGINT', []],
+    );
+    expect(differing(stateOf(out), before)).toEqual([]);
+  });
+
+  it('SIGINT at a first build leaves no file, and the next build starts from nothing', async () => {
+    const out = path('dist');
+    const running = startBuild(big, out);
+    await until(() => hasStaged(out, 'group'), 'the build renders');
+    running.child.kill('SIGINT');
+    const ended = await running.done;
+    expect([ended.code, errorsOf(ended)]).toEqual([
+      130,
+      [expect.stringContaining('the published tree is what it was')],
+    ]);
+    expect(readdirSync(out)).toEqual(['.snapshot']);
+    const { sequence } = await published({ register: small, out });
+    expect(sequence).toBe(1);
+    await expectAtRest(out);
+  });
+
+  it('SIGINT twice ends at once, and the tree stays as it was', async () => {
+    const out = path('dist');
+    await published({ register: small, out });
+    const before = stateOf(out);
+    const running = startBuild(big, out);
+    await until(() => hasStaged(out, 'group'), 'the build renders');
+    running.child.kill('SIGINT');
+    running.child.kill('SIGINT');
+    const { code, signal } = await running.done;
+    expect(code === 130 || signal === 'SIGINT').toBe(true);
+    expect(differing(stateOf(out), before)).toEqual([]);
+    await published({ register: small, out });
+    await expectAtRest(out);
+  });
+});
+
+describe('a stop within the commit', () => {
+  it('says that the next build completes it, and it does', async () => {
+    const { registers, trees } = await pair(path);
+    for (const step of [1, 5, 9]) {
+      const out = path('dist');
+      await published({ register: registers[0], out });
+      const message = await interruptCommit({ register: registers[1], out }, step);
+      expect(message).toBe(
+        'stopped by SIGINT; the commit had begun, and the next build or verify --repair completes it',
+      );
+      expect(await damageOf(out)).toContainEqual({ file: '.snapshot/stage', what: 'interrupted' });
+      await buildWith({ register: registers[1], out });
+      expect(differing(contentOf(out), trees[1])).toEqual([]);
+      await expectAtRest(out);
+    }
+  });
+});
+
+const stopAt = (title: string) =>
+  progressThat(title, (step) => {
+    if (step === 20) throw Failure.interrupted('stopped by SIGINT');
+  });
+
+describe('a stop says what state the tree is in, also', () => {
+  it.each(['looking through the tree', 'rebuilding the ledger'])('while %s', async (title) => {
+    const out = path('dist');
+    await published({ register: small, out });
+    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+    const before = stateOf(out);
+    const { progress } = stopAt(title);
+    const { message, exitCode } = await failureOf(buildWith({ register: small, out }, { progress }));
+    expect(exitCode).toBe(130);
+    expect(differing(stateOf(out), before)).toEqual([]);
+    expect.soft(message).toContain('the published tree is what it was');
+    await buildWith({ register: small, out });
+    await expectAtRest(out);
+  });
+
+  it('while rolling back', async () => {
+    const { registers } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    await buildWith({ register: registers[1], out });
+    const before = stateOf(out);
+    const { progress } = stopAt('rolling back');
+    const { message, exitCode } = await failureOf(
+      rollback(out, { ...effectsAt('2026-12-02T00:00:00Z'), progress }),
+    );
+    expect(exitCode).toBe(130);
+    expect(differing(stateOf(out), before)).toEqual([]);
+    await expectAtRest(out);
+    expect.soft(message).toContain('the published tree is what it was');
+  });
+});

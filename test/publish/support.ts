@@ -1,0 +1,417 @@
+/** What the tests of publishing have in common: registers that differ a little, trees held against each other. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import { afterAll, expect } from 'vitest';
+import { z } from 'zod';
+import { build } from '../../generator/build.js';
+import type { Effects, Published, Refused } from '../../generator/build.js';
+import { addBuild } from '../../generator/commands/build.js';
+import { addDiff } from '../../generator/commands/diff.js';
+import { addRollback } from '../../generator/commands/rollback.js';
+import type { Terminal } from '../../generator/commands/terminal.js';
+import { addVerify } from '../../generator/commands/verify.js';
+import { buildConfig } from '../../generator/config.js';
+import { Failure } from '../../generator/errors.js';
+import type { Progress } from '../../generator/progress.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { verify } from '../../generator/publish/verify.js';
+import type { Damage } from '../../generator/publish/verify.js';
+import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
+import type { Options } from '../support/build.js';
+import { PROJECT } from '../support/folder.js';
+import { writeRegister } from '../support/register.js';
+import type { Rows } from '../support/register.js';
+import { isOfTheBuild } from '../support/tree.js';
+
+/** Memory that a test may use as a disk: 256 MB. */
+const ROOM_BYTES = 256_000_000;
+
+/** Folders in memory where there is room, so that flushing the file system costs nothing; gone after the file. */
+export function temporary(): (name: string) => string {
+  const folder = mkdtempSync(join(memory() ?? tmpdir(), 'publish-test-'));
+  let count = 0;
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return (name) => join(folder, `${(count += 1)}-${name}`);
+}
+
+function memory(): string | undefined {
+  const folder = '/dev/shm';
+  if (!existsSync(folder)) return undefined;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize > ROOM_BYTES ? folder : undefined;
+}
+
+/** Documents from 4 KiB on have compressed siblings. */
+const LONG = 'a long description, '.repeat(300);
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+/** 20 groups, 20 users, 11 games and 12 items with some history, and some documents that have compressed siblings. */
+export const ROWS: Rows = {
+  groups: range(20).map((id) => ({ id, name: `group ${id}`, member_count: id % 3 === 0 ? null : id * 10 })),
+  group_member_readings: range(20).map((id) => ({
+    group_id: id,
+    measured_at: '2026-11-20T08:00:00Z',
+    member_count: id * 10,
+  })),
+  users: range(20).map((id) => ({ id: id * 1000 + 7, username: `user${id}` })),
+  games: range(11).map((id) => ({
+    id,
+    name: `game ${id}`,
+    visits: id * 100,
+    description: id === 4 ? LONG : null,
+  })),
+  items: range(12).map((id) => ({
+    id,
+    name: `item ${id}`,
+    price: id,
+    description: id === 5 || id === 8 ? LONG : null,
+  })),
+};
+
+/**
+ * Adds, changes, removes and withholds a few, and lets compressed siblings change, come and go; the lists of the
+ * largest stay.
+ */
+export const STEP = `
+  UPDATE users SET username = 'renamed' WHERE id = 7007;
+  UPDATE groups SET description = 'changed' WHERE id = 3;
+  UPDATE groups SET description = '${LONG}' WHERE id = 6;
+  UPDATE items SET price = 99 WHERE id = 5;
+  UPDATE items SET description = NULL WHERE id = 8;
+  INSERT INTO items (id, name, first_measured_at, measured_at, measurements)
+    VALUES (77, 'new', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
+  INSERT INTO users (id, username, first_measured_at, measured_at, measurements)
+    VALUES (500007, 'newcomer', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
+  DELETE FROM games WHERE id = 4;
+  DELETE FROM users WHERE id = 9007;
+  INSERT INTO withheld VALUES ('item', 6, '2026-11-20T08:00:00Z');`;
+
+/** Two registers that lead to each other by `STEP`, and the tree of each as a first build gives it. */
+export interface Pair {
+  readonly registers: readonly [string, string];
+  readonly trees: readonly [Record<string, string>, Record<string, string>];
+}
+
+export async function pair(path: (name: string) => string, step = STEP): Promise<Pair> {
+  const a = writeRegister(path('a.sqlite'), ROWS);
+  const b = writeRegister(path('b.sqlite'), ROWS);
+  const { default: Database } = await import('better-sqlite3');
+  const database = new Database(b);
+  database.pragma('synchronous = OFF');
+  database.exec(step);
+  database.close();
+  return { registers: [a, b], trees: [await fresh(a, path('fresh')), await fresh(b, path('fresh'))] };
+}
+
+/** The lasting part of the tree that a first build of a register gives. */
+export async function fresh(
+  register: string,
+  out: string,
+  options: Partial<Options> = {},
+): Promise<Record<string, string>> {
+  await published({ register, out, ...options });
+  return contentOf(out);
+}
+
+/** Every published file, the compressed siblings too, with its hash and with what tells whether it was touched. */
+export function filesOf(out: string): Map<string, { readonly hash: string; readonly stamp: string }> {
+  const files = readdirSync(out, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(out, join(entry.parentPath, entry.name)))
+    .filter((file) => !file.startsWith('.snapshot/'));
+  return new Map(
+    files.toSorted().map((file) => {
+      const { ino, mtimeNs } = statSync(join(out, file), { bigint: true });
+      return [file, { hash: sha256(readFileSync(join(out, file))), stamp: `${ino} ${mtimeNs}` }];
+    }),
+  );
+}
+
+/** Path -> SHA-256 of all published files. */
+export const hashesOf = (out: string): Record<string, string> =>
+  Object.fromEntries([...filesOf(out)].map(([file, { hash }]) => [file, hash]));
+
+/** Path -> SHA-256 of everything that follows from the register. */
+export const contentOf = (out: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(hashesOf(out)).filter(([file]) => !isOfTheBuild(file)));
+
+/** All that is published with inodes and times: the same only if nobody touched anything. */
+export const stateOf = (out: string): Record<string, string> =>
+  Object.fromEntries([...filesOf(out)].map(([file, { stamp, hash }]) => [file, `${stamp} ${hash}`]));
+
+const SHOWN_DIFFERENCES = 12;
+
+/** The names under which two records differ; nobody reads hundreds of them. */
+export const differing = (
+  found: Readonly<Record<string, string>>,
+  expected: Readonly<Record<string, string>>,
+): string[] =>
+  [...new Set([...Object.keys(expected), ...Object.keys(found)])]
+    .filter((name) => found[name] !== expected[name])
+    .map(
+      (name) =>
+        `${name} is ${found[name] === undefined ? 'missing' : name in expected ? 'another' : 'extra'}`,
+    )
+    .slice(0, SHOWN_DIFFERENCES);
+
+/** Everything in a folder, .snapshot and empty folders too, with content, inode and times. */
+export function wholeOf(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const { ino, mtimeNs } = lstatSync(path, { bigint: true });
+      const content = entry.isFile()
+        ? createHash('sha256').update(readFileSync(path)).digest('hex')
+        : 'folder';
+      return [relative(folder, path), `${content} ${ino} ${mtimeNs}`];
+    }),
+  );
+}
+
+const AT_REST = new Set(['ledger', 'lock', 'lock.pid', 'previous']);
+
+/** What lies in .snapshot of a tree at rest and should not. */
+export const leftovers = (out: string): string[] =>
+  readdirSync(join(out, '.snapshot')).filter((name) => !AT_REST.has(name));
+
+/** What is wrong with a tree. */
+export async function damageOf(out: string): Promise<readonly Damage[]> {
+  return (await verify(Tree.published(out), quiet())).damage;
+}
+
+/** The tree is whole, and nothing lies about. */
+export async function expectAtRest(out: string): Promise<void> {
+  expect(leftovers(out)).toEqual([]);
+  expect(await damageOf(out)).toEqual([]);
+}
+
+type Flags = Options & { readonly purgeList?: string; readonly filesFrom?: string };
+
+/** Builds with removals accepted, and with whatever flag and progress the test wants. */
+export function buildWith(
+  { at = '2026-12-01T00:00:00Z', ...flags }: Flags,
+  effects: Partial<Effects> = {},
+): Promise<Published | Refused> {
+  const config = buildConfig({ operator: OPERATOR, acceptRemovals: true, ...flags });
+  return build(config, { ...effectsAt(at), ...effects });
+}
+
+/** Progress that does something at each step of a phase: what it throws, stops the work. */
+export function progressThat(
+  title: string,
+  atStep: (step: number) => void,
+): { readonly progress: Progress; readonly steps: () => number } {
+  let [now, step] = ['', 0];
+  const progress: Progress = {
+    start: (phase) => {
+      now = phase;
+    },
+    // oxlint-disable-next-line promise/prefer-await-to-then
+    advance: () => {
+      if (now !== title) return undefined;
+      step += 1;
+      try {
+        atStep(step);
+        return undefined;
+      } catch (error) {
+        return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+    finish: () => undefined,
+  };
+  return { progress, steps: () => step };
+}
+
+/** A build that is stopped within its commit, by what a signal throws; returns the message it ends with. */
+export async function interruptCommit(flags: Flags, atStep = 3): Promise<string> {
+  const { progress } = progressThat('committing', (step) => {
+    if (step === atStep) throw Failure.interrupted('stopped by SIGINT');
+  });
+  const error = await failureOf(buildWith(flags, { progress }));
+  expect(existsSync(join(flags.out, '.snapshot/stage/COMMIT'))).toBe(true);
+  expect(error.exitCode).toBe(130);
+  return error.message;
+}
+
+/** The expected failure of some work; anything else fails the test. */
+export async function failureOf(work: Promise<unknown>): Promise<Failure> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error('expected a failure, but it went well');
+}
+
+/** The command line in this process: as quick as a function, with exit code and output as a process has them. */
+export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'>> {
+  const ended = { code: 0, stdout: '', stderr: '' };
+  const warn = (line: string): void => {
+    ended.stderr += `${line}\n`;
+  };
+  const terminal: Terminal = {
+    say: (line) => {
+      ended.stdout += `${line}\n`;
+    },
+    warn,
+    progress: quiet,
+    effects: () => ({ ...effectsAt('2026-12-24T00:00:00Z'), warn }),
+    cost: () => ({ seconds: 0, peakMemoryBytes: 0 }),
+    exitWith: (code) => {
+      ended.code = code;
+    },
+  };
+  const program = new Command('snapshot').exitOverride();
+  for (const add of [addBuild, addDiff, addRollback, addVerify]) add(program, terminal);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    warn(`error: ${error.message}`);
+    ended.code = error.exitCode;
+  }
+  return ended;
+}
+
+const CLI = join(PROJECT, 'build/generator/cli.js');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the command line as a process that can be signalled. */
+export function start(args: readonly string[]) {
+  const child = spawn(process.execPath, [CLI, ...args], { cwd: PROJECT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const done = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, ...output }));
+  });
+  return { child, done, pid: child.pid ?? 0 };
+}
+
+/** `build` as a process, with removals accepted. */
+export const startBuild = (register: string, out: string, ...more: string[]) =>
+  start([
+    'build',
+    '--quiet',
+    '--accept-removals',
+    '--operator',
+    OPERATOR,
+    '--register',
+    register,
+    '--out',
+    out,
+    ...more,
+  ]);
+
+/** Waits until something is so. */
+export async function until(condition: () => boolean, what: string, ms = 20_000): Promise<void> {
+  const end = performance.now() + ms;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`waited ${ms} ms in vain until ${what}`);
+    await sleep(1);
+  }
+}
+
+/** The lines of a message that are not progress. */
+export const errorsOf = ({ stderr }: Pick<Ended, 'stderr'>): string[] =>
+  stderr.split('\n').filter((line) => line.startsWith('error: '));
+
+const count = z.strictObject({ added: z.int(), changed: z.int(), removed: z.int() });
+
+const indexSchema = z.strictObject({
+  sequence: z.int(),
+  oldest: z.int(),
+  changes: z.array(
+    z.strictObject({
+      sequence: z.int(),
+      from: z.int().nullable(),
+      as_of: z.string().nullable(),
+      built_at: z.string(),
+      counts: z.strictObject({ groups: count, users: count, games: count, items: count }),
+      file: z.string().nullable(),
+      bytes: z.int().nullable(),
+      sha256: z.string().nullable(),
+    }),
+  ),
+});
+
+const listSchema = z.strictObject({
+  from: z.int(),
+  to: z.int(),
+  put: z.array(z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })),
+  delete: z.array(z.string()),
+});
+
+const manifestSchema = z.looseObject({
+  sequence: z.int(),
+  as_of: z.string().nullable(),
+  built_at: z.string(),
+  digest: z.string(),
+  counts: z.unknown(),
+  routes: z.array(z.looseObject({ name: z.string(), file: z.string() })),
+});
+
+const read = (out: string, file: string): unknown => JSON.parse(readFileSync(join(out, file), 'utf8'));
+export const indexOf = (out: string) => indexSchema.parse(read(out, 'changes/index.json'));
+export const listOf = (out: string, sequence: number) =>
+  listSchema.parse(read(out, `changes/${sequence}.json`));
+export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snapshot.json'));
+
+/** The URL path of a file in the `url` layout, as a mirror asks for it. */
+export function urlOf(file: string): string {
+  const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
+  if (limit !== undefined) return `/api/v1/largest?limit=${limit}`;
+  return file.startsWith('api/') ? `/${file.replace(/\.json$/, '')}` : `/${file}`;
+}
+
+/** The files of a tree that are no compressed siblings. */
+export const documentsOf = (content: Readonly<Record<string, string>>): string[] =>
+  Object.keys(content).filter((file) => !isSibling(file));
+
+/** Compressed siblings have no URL of their own. */
+export const isSibling = (file: string): boolean => /\.(gz|br)$/.test(file);
+
+/** URL path -> SHA-256 of all that change lists speak of. */
+export const mirrorOf = (out: string): Map<string, string> =>
+  new Map(
+    Object.entries(contentOf(out))
+      .filter(([file]) => !isSibling(file))
+      .map(([file, hash]) => [urlOf(file), hash]),
+  );
+
+export const sha256 = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('hex');
+
+/** The digest of a mirror, as the README tells how to compute it. */
+export function digestOf(mirror: ReadonlyMap<string, string>): string {
+  const lines = [...mirror]
+    .toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    .map(([path, hash]) => `${hash}  ${path}\n`);
+  return sha256(lines.join(''));
+}
+
+export const bytesOf = (file: string): number => statSync(file).size;

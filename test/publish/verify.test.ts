@@ -1,0 +1,397 @@
+/** `verify` names whatever is wrong with a tree, and `--repair` leads back to what the register says. */
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { SHOWN_DAMAGE } from '../../generator/publish/verify.js';
+import type { Damage } from '../../generator/publish/verify.js';
+import { killBuild } from '../crash/kill.js';
+import { OPERATOR, published } from '../support/build.js';
+import { changeRegister, writeRegister } from '../support/register.js';
+import {
+  ROWS,
+  buildWith,
+  contentOf,
+  damageOf,
+  differing,
+  digestOf,
+  errorsOf,
+  expectAtRest,
+  inProcess,
+  interruptCommit,
+  manifestOf,
+  mirrorOf,
+  pair,
+  stateOf,
+  temporary,
+  wholeOf,
+} from './support.js';
+import type { Pair } from './support.js';
+
+const path = temporary();
+const register = writeRegister(path('register.sqlite'), ROWS);
+
+const reportSchema = z.object({
+  sequence: z.int().nullable(),
+  files: z.int(),
+  total: z.int(),
+  repaired: z.boolean(),
+  damage: z.array(z.object({ file: z.string(), what: z.string() })),
+});
+
+const verifyTree = (out: string, ...more: string[]) => inProcess('verify', '--out', out, ...more);
+const repair = (out: string, from: string, ...more: string[]) =>
+  verifyTree(out, '--repair', '--quiet', '--register', from, '--operator', OPERATOR, ...more);
+
+const byName = (a: { file: string }, b: { file: string }): number => (a.file < b.file ? -1 : 1);
+
+interface Harm {
+  readonly of: string;
+  readonly do: (out: string, layout: Layout) => void;
+  readonly found: (layout: Layout) => readonly Damage[];
+}
+type Layout = 'url' | 'bucketed';
+
+const group = (id: string, layout: Layout): string =>
+  layout === 'url' ? `api/v1/group/${id}.json` : `api/v1/group/${id.padStart(3, '0')}/${id}.json`;
+
+const item = (id: string, layout: Layout): string => group(id, layout).replace('group', 'item');
+
+/** All users, missing: 1007 to 20007. */
+const users = (layout: Layout): Damage[] =>
+  Array.from({ length: 20 }, (_, index) => ({
+    file: `api/v1/user/${layout === 'url' ? '' : '007/'}${index + 1}007.json`,
+    what: 'missing',
+  }));
+
+const HARMS: readonly Harm[] = [
+  {
+    of: 'a file that is missing',
+    do: (out, layout) => rmSync(join(out, group('2', layout))),
+    found: (layout) => [{ file: group('2', layout), what: 'missing' }],
+  },
+  {
+    of: 'a file that was altered in one byte',
+    do: (out, layout) => {
+      const file = join(out, group('2', layout));
+      writeFileSync(file, readFileSync(file, 'utf8').replace('group 2', 'group 9'));
+    },
+    found: (layout) => [{ file: group('2', layout), what: 'altered' }],
+  },
+  {
+    of: 'a file that is cut short',
+    do: (out) => truncateSync(join(out, 'api/v1.json'), 10),
+    found: () => [{ file: 'api/v1.json', what: 'altered' }],
+  },
+  {
+    of: 'an empty file',
+    do: (out) => truncateSync(join(out, 'api/v1/stats.json'), 0),
+    found: () => [{ file: 'api/v1/stats.json', what: 'altered' }],
+  },
+  {
+    of: 'a file that can’t be read',
+    do: (out) => {
+      const file = join(out, 'api/v1/largest/7.json');
+      rmSync(file);
+      symlinkSync(file, file);
+    },
+    found: () => [{ file: 'api/v1/largest/7.json', what: 'altered' }],
+  },
+  {
+    of: 'a compressed sibling that is missing',
+    do: (out, layout) => rmSync(join(out, `${item('5', layout)}.gz`)),
+    found: (layout) => [{ file: `${item('5', layout)}.gz`, what: 'missing' }],
+  },
+  {
+    of: 'a compressed sibling that is another document’s',
+    do: (out, layout) => cpSync(join(out, `${item('8', layout)}.br`), join(out, `${item('5', layout)}.br`)),
+    found: (layout) => [{ file: `${item('5', layout)}.br`, what: 'altered' }],
+  },
+  {
+    of: 'a compressed sibling that is noise',
+    do: (out, layout) => writeFileSync(join(out, `${item('5', layout)}.gz`), 'noise'),
+    found: (layout) => [{ file: `${item('5', layout)}.gz`, what: 'altered' }],
+  },
+  {
+    of: 'a compressed sibling of a document that is too small for one',
+    do: (out, layout) => cpSync(join(out, `${item('5', layout)}.gz`), join(out, `${item('12', layout)}.gz`)),
+    found: (layout) => [{ file: `${item('12', layout)}.gz`, what: 'extra' }],
+  },
+  {
+    of: 'a file of a record that is not in the ledger',
+    do: (out, layout) => {
+      mkdirSync(join(out, group('777', layout), '..'), { recursive: true });
+      writeFileSync(join(out, group('777', layout)), '{"id":777}');
+    },
+    found: (layout) => [{ file: group('777', layout), what: 'extra' }],
+  },
+  {
+    of: 'files that belong to no route',
+    do: (out) => {
+      writeFileSync(join(out, 'api/v1/group/x.json'), '');
+      mkdirSync(join(out, 'somewhere/else'), { recursive: true });
+      writeFileSync(join(out, 'somewhere/else/index.html'), '');
+      writeFileSync(join(out, 'changes/notes.json'), '');
+    },
+    found: () => [
+      { file: 'api/v1/group/x.json', what: 'extra' },
+      { file: 'changes/notes.json', what: 'extra' },
+      { file: 'somewhere/else/index.html', what: 'extra' },
+    ],
+  },
+  {
+    of: 'a folder of records that is gone',
+    do: (out) => rmSync(join(out, 'api/v1/user'), { recursive: true }),
+    found: (layout) => users(layout),
+  },
+  {
+    of: 'an empty folder in the place of a file',
+    do: (out, layout) => {
+      rmSync(join(out, group('2', layout)));
+      mkdirSync(join(out, group('2', layout)));
+    },
+    found: (layout) => [{ file: group('2', layout), what: 'missing' }],
+  },
+  {
+    of: 'a file in the place of a folder',
+    do: (out) => {
+      rmSync(join(out, 'api/v1/user'), { recursive: true });
+      writeFileSync(join(out, 'api/v1/user'), '');
+    },
+    found: (layout) => [{ file: 'api/v1/user', what: 'extra' }, ...users(layout)],
+  },
+  {
+    of: 'a change list that was altered',
+    do: (out) => writeFileSync(join(out, 'changes/2.json'), '{"from":1,"to":2,"put":[],"delete":[]}'),
+    found: () => [{ file: 'changes/2.json', what: 'altered' }],
+  },
+  {
+    of: 'a change list that is missing',
+    do: (out) => rmSync(join(out, 'changes/2.json')),
+    found: () => [{ file: 'changes/2.json', what: 'missing' }],
+  },
+  {
+    of: 'a ledger that is missing',
+    do: (out) => rmSync(join(out, '.snapshot/ledger'), { recursive: true }),
+    found: () => [{ file: '.snapshot/ledger', what: 'missing' }],
+  },
+  {
+    of: 'a ledger that was altered',
+    do: (out) => truncateSync(join(out, '.snapshot/ledger/group'), 100),
+    found: () => [{ file: '.snapshot/ledger', what: 'altered' }],
+  },
+  {
+    of: 'a ledger and a file that are both missing',
+    do: (out, layout) => {
+      rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+      rmSync(join(out, group('2', layout)));
+    },
+    found: () => [{ file: '.snapshot/ledger', what: 'missing' }],
+  },
+  {
+    of: 'a digest that was altered',
+    do: (out) => {
+      const file = join(out, 'snapshot.json');
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace(/"digest":"[0-9a-f]{64}"/, `"digest":"${'0'.repeat(64)}"`),
+      );
+    },
+    found: () => [{ file: 'snapshot.json', what: 'altered' }],
+  },
+  {
+    of: 'a snapshot.json that is missing',
+    do: (out) => rmSync(join(out, 'snapshot.json')),
+    found: () => [{ file: 'snapshot.json', what: 'missing' }],
+  },
+];
+
+describe.each(['url', 'bucketed'] as const)('in the %s layout', (layout) => {
+  let pristine: string;
+  let content: Record<string, string>;
+  beforeAll(async () => {
+    pristine = path('pristine');
+    const before = writeRegister(path('before.sqlite'), ROWS);
+    changeRegister(before, 'UPDATE items SET price = 50 WHERE id = 1');
+    await published({ register: before, out: pristine, layout });
+    await published({ register, out: pristine, layout });
+    content = contentOf(pristine);
+  });
+
+  /** A tree of two snapshots. */
+  function tree(): string {
+    const out = path('dist');
+    cpSync(pristine, out, { recursive: true });
+    return out;
+  }
+
+  it('a whole tree is found whole, and nothing in it is touched', async () => {
+    const out = tree();
+    const before = stateOf(out);
+    const { code, stdout } = await verifyTree(out);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Snapshot 2 in .* is as its ledger and digest say/),
+    ]);
+    const quiet = await verifyTree(out, '--quiet');
+    expect(quiet).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(differing(stateOf(out), before)).toEqual([]);
+  });
+
+  describe('verify finds and --repair mends', () => {
+    it.each(HARMS.map((harm) => [harm.of, harm] as const))('%s', async (_, harm) => {
+      const out = tree();
+      harm.do(out, layout);
+      const harmed = wholeOf(out);
+      const first = await verifyTree(out, '--json', '--quiet');
+      expect.soft([first.code, first.stderr]).toEqual([1, '']);
+      const found = reportSchema.parse(JSON.parse(first.stdout));
+      expect.soft(found.damage.toSorted(byName)).toEqual(harm.found(layout).toSorted(byName));
+      expect.soft(found.total).toBe(harm.found(layout).length);
+      expect.soft(differing(without(wholeOf(out)), without(harmed))).toEqual([]);
+
+      const mended = await repair(out, register);
+      expect.soft([mended.code, errorsOf(mended)]).toEqual([0, []]);
+      expect.soft(differing(contentOf(out), content)).toEqual([]);
+      expect.soft(await damageOf(out)).toEqual([]);
+      expect.soft(manifestOf(out).digest).toBe(manifestOf(pristine).digest);
+      // And it is a tree like any other: the next build finds nothing to do.
+      const again = await buildWith({ register, out, layout }).catch((error: unknown) => error);
+      expect.soft(again).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
+      await expectAtRest(out);
+    });
+  });
+});
+
+/** The lock is taken by whoever looks. */
+const without = (whole: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(whole).filter(([name]) => !name.startsWith('.snapshot/lock') && name !== '.snapshot'),
+  );
+
+describe('an interrupted commit', () => {
+  let both: Pair;
+  beforeAll(async () => {
+    both = await pair(path);
+  });
+
+  it.each([1, 4, 10, 16])('at step %i is named by verify and completed by --repair', async (step) => {
+    const out = path('dist');
+    await published({ register: both.registers[0], out });
+    await interruptCommit({ register: both.registers[1], out }, step);
+    const { code, stdout } = await verifyTree(out, '--quiet');
+    expect([code, stdout]).toEqual([1, expect.stringContaining('interrupted: .snapshot/stage')]);
+    const mended = await repair(out, both.registers[1]);
+    expect([mended.code, mended.stderr]).toEqual([0, '']);
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+    await expectAtRest(out);
+    // Nothing was damaged, so the way back is still there.
+    const back = await inProcess('rollback', '--quiet', '--out', out);
+    expect.soft([back.code, back.stderr]).toEqual([0, '']);
+  });
+
+  it('by SIGKILL is completed by --repair', async () => {
+    const many = {
+      ...ROWS,
+      items: Array.from({ length: 1500 }, (_, index) => ({ id: index + 1, price: index })),
+    };
+    const a = writeRegister(path('a.sqlite'), many);
+    const out = path('dist');
+    await published({ register: a, out });
+    changeRegister(a, 'UPDATE items SET price = price + 1');
+    for (let attempt = 0; attempt < 8; attempt += 1) {
+      const { phase } = await killBuild(a, out, 3, true);
+      if (phase === 'within the commit') break;
+      changeRegister(a, 'UPDATE items SET price = price + 1');
+    }
+    expect(await damageOf(out)).toContainEqual({ file: '.snapshot/stage', what: 'interrupted' });
+    const mended = await repair(out, a);
+    expect(mended.code).toBe(0);
+    expect(manifestOf(out).digest).toBe(digestOf(mirrorOf(out)));
+    await expectAtRest(out);
+  });
+});
+
+describe('verify', () => {
+  it('shows the first hundred of many, and says how many more', async () => {
+    const out = path('dist');
+    await published({ register, out });
+    rmSync(join(out, 'api/v1/largest'), { recursive: true });
+    const { code, stdout } = await verifyTree(out, '--quiet');
+    expect(code).toBe(1);
+    expect(stdout.match(/^missing: /gm)).toHaveLength(SHOWN_DAMAGE);
+    expect(stdout).toContain('and 100 more');
+    expect(stdout).toContain('200 damaged files');
+  });
+
+  it('of a folder without a tree ends with 3', async () => {
+    const folder = path('folder');
+    mkdirSync(folder);
+    expect((await verifyTree(folder)).code).toBe(3);
+    expect((await verifyTree(path('nowhere'))).code).toBe(3);
+  });
+
+  it('--repair from a register that breaks the contract changes nothing but what it can, and ends with 1', async () => {
+    const out = path('dist');
+    await published({ register, out });
+    rmSync(join(out, 'api/v1/stats.json'));
+    const broken = writeRegister(path('broken.sqlite'), ROWS, 'loose');
+    changeRegister(broken, `UPDATE items SET measured_at = 'yesterday'`);
+    const { code } = await repair(out, broken);
+    expect(code).toBe(1);
+    expect((await verifyTree(out, '--quiet')).code).toBe(1);
+    expect((await repair(out, register)).code).toBe(0);
+    await expectAtRest(out);
+  });
+
+  it('--repair without a register that exists touches nothing', async () => {
+    const out = path('dist');
+    await published({ register, out });
+    writeFileSync(join(out, 'extra.html'), '');
+    rmSync(join(out, 'api/v1/stats.json'));
+    const before = without(wholeOf(out));
+    const { code } = await repair(out, path('none.sqlite'));
+    expect(code).toBe(3);
+    expect(differing(without(wholeOf(out)), before)).toEqual([]);
+  });
+
+  it('--repair without --layout keeps the layout that the tree has', async () => {
+    const out = path('dist');
+    await published({ register, out, layout: 'bucketed' });
+    const before = contentOf(out);
+    rmSync(join(out, 'api/v1/stats.json'));
+    expect((await repair(out, register)).code).toBe(0);
+    expect(differing(contentOf(out), before)).toEqual([]);
+  });
+
+  it('says of a snapshot.json that is no snapshot what it is, and --repair mends it', async () => {
+    const out = path('dist');
+    await published({ register, out });
+    const before = contentOf(out);
+    truncateSync(join(out, 'snapshot.json'), 50);
+    const { code, stdout, stderr } = await verifyTree(out, '--quiet');
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('snapshot.json')]);
+    expect((await repair(out, register)).code).toBe(0);
+    expect(differing(contentOf(out), before)).toEqual([]);
+  });
+
+  it('does not mind a file that was replaced by its equal', async () => {
+    const out = path('dist');
+    await published({ register, out });
+    const file = join(out, 'api/v1/stats.json');
+    const content = readFileSync(file);
+    renameSync(file, `${file}.old`);
+    writeFileSync(file, content);
+    rmSync(`${file}.old`);
+    expect(await damageOf(out)).toEqual([]);
+  });
+});
