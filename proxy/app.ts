@@ -1,17 +1,33 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
+import { isNotModified, isRangeCurrent } from './conditions.js';
 import { MAX_CLIENTS, NO_SNAPSHOT_RETRY_SECONDS, type Config } from './config.js';
 import { Contents } from './contents.js';
 import { createEdition, type Edition } from './edition.js';
+import { createFailureLog } from './failure-log.js';
 import { errorCode } from './files.js';
 import type { Effects, SnapshotFollower } from './follower.js';
-import { ALLOW, type HeaderList } from './headers.js';
-import { createLimiter, standingOf } from './limiter/limiter.js';
+import { ALLOW, policyOf, type HeaderList } from './headers.js';
+import { createClientAddress } from './limiter/client-address.js';
+import { createLimiter, standingOf, type Limiter } from './limiter/limiter.js';
+import type { RedisBuckets } from './limiter/redis-buckets.js';
 import type { ProblemCode } from './problems.js';
-import { resolve, type ResolvedFile } from './resolve.js';
-import { contentReply, optionsReply, problemReply, redirectReply, type Asked } from './respond.js';
+import { parseRange } from './ranges.js';
+import { select, selectFresh } from './representation.js';
+import { QUOTED_MAX_LENGTH, resolve, type ResolvedFile } from './resolve.js';
+import {
+  classOf,
+  contentReply,
+  notModifiedReply,
+  optionsReply,
+  problemReply,
+  redirectReply,
+  type Asked,
+  type Reply,
+} from './respond.js';
 import { send, sendFile } from './send.js';
+import { Tally } from './tally.js';
 import { NOTHING_HERE } from './target.js';
 
 declare module 'http' {
@@ -26,23 +42,41 @@ export interface App {
   readonly listener: RequestListener;
   /** The edition in service, for answers given without a request, such as to malformed ones. */
   readonly edition: () => Edition;
+  /** For metrics. */
+  readonly tally: Tally;
+  readonly contents: Contents;
+  readonly limits: Limiter['local'];
 }
 
 /**
- * A file replaced between hashing and streaming is read again, once; the generator publishes less often than
- * that.
+ * A file too large to hold may be replaced between hashing and streaming, and its compressed form and itself
+ * are noticed one after the other. The generator publishes less often than that.
  */
-const STREAM_ATTEMPTS = 2;
+const STREAM_ATTEMPTS = 4;
 
 /**
  * The proxy as a request listener.
  *
  * @param config the tree and the limits set by hand
  * @param follower what is in service; started by the caller, asked for news with each request
+ * @param shared where the limits are shared with other proxies; started and closed by the caller
  */
-export function createApp(config: Config, follower: SnapshotFollower, { clock, log }: Effects): App {
+export function createApp(
+  config: Config,
+  follower: SnapshotFollower,
+  { clock, log }: Effects,
+  shared?: RedisBuckets,
+): App {
+  const noteClientAddress = createClientAddress(config.trustProxy, log);
   const contents = new Contents(config.dist, clock);
+  const tally = new Tally();
+  const logFailure = createFailureLog({ clock, log });
   let edition = createEdition(follower.snapshot, follower.generation, config.quotas);
+
+  const answerBy = (request: IncomingMessage, response: ServerResponse, reply: Reply): void => {
+    if (!response.headersSent) tally.answered(classOf(askedOf(request).resolution), reply.status);
+    send(request, response, reply);
+  };
 
   const problem = (
     request: IncomingMessage,
@@ -51,7 +85,8 @@ export function createApp(config: Config, follower: SnapshotFollower, { clock, l
     detail: string,
     extra?: HeaderList,
   ): void => {
-    send(request, response, problemReply(askedOf(request), code, detail, standingOf(request, clock), extra));
+    const standing = standingOf(request, clock);
+    answerBy(request, response, problemReply(askedOf(request), code, detail, standing, extra));
   };
 
   /** GET and HEAD go on. Neither OPTIONS nor what is refused here costs a token. */
@@ -60,7 +95,7 @@ export function createApp(config: Config, follower: SnapshotFollower, { clock, l
     if (method === 'GET' || method === 'HEAD') {
       next();
     } else if (method === 'OPTIONS') {
-      send(request, response, optionsReply(askedOf(request)));
+      answerBy(request, response, optionsReply(askedOf(request)));
     } else {
       const detail = `method "${method}": expected GET, HEAD or OPTIONS`;
       problem(request, response, 'method_not_allowed', detail, ALLOW);
@@ -71,11 +106,10 @@ export function createApp(config: Config, follower: SnapshotFollower, { clock, l
     quotas: edition.quotas,
     clock,
     maximumClients: MAX_CLIENTS,
-    isDownload: (request) => {
-      const { resolution } = askedOf(request);
-      return resolution.kind !== 'redirect' && resolution.route?.class === 'download';
-    },
+    shared,
+    isDownload: (request) => classOf(askedOf(request).resolution) === 'download',
     refuse: (request, response) => {
+      tally.refusals[policyOf(classOf(askedOf(request).resolution))] += 1;
       const seconds = String(standingOf(request, clock)?.nextTokenSeconds ?? 1);
       const detail = `more requests than the limit allows: the next one passes in ${seconds} s`;
       problem(request, response, 'rate_limited', detail, ['Retry-After', seconds]);
@@ -91,7 +125,8 @@ export function createApp(config: Config, follower: SnapshotFollower, { clock, l
       return undefined;
     }
     if (resolution.kind === 'file') return serveFile(request, response, asked.edition, resolution);
-    if (resolution.kind === 'redirect') send(request, response, redirectReply(asked, resolution.location));
+    if (resolution.kind === 'redirect')
+      answerBy(request, response, redirectReply(asked, resolution.location));
     else problem(request, response, resolution.code, resolution.detail);
     return undefined;
   };
@@ -99,23 +134,46 @@ export function createApp(config: Config, follower: SnapshotFollower, { clock, l
   const serveFile = async (
     request: IncomingMessage,
     response: ServerResponse,
-    { generation, headers }: Edition,
-    { file, route }: ResolvedFile,
+    edition: Edition,
+    resolution: ResolvedFile,
   ): Promise<void> => {
+    const { method, headers } = request;
+    const { route } = resolution;
     for (let attempt = 1; attempt <= STREAM_ATTEMPTS; attempt += 1) {
-      const content = contents.fresh(file, generation) ?? (await contents.read(file, generation));
-      if (content === undefined) {
+      const acceptEncoding = headers['accept-encoding'];
+      const representation =
+        selectFresh(contents, edition, resolution, acceptEncoding) ??
+        (await select(contents, edition, resolution, acceptEncoding));
+      if (representation === undefined) {
         problem(request, response, 'not_found', NOTHING_HERE);
         return;
       }
-      const reply = contentReply(headers, route, content, request.headers);
-      if (reply.status !== 200 || reply.body !== undefined || request.method === 'HEAD') {
-        send(request, response, reply);
+      const { content, isHit } = representation;
+      if (request.trace !== undefined) request.trace.isHit = isHit;
+      tally.cache[isHit ? 'hits' : 'misses'] += 1;
+      if (isNotModified(headers, content)) {
+        answerBy(request, response, notModifiedReply(edition.headers, route, representation));
         return;
       }
-      const opened = await contents.open(file, content);
+      // Range has a meaning for GET alone (RFC 9110 §14.2).
+      const isRanged = method === 'GET' && headers.range !== undefined && isRangeCurrent(headers, content);
+      const range = isRanged ? parseRange(headers.range ?? '', content.size) : undefined;
+      if (range === 'unsatisfiable') {
+        const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
+        const detail = `range "${asked}": expected one that begins within ${content.size} bytes`;
+        const size = ['Content-Range', `bytes */${content.size}`];
+        problem(request, response, 'range_not_satisfiable', detail, size);
+        return;
+      }
+      const reply = contentReply(edition.headers, route, representation, range);
+      if (reply.body !== undefined || method === 'HEAD') {
+        answerBy(request, response, reply);
+        return;
+      }
+      const opened = await contents.open(content);
       if (opened !== undefined) {
-        await sendFile(response, reply, opened);
+        tally.answered(route.class, reply.status);
+        await sendFile(request, response, reply, opened);
         return;
       }
     }
@@ -126,7 +184,7 @@ export function createApp(config: Config, follower: SnapshotFollower, { clock, l
   const answerFailure: ErrorRequestHandler = (error: unknown, request, response, _next) => {
     const { resolution } = askedOf(request);
     const reason = errorCode(error) ?? String(error);
-    log(`can't answer ${resolution.kind === 'file' ? resolution.file : resolution.path}: ${reason}`);
+    logFailure(`can't answer ${resolution.kind === 'file' ? resolution.file : resolution.path}: ${reason}`);
     problem(request, response, 'internal', 'the answer could not be made; the request is not at fault');
     // Too late for an answer, so let it look incomplete.
     if (!response.writableEnded) response.destroy();
@@ -158,12 +216,14 @@ export function createApp(config: Config, follower: SnapshotFollower, { clock, l
   };
 
   const listener: RequestListener = (request, response) => {
+    // Now, while the socket is sure to be open.
+    noteClientAddress(request);
     const looking = follower.refresh();
     if (looking === undefined) answer(request, response);
     else void looking.then(() => answer(request, response));
   };
 
-  return { listener, edition: () => edition };
+  return { listener, edition: () => edition, tally, contents, limits: limiter.local };
 }
 
 function askedOf({ asked }: IncomingMessage): Asked {

@@ -25,6 +25,16 @@ export function isNotModified(request: IncomingHttpHeaders, { etag, modifiedSeco
 }
 
 /**
+ * Whether a Range counts beside this If-Range (RFC 9110 §13.1.5): strong comparison, so a weak tag never
+ * matches. Nor does a date: Last-Modified is no strong validator here (§8.8.2.2), since two snapshots may be
+ * published within its second, and since a file and its compressed forms share it.
+ */
+export function isRangeCurrent(request: IncomingHttpHeaders, { etag }: Validators): boolean {
+  const validator = request['if-range'];
+  return validator === undefined || validator === etag;
+}
+
+/**
  * One element of the list: an entity tag (RFC 9110 §8.8.3) or, as lists may have, nothing. The comma or the
  * end is part of it.
  */

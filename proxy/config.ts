@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
 import type { Quotas } from './headers.js';
+import { parseRanges, type AddressRange } from './limiter/addresses.js';
 import type { Quota } from './limiter/gcra.js';
+import { parseRedisUrl, type RedisAddress } from './limiter/redis-url.js';
+import { SETTINGS } from './settings.js';
 
 /** Every number the proxy goes by: constants of policy first, then what the operator can set. */
 
@@ -13,8 +16,17 @@ export const DEFAULT_QUOTAS: Quotas = {
   api: { tokens: 60, refillMs: 1_000 },
   download: { tokens: 12, refillMs: 60_000 },
 };
-/** About 12 MB, keys included (measured). Whoever is forgotten beyond that starts with a full bucket. */
+/** About 13 MB for each of the two limits, keys included (measured). Whoever is forgotten beyond that starts with a full bucket. */
 export const MAX_CLIENTS = 100_000;
+
+/** Redis answers within this time, or the local limits do: what a request waits at most for it. 50 ms. */
+export const REDIS_BUDGET_MS = 50;
+/** While Redis can't be used, how often it is tried, beside the requests. 1000 ms (= 1 second). */
+export const REDIS_PROBE_MS = 1_000;
+/** From a lost connection to the next attempt. 500 ms. */
+export const REDIS_RECONNECT_MS = 500;
+/** A connection that owes answers and is silent for so long is dropped for a new one. 5 s. */
+export const REDIS_SILENCE_MS = 5_000;
 
 /** A snapshot published is in service at most this much later. 1000 ms (= 1 second). */
 export const SNAPSHOT_CHECK_MS = 1_000;
@@ -42,8 +54,23 @@ export const TIMEOUT_CHECK_MS = 5_000;
  * request is lost. 75 s.
  */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** After SIGTERM, what is in flight has this long to finish. 10 s. */
-export const STOP_TIMEOUT_MS = 10_000;
+/**
+ * A connection on which nothing moves for so long is closed, such as one whose client takes nothing of a
+ * download. While nothing is asked on it, KEEP_ALIVE_TIMEOUT_MS counts instead. 30 s.
+ */
+export const STALL_TIMEOUT_MS = 30_000;
+/** Of a request's body, which nobody reads, so much is let pass before its connection is closed. 64 KiB. */
+export const MAX_BODY_BYTES = 64 * 1024;
+/**
+ * After SIGTERM, what is in flight has this long to finish: as long as Kubernetes leaves of its 30 s before it
+ * kills. 30 MB pass in it at 10 Mbit/s; of a larger download the client fetches the rest with Range. 25 s.
+ */
+export const STOP_TIMEOUT_MS = 25_000;
+
+/** Lines that requests cause, such as one about a failing disk, come no more often. 1000 ms (= 1 second). */
+export const FAILURE_LOG_MS = 1_000;
+/** Access log held back while nobody takes it; beyond, lines are lost and not memory. 8 MiB. */
+export const ACCESS_LOG_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Limits set by hand; what is not set follows the snapshot. */
 export interface QuotaOverrides {
@@ -59,72 +86,23 @@ export interface Config {
   readonly port: number;
   readonly host: string;
   readonly quotas: QuotaOverrides;
+  /** Proxies whose X-Forwarded-For is believed. */
+  readonly trustProxy: readonly AddressRange[];
+  /** Where several proxies share their limits. */
+  readonly redis: RedisAddress | undefined;
+  readonly maxConnections: number;
+  /** Of the port for operations; undefined for none, 0 lets the system choose. */
+  readonly adminPort: number | undefined;
+  /** A snapshot built longer ago makes the proxy unready. */
+  readonly maxAgeMs: number | undefined;
+  /** Whether there is an access log, and whether its addresses are cut short. */
+  readonly accessLog: 'off' | 'short' | 'full';
 }
 
 /** A flag or variable that can't be used. The message names it, its value and what was expected. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
-
-/** Something the operator can set. */
-export interface Setting {
-  /** As commander reads it. */
-  readonly flag: string;
-  /** Key among commander's options. */
-  readonly key: string;
-  readonly environment: string;
-  readonly description: string;
-  readonly fallback?: string;
-}
-
-/** Every setting once: the command line, the environment and --help follow this list. */
-export const SETTINGS = [
-  {
-    flag: '--dist <folder>',
-    key: 'dist',
-    environment: 'PROXY_DIST',
-    description: 'the published tree',
-    fallback: 'dist',
-  },
-  {
-    flag: '--port <number>',
-    key: 'port',
-    environment: 'PROXY_PORT',
-    description: 'port to listen on',
-    fallback: '8080',
-  },
-  {
-    flag: '--host <address>',
-    key: 'host',
-    environment: 'PROXY_HOST',
-    description: 'address to listen on',
-    fallback: '127.0.0.1',
-  },
-  {
-    flag: '--api-tokens <number>',
-    key: 'apiTokens',
-    environment: 'PROXY_API_TOKENS',
-    description: 'requests a client may make at once',
-  },
-  {
-    flag: '--api-refill-seconds <seconds>',
-    key: 'apiRefillSeconds',
-    environment: 'PROXY_API_REFILL_SECONDS',
-    description: 'after how long one of them is back',
-  },
-  {
-    flag: '--download-tokens <number>',
-    key: 'downloadTokens',
-    environment: 'PROXY_DOWNLOAD_TOKENS',
-    description: 'downloads a client may make at once',
-  },
-  {
-    flag: '--download-refill-seconds <seconds>',
-    key: 'downloadRefillSeconds',
-    environment: 'PROXY_DOWNLOAD_REFILL_SECONDS',
-    description: 'after how long one of them is back',
-  },
-] as const satisfies readonly Setting[];
 
 type SettingKey = (typeof SETTINGS)[number]['key'];
 
@@ -135,6 +113,11 @@ const MAX_REFILL_SECONDS = 86_400;
 const text = z.string().min(1, 'a text that is not empty');
 const port = wholeNumber(0, 65_535);
 const tokens = wholeNumber(1, MAX_TOKENS);
+/** A flag is given or not, which commander says by true; a variable says it in words. */
+const isOn = z
+  .union([z.literal(true), z.enum(['true', '1', 'false', '0'])], { error: 'true or false (or 1 or 0)' })
+  .transform((value) => value === true || value === 'true' || value === '1')
+  .default(false);
 const refillMs = z
   .string()
   .refine(
@@ -155,6 +138,18 @@ function wholeNumber(minimum: number, maximum: number): z.ZodType<number, string
     .transform(Number);
 }
 
+/** What a parser makes of a text; what it throws says what was expected. */
+function parsed<T>(parse: (text: string) => T): z.ZodType<T, string> {
+  return z.string().transform((text, context) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
+}
+
 function isWithin(number: number, minimum: number, maximum: number): boolean {
   return minimum <= number && number <= maximum;
 }
@@ -167,6 +162,13 @@ const schema = z.object({
   apiRefillSeconds: refillMs.optional(),
   downloadTokens: tokens.optional(),
   downloadRefillSeconds: refillMs.optional(),
+  trustProxy: parsed(parseRanges).optional(),
+  redis: parsed(parseRedisUrl).optional(),
+  maxConnections: wholeNumber(1, 1_000_000),
+  adminPort: port.optional(),
+  maxAge: wholeNumber(1, 9_999_999).optional(),
+  accessLog: isOn,
+  accessLogFullAddresses: isOn,
 });
 
 /**
@@ -180,21 +182,25 @@ const schema = z.object({
 export function resolveConfig(flags: unknown, environment: unknown): Config {
   const fromFlags = z.record(z.string(), z.unknown()).parse(flags);
   const fromEnvironment = z.record(z.string(), z.unknown()).parse(environment);
-  const given = new Map<SettingKey, { value: unknown; source: string }>();
+  const given = new Map<SettingKey, Given>();
   for (const setting of SETTINGS) {
     const { key, flag, environment: variable } = setting;
+    const isSecret = 'isSecret' in setting;
     const set = fromEnvironment[variable];
     if (fromFlags[key] !== undefined) {
-      given.set(key, { value: fromFlags[key], source: flag.replace(/ .*/, '') });
+      given.set(key, { value: fromFlags[key], source: flag.replace(/ .*/, ''), isSecret });
     } else if (set !== undefined && set !== '') {
-      given.set(key, { value: set, source: variable });
+      given.set(key, { value: set, source: variable, isSecret });
     } else if ('fallback' in setting) {
-      given.set(key, { value: setting.fallback, source: key });
+      given.set(key, { value: setting.fallback, source: key, isSecret });
     }
   }
-  const parsed = schema.safeParse(Object.fromEntries([...given].map(([key, { value }]) => [key, value])));
-  if (!parsed.success) throw describe(parsed.error, given);
-  const { dist, port, host, ...limits } = parsed.data;
+  const result = schema.safeParse(Object.fromEntries([...given].map(([key, { value }]) => [key, value])));
+  if (!result.success) throw describe(result.error, given);
+  const { dist, port, host, trustProxy, redis, maxConnections, adminPort, maxAge, ...rest } = result.data;
+  const { accessLog, accessLogFullAddresses, ...limits } = rest;
+  if (accessLogFullAddresses && !accessLog) throw missing('--access-log-full-addresses', '--access-log');
+  if (maxAge !== undefined && adminPort === undefined) throw missing('--max-age', '--admin-port');
   return Object.freeze({
     dist,
     port,
@@ -203,16 +209,31 @@ export function resolveConfig(flags: unknown, environment: unknown): Config {
       api: override(limits.apiTokens, limits.apiRefillSeconds),
       download: override(limits.downloadTokens, limits.downloadRefillSeconds),
     }),
+    trustProxy: Object.freeze(trustProxy ?? []),
+    redis,
+    maxConnections,
+    adminPort,
+    maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000,
+    accessLog: accessLog ? (accessLogFullAddresses ? 'full' : 'short') : 'off',
   });
 }
 
-function describe(
-  error: z.ZodError,
-  given: ReadonlyMap<string, { value: unknown; source: string }>,
-): ConfigError {
+/** A value, where it comes from, and whether it may be printed. */
+interface Given {
+  readonly value: unknown;
+  readonly source: string;
+  readonly isSecret: boolean;
+}
+
+function describe(error: z.ZodError, given: ReadonlyMap<string, Given>): ConfigError {
   const [issue] = error.issues;
   const setting = given.get(String(issue?.path[0]));
-  return new ConfigError(`${setting?.source} "${String(setting?.value)}": expected ${issue?.message}`);
+  const value = setting?.isSecret === true ? '' : ` "${String(setting?.value)}"`;
+  return new ConfigError(`${setting?.source}${value}: expected ${issue?.message}`);
+}
+
+function missing(flag: string, other: string): ConfigError {
+  return new ConfigError(`${flag}: expected ${other} beside it`);
 }
 
 function override(tokens: number | undefined, refillMs: number | undefined): Partial<Quota> {

@@ -1,39 +1,11 @@
-import { createHash, hash } from 'node:crypto';
 import { join } from 'node:path';
 
-import type { Validators } from './conditions.js';
+import { SIBLINGS } from './codings.js';
+import { ContentMemory, type Content, type Variant } from './content-memory.js';
 import { CACHE_MAX_BYTES, CACHED_FILE_MAX_BYTES } from './config.js';
-import { lookAt, openFile, readAll, readChunks, type OpenFile } from './files.js';
+import { digestOf, digestOfDecompressed } from './digests.js';
+import { isSystemError, lookAt, openFile, readAll, type OpenFile } from './files.js';
 import type { Clock } from './limiter/memory-store.js';
-
-/** One state of a file: what an answer says about it, and its bytes unless they are too many to hold. */
-export interface Content extends Validators {
-  /** Last-Modified, as an HTTP-date (RFC 9110 §5.6.7). */
-  readonly lastModified: string;
-  readonly size: number;
-  readonly identity: string;
-  /** Undefined if the file is larger than CACHED_FILE_MAX_BYTES; `open` reads those. */
-  readonly bytes: Buffer | undefined;
-}
-
-interface Entry {
-  readonly content: Content;
-  readonly cost: number;
-  /** The file was this one at some moment of this generation. */
-  generation: number;
-}
-
-/**
- * What an entry takes beside its bytes: key, strings and objects (measured: 670 B of heap), and the
- * allocator's share.
- */
-const ENTRY_COST_BYTES = 1_024;
-
-/**
- * Room is made for a sixteenth at a time, since finding the oldest key of a Map anew costs as much as
- * removing hundreds.
- */
-const EVICTION_SHARE = 16;
 
 /**
  * The files of the tree as read lately, least recently used first to go, bounded in bytes.
@@ -46,10 +18,9 @@ const EVICTION_SHARE = 16;
 export class Contents {
   readonly #root: string;
   readonly #clock: Clock;
-  readonly #maximumBytes: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #kept: ContentMemory;
   readonly #reading = new Map<string, { generation: number; content: Promise<Content | undefined> }>();
-  #bytes = 0;
+  readonly #readingVariants = new Map<string, { generation: number; content: Promise<Content> }>();
 
   /**
    * @param root the tree's folder
@@ -58,21 +29,23 @@ export class Contents {
   constructor(root: string, clock: Clock, maximumBytes = CACHE_MAX_BYTES) {
     this.#root = root;
     this.#clock = clock;
-    this.#maximumBytes = maximumBytes;
+    this.#kept = new ContentMemory(maximumBytes);
   }
 
   /** Bytes held, what entries cost beside their content included. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#kept.bytes;
   }
 
   /** What is known to be current in this generation; undefined means `read` has to ask the file system. */
   fresh(file: string, generation: number): Content | undefined {
-    const entry = this.#entries.get(file);
-    if (entry === undefined || entry.generation < generation) return undefined;
-    this.#entries.delete(file);
-    this.#entries.set(file, entry);
-    return entry.content;
+    return this.#kept.use(file, generation)?.content;
+  }
+
+  /** The same of a compressed form. What can't be had compressed is the content itself. */
+  freshVariant(variant: Variant, generation: number): Content | undefined {
+    const entry = this.#kept.use(keyOf(variant), generation);
+    return entry?.of === variant.of.etag ? (entry.content ?? variant.of) : undefined;
   }
 
   /**
@@ -83,59 +56,91 @@ export class Contents {
    * @throws what the file system says of a file that can't be read
    */
   read(file: string, generation: number): Promise<Content | undefined> {
-    const reading = this.#reading.get(file);
-    if (reading !== undefined && reading.generation >= generation) return reading.content;
-    const content = this.#load(file, generation).finally(() => {
-      if (this.#reading.get(file)?.content === content) this.#reading.delete(file);
-    });
-    this.#reading.set(file, { generation, content });
-    return content;
+    return share(this.#reading, file, generation, () => this.#load(file, generation));
+  }
+
+  /**
+   * The compressed form of a content, or that content itself where there is none that decompresses to exactly
+   * that. Files are renamed into place one by one, so one beside a file may be of another version than it,
+   * and after a crash stay so: the form is decompressed once and compared, or an ETag could name what is not
+   * in the body.
+   */
+  readVariant(variant: Variant, generation: number): Promise<Content> {
+    const key = `${keyOf(variant)} ${variant.of.etag}`;
+    return share(this.#readingVariants, key, generation, () => this.#loadVariant(variant, generation));
   }
 
   /**
    * Opens the file whose content this is, for one too large to hold. Undefined if it has been replaced since;
    * then it is forgotten, and `read` finds the new one. The caller closes the handle.
    */
-  async open(file: string, content: Content): Promise<OpenFile | undefined> {
-    const opened = await openFile(join(this.#root, file));
+  async open(content: Content): Promise<OpenFile | undefined> {
+    const opened = await openFile(join(this.#root, content.file));
     if (opened?.state.identity === content.identity) return opened;
     await opened?.handle.close();
-    this.#forget(file);
+    this.#kept.forget(content.key);
     return undefined;
   }
 
   async #load(file: string, generation: number): Promise<Content | undefined> {
     const path = join(this.#root, file);
-    const known = this.#entries.get(file);
-    if (known !== undefined) {
-      const state = await lookAt(path);
-      if (state?.identity === known.content.identity) {
-        known.generation = Math.max(known.generation, generation);
-        return known.content;
-      }
-    }
+    const known = await this.#unchanged(file, path, generation);
+    if (known !== undefined) return known;
     const opened = await openFile(path);
     if (opened === undefined) {
-      this.#forget(file);
+      this.#kept.forget(file);
       return undefined;
     }
     try {
-      const content = await this.#digest(opened);
-      this.#keep(file, { content, generation, cost: ENTRY_COST_BYTES + (content.bytes?.length ?? 0) });
+      const content = await this.#digest(file, opened);
+      this.#kept.keep(file, content, { of: undefined, generation });
       return content;
     } finally {
       await opened.handle.close();
     }
   }
 
-  async #digest(opened: OpenFile): Promise<Content> {
+  async #loadVariant(variant: Variant, generation: number): Promise<Content> {
+    const { of } = variant;
+    const key = keyOf(variant);
+    const file = `${of.file}${SIBLINGS[variant.coding].suffix}`;
+    const path = join(this.#root, file);
+    try {
+      const isOfThis = this.#kept.get(key)?.of === of.etag;
+      const known = isOfThis ? await this.#unchanged(key, path, generation) : undefined;
+      if (known !== undefined) return known;
+      const opened = await openFile(path);
+      const content = opened && (await this.#check(file, variant, opened));
+      this.#kept.keep(key, content, { of: of.etag, generation });
+      return content ?? of;
+    } catch (error) {
+      // Out of file descriptors now may be fine with the next request, so nothing is remembered.
+      if (isSystemError(error)) return of;
+      throw error;
+    }
+  }
+
+  /** What is known already, if it still is the file on disk. */
+  async #unchanged(key: string, path: string, generation: number): Promise<Content | undefined> {
+    const known = this.#kept.get(key);
+    if (known?.content === undefined) return undefined;
+    const state = await lookAt(path);
+    if (state?.identity !== known.content.identity) return undefined;
+    known.generation = Math.max(known.generation, generation);
+    return known.content;
+  }
+
+  async #digest(file: string, opened: OpenFile): Promise<Content> {
     const { identity, size, modifiedMs } = opened.state;
     const bytes = size <= CACHED_FILE_MAX_BYTES ? await readAll(opened) : undefined;
-    const digest = bytes === undefined ? await hashChunks(opened) : hash('sha256', bytes);
+    const digest = await digestOf(opened, bytes);
     // A Last-Modified later than Date may not be sent (RFC 9110 §8.8.2.1).
     const modifiedSeconds = Math.floor(Math.min(modifiedMs, this.#clock()) / 1000);
     return {
-      etag: `"${digest.slice(0, ETAG_DIGITS)}"`,
+      key: file,
+      file,
+      coding: undefined,
+      etag: `"${digest}"`,
       modifiedSeconds,
       lastModified: new Date(modifiedSeconds * 1000).toUTCString(),
       size,
@@ -144,37 +149,42 @@ export class Contents {
     };
   }
 
-  #keep(file: string, entry: Entry): void {
-    const present = this.#entries.get(file);
-    // A reading that began in an older generation must not outlast one that began later.
-    if (present !== undefined && present.generation > entry.generation) return;
-    this.#forget(file);
-    if (this.#bytes + entry.cost > this.#maximumBytes) this.#makeRoom(entry.cost);
-    this.#entries.set(file, entry);
-    this.#bytes += entry.cost;
-  }
-
-  #makeRoom(cost: number): void {
-    const target = this.#maximumBytes - Math.max(cost, Math.floor(this.#maximumBytes / EVICTION_SHARE));
-    for (const file of this.#entries.keys()) {
-      if (this.#bytes <= target) return;
-      this.#forget(file);
+  /** The compressed form in this file, undefined if it is no form of that content. Closes the file. */
+  async #check(file: string, { coding, of }: Variant, opened: OpenFile): Promise<Content | undefined> {
+    try {
+      const { identity, size } = opened.state;
+      const bytes = size <= CACHED_FILE_MAX_BYTES ? await readAll(opened) : undefined;
+      const digest = await digestOfDecompressed(opened, bytes, coding, of.size);
+      if (of.etag !== `"${digest}"`) return undefined;
+      const key = keyOf({ coding, of });
+      // Last-Modified is that of the content: it is the same state of the same resource.
+      return { ...of, key, file, coding, etag: `"${digest}${SIBLINGS[coding].tag}"`, size, identity, bytes };
+    } catch (error) {
+      if (isSystemError(error)) throw error;
+      return undefined;
+    } finally {
+      await opened.handle.close();
     }
-  }
-
-  #forget(file: string): void {
-    const entry = this.#entries.get(file);
-    if (entry === undefined) return;
-    this.#entries.delete(file);
-    this.#bytes -= entry.cost;
   }
 }
 
-/** Half of SHA-256: 128 bits tell any number of files apart, and the header stays short. */
-const ETAG_DIGITS = 32;
+/** A name no file has: there are no spaces in those. */
+function keyOf({ coding, of }: Variant): string {
+  return `${of.file} ${coding}`;
+}
 
-async function hashChunks(opened: OpenFile): Promise<string> {
-  const digest = createHash('sha256');
-  for await (const chunk of readChunks(opened)) digest.update(chunk);
-  return digest.digest('hex');
+/** Whoever comes while it is being read for the same generation or a later one waits for that. */
+function share<T>(
+  readings: Map<string, { generation: number; content: Promise<T> }>,
+  key: string,
+  generation: number,
+  load: () => Promise<T>,
+): Promise<T> {
+  const reading = readings.get(key);
+  if (reading !== undefined && reading.generation >= generation) return reading.content;
+  const content = load().finally(() => {
+    if (readings.get(key)?.content === content) readings.delete(key);
+  });
+  readings.set(key, { generation, content });
+  return content;
 }

@@ -29,7 +29,7 @@ interface Lifetime {
   readonly cdn?: string;
 }
 
-/** 200 and 304: by the route's class. */
+/** 200, 206 and 304: by the route's class. */
 export const CONTENT_LIFETIMES: Readonly<Record<CacheClass, Lifetime>> = {
   record: {
     cacheControl: 'public, max-age=300, stale-while-revalidate=600, stale-if-error=86400',
@@ -57,7 +57,7 @@ export const CONTENT_LIFETIMES: Readonly<Record<CacheClass, Lifetime>> = {
 export const BRIEF_LIFETIME: Lifetime = { cacheControl: 'public, max-age=60', cdn: 'max-age=60' };
 
 /**
- * 400, 405, 414, 429, 500, 503. Also 204 to OPTIONS, which no cache may keep anyway (RFC 9110 §9.3.7); a
+ * 400, 405, 414, 416, 429, 500, 503. Also 204 to OPTIONS, which no cache may keep anyway (RFC 9110 §9.3.7); a
  * preflight's lifetime is Access-Control-Max-Age.
  */
 export const NO_LIFETIME: Lifetime = { cacheControl: 'no-store' };
@@ -89,6 +89,9 @@ export const PREFLIGHT: HeaderList = [
   'Access-Control-Max-Age',
   '86400',
 ];
+
+/** Any file is served in parts, compressed forms in parts of those bytes (RFC 9110 §14.3). */
+const RANGES: HeaderList = ['Accept-Ranges', 'bytes'];
 
 /** Pages load from this origin only and run nothing that stands in the page itself. */
 const PAGE_POLICY =
@@ -125,12 +128,16 @@ export function createHeaderTable(quotas: Quotas, link: string | undefined): Hea
     page: forClass('page', lifetime),
     unrouted: forClass('unrouted', lifetime),
   });
+  const forContent = (cacheClass: CacheClass): HeaderList => [
+    ...forClass(cacheClass, CONTENT_LIFETIMES[cacheClass]),
+    ...RANGES,
+  ];
   const content = {
-    record: forClass('record', CONTENT_LIFETIMES.record),
-    summary: forClass('summary', CONTENT_LIFETIMES.summary),
-    download: forClass('download', CONTENT_LIFETIMES.download),
-    feed: forClass('feed', CONTENT_LIFETIMES.feed),
-    page: [...forClass('page', CONTENT_LIFETIMES.page), 'Content-Security-Policy', PAGE_POLICY],
+    record: forContent('record'),
+    summary: forContent('summary'),
+    download: forContent('download'),
+    feed: forContent('feed'),
+    page: [...forContent('page'), 'Content-Security-Policy', PAGE_POLICY],
   };
   return { content, brief: forAll(BRIEF_LIFETIME), uncached: forAll(NO_LIFETIME) };
 }

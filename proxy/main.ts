@@ -2,21 +2,22 @@ import { Command, CommanderError } from 'commander';
 import { stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
+import { destination } from 'pino';
 
+import { createAccessLog } from './access-log.js';
+import { ADMIN_HOST, createAdminServer } from './admin.js';
 import { createApp } from './app.js';
-import {
-  ConfigError,
-  resolveConfig,
-  SETTINGS,
-  STOP_TIMEOUT_MS,
-  type Config,
-  type Setting,
-} from './config.js';
+import { ACCESS_LOG_MAX_BYTES, ConfigError, resolveConfig, STOP_TIMEOUT_MS, type Config } from './config.js';
+import { descriptorWarning } from './descriptors.js';
 import { publishedQuotas, quotasOf } from './edition.js';
 import { errorCode } from './files.js';
 import { SnapshotFollower, titleOf } from './follower.js';
 import type { Quotas } from './headers.js';
+import { RedisBuckets } from './limiter/redis-buckets.js';
+import { createMetrics } from './metrics.js';
+import { readinessOf } from './readiness.js';
 import { createHttpServer, type HttpServer } from './server.js';
+import { SETTINGS, type Setting } from './settings.js';
 import { SnapshotError, type Snapshot } from './snapshot.js';
 
 /**
@@ -79,17 +80,63 @@ async function serve(config: Config): Promise<void> {
 
   const follower = new SnapshotFollower(config.dist, { clock, log });
   await follower.start();
-  const { server, stop } = createHttpServer(createApp(config, follower, { clock, log }));
-  await listen(server, config);
-  // Once listening, a failed accept (out of file descriptors) is a matter of one connection.
-  server.on('error', (error) =>
-    log(`a connection could not be accepted (${errorCode(error) ?? error.message})`),
-  );
-  stopOnSignal(stop);
+  const shared = config.redis && new RedisBuckets(config.redis, log);
+  const app = createApp(config, follower, { clock, log }, shared);
+  const output = config.accessLog === 'off' ? undefined : openAccessLog();
+  const accessLog = output && createAccessLog(output, config.accessLog === 'full');
+  const { maxConnections, adminPort, maxAgeMs } = config;
+  const { server, connections, stop } = createHttpServer(app, { maxConnections, accessLog });
+
+  let isStopping = false;
+  const admin =
+    adminPort === undefined
+      ? undefined
+      : createAdminServer(createMetrics({ app, follower, connections, now: Date.now }), async () => {
+          await follower.refresh();
+          return readinessOf(follower.snapshot, Date.now(), maxAgeMs, isStopping);
+        });
+  try {
+    await shared?.start();
+    if (admin !== undefined) await listen(admin, { host: ADMIN_HOST, port: adminPort ?? 0 });
+    await listen(server, config);
+  } catch (error) {
+    admin?.close();
+    shared?.close();
+    throw error;
+  }
+  stopOnSignal(async (boundMs) => {
+    isStopping = true;
+    const isClean = await stop(boundMs);
+    shared?.close();
+    if (output !== undefined) await flushed(output);
+    return isClean;
+  });
+  const warning = await descriptorWarning(maxConnections);
+  if (warning !== undefined) log(warning);
   announce(server, config, follower.snapshot);
+  if (admin !== undefined) log(`operations on ${baseOf(admin)}: /healthz, /readyz, /metrics`);
 }
 
-async function listen(server: Server, { host, port }: Config): Promise<void> {
+type Output = ReturnType<typeof destination>;
+
+/** On stdout, written beside answering. */
+function openAccessLog(): Output {
+  const output = destination({ dest: 1, sync: false, maxLength: ACCESS_LOG_MAX_BYTES });
+  output.on('error', () => undefined);
+  output.once('drop', () => log('the access log is not taken as fast as it is written: lines are lost'));
+  return output;
+}
+
+/** Whoever reads the access log may have stopped to, and is not waited for longer than a second. */
+async function flushed(output: Output): Promise<void> {
+  await new Promise<void>((settle) => {
+    setTimeout(settle, 1_000);
+    output.once('close', settle);
+    output.end();
+  });
+}
+
+async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   await new Promise<void>((settle, reject) => {
     server.once('error', (error) => {
       const code = errorCode(error) ?? error.message;
@@ -102,6 +149,10 @@ async function listen(server: Server, { host, port }: Config): Promise<void> {
       settle();
     });
   });
+  // From now on a failed accept (out of file descriptors) is a matter of one connection.
+  server.on('error', (error) =>
+    log(`a connection could not be accepted (${errorCode(error) ?? error.message})`),
+  );
 }
 
 function stopOnSignal(stop: HttpServer['stop']): void {
@@ -119,11 +170,18 @@ function stopOnSignal(stop: HttpServer['stop']): void {
   }
 }
 
-function announce(server: Server, { dist, quotas }: Config, snapshot: Snapshot | undefined): void {
+/** Where a server listens, as a URL. */
+function baseOf(server: Server): string {
   const address = server.address();
-  if (address === null || typeof address === 'string') return;
+  if (address === null || typeof address === 'string') return '';
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  const base = `http://${host}:${address.port}`;
+  return `http://${host}:${address.port}`;
+}
+
+/** Stdout is the access log's alone if there is one. */
+function announce(server: Server, config: Config, snapshot: Snapshot | undefined): void {
+  const { dist, quotas, accessLog } = config;
+  const base = baseOf(server);
   const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
   const lines = [`register-api proxy on ${base} serving ${resolve(dist)} (${state})`];
   if (snapshot !== undefined) {
@@ -134,7 +192,8 @@ function announce(server: Server, { dist, quotas }: Config, snapshot: Snapshot |
     }
     lines.push('Try:', ...urlsToTry(snapshot).map((path) => `  ${base}${path}`));
   }
-  process.stdout.write(`${lines.join('\n')}\n`);
+  const stream = accessLog === 'off' ? process.stdout : process.stderr;
+  stream.write(`${lines.join('\n')}\n`);
 }
 
 function urlsToTry({ routes }: Snapshot): string[] {

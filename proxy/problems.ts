@@ -13,6 +13,7 @@ export const PROBLEMS = {
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   uri_too_long: { status: 414, title: 'URI too long' },
+  range_not_satisfiable: { status: 416, title: 'Range not satisfiable' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
   no_snapshot: { status: 503, title: 'No snapshot yet' },

@@ -29,7 +29,7 @@ export interface Refusal {
 export type Resolution = ResolvedFile | Refusal | RedirectedTarget;
 
 /** An error repeats at most so many characters of a value. */
-const QUOTED_MAX_LENGTH = 100;
+export const QUOTED_MAX_LENGTH = 100;
 
 /**
  * @param target request.url, raw

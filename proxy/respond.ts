@@ -1,7 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
-
-import { isNotModified } from './conditions.js';
-import type { Content } from './contents.js';
 import type { Edition } from './edition.js';
 import {
   ALLOW,
@@ -12,6 +8,8 @@ import {
   type HeaderTable,
 } from './headers.js';
 import { PROBLEM_TYPE, problemBody, PROBLEMS, type ProblemCode } from './problems.js';
+import type { ByteRange } from './ranges.js';
+import type { Representation } from './representation.js';
 import type { Resolution } from './resolve.js';
 import type { Route } from './routes.js';
 
@@ -22,8 +20,10 @@ export interface Reply {
   readonly status: number;
   /** Flat name, value, name, value …; Node adds Date and the connection's own. */
   readonly headers: string[];
-  /** Undefined for 204, 304, 308, and for a 200 whose file is too large to hold and is streamed. */
+  /** Undefined for 204, 304 and 308, and where the file is too large to hold and is streamed. */
   readonly body: Buffer | undefined;
+  /** Of an answer that has content, which part of the file that is. */
+  readonly part?: ByteRange;
 }
 
 /** What a request has come to so far, as far as answers depend on it. */
@@ -39,23 +39,64 @@ export interface Standing {
   readonly nextTokenSeconds: number;
 }
 
-/** 200, or 304 if the client's copy is this one. */
+/** 304: what the client has is this representation. */
+export function notModifiedReply(table: HeaderTable, route: Route, representation: Representation): Reply {
+  return { status: 304, headers: headersOf(table, route, representation), body: undefined };
+}
+
+/**
+ * 200, or 206 with a part of it. A 206 repeats all headers also beside If-Range, where a client has them
+ * already (RFC 9110 §15.3.7 lets it go without): a cache on the way may not.
+ */
 export function contentReply(
   table: HeaderTable,
   route: Route,
-  content: Content,
-  request: IncomingHttpHeaders,
+  representation: Representation,
+  range?: ByteRange,
 ): Reply {
-  const headers = [
-    ...table.content[route.class],
+  const { coding, size, bytes } = representation.content;
+  const encoding = coding === undefined ? NO_HEADERS : ['Content-Encoding', coding];
+  if (range === undefined) {
+    const headers = headersOf(table, route, representation, [
+      ...encoding,
+      'Content-Type',
+      route.type,
+      'Content-Length',
+      String(size),
+    ]);
+    return { status: 200, headers, body: bytes, part: { first: 0, last: size - 1 } };
+  }
+  const { first, last } = range;
+  const headers = headersOf(table, route, representation, [
+    ...encoding,
+    'Content-Type',
+    route.type,
+    'Content-Range',
+    `bytes ${first}-${last}/${size}`,
+    'Content-Length',
+    String(last + 1 - first),
+  ]);
+  return { status: 206, headers, body: bytes?.subarray(first, last + 1), part: range };
+}
+
+const NO_HEADERS: HeaderList = [];
+const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
+
+function headersOf(
+  table: HeaderTable,
+  { class: cacheClass }: Route,
+  { content: { etag, lastModified }, varies }: Representation,
+  ofBody = NO_HEADERS,
+): string[] {
+  return [
+    ...table.content[cacheClass],
     'ETag',
-    content.etag,
+    etag,
     'Last-Modified',
-    content.lastModified,
+    lastModified,
+    ...(varies ? VARY : NO_HEADERS),
+    ...ofBody,
   ];
-  if (isNotModified(request, content)) return { status: 304, headers, body: undefined };
-  headers.push('Content-Type', route.type, 'Content-Length', String(content.size));
-  return { status: 200, headers, body: content.bytes };
 }
 
 /** 308: method and query stay (RFC 9110 §15.4.9). */
@@ -111,6 +152,7 @@ function rateLimit(answerClass: AnswerClass, { remaining, nextTokenSeconds }: St
   return ['RateLimit', `"${policyOf(answerClass)}";r=${remaining};t=${nextTokenSeconds}`];
 }
 
-function classOf(resolution: Resolution): AnswerClass {
+/** What an answer is counted and cached as. */
+export function classOf(resolution: Resolution): AnswerClass {
   return ('route' in resolution ? resolution.route?.class : undefined) ?? 'unrouted';
 }

@@ -12,27 +12,40 @@ export function send(
 ): void {
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, headers);
-  response.end(request.method === 'HEAD' ? undefined : body);
+  if (request.method === 'HEAD') {
+    response.end();
+  } else {
+    if (request.trace !== undefined) request.trace.bytes = body?.length ?? 0;
+    response.end(body);
+  }
 }
 
 /**
- * Writes an answer whose body is an open file, and closes that. If the file turns out shorter than
- * Content-Length says, the connection is cut: the client sees an incomplete body instead of waiting for the
- * rest of it.
+ * Writes an answer whose body is a part of an open file, or all of it, and closes that. If the file turns out
+ * shorter than Content-Length says, the connection is cut: the client sees an incomplete body instead of
+ * waiting for the rest of it.
  */
 export async function sendFile(
+  request: IncomingMessage,
   response: ServerResponse,
-  { status, headers }: Reply,
+  { status, headers, part }: Reply,
   file: OpenFile,
 ): Promise<void> {
   try {
     if (response.destroyed || response.headersSent) return;
     response.writeHead(status, headers);
-    await pipeline(readChunks(file), response);
+    await pipeline(counted(readChunks(file, part), request), response);
   } catch (error) {
     // A client that went away in the middle is not our failure.
     if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   } finally {
     await file.handle.close();
+  }
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, { trace }: IncomingMessage): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    yield chunk;
+    if (trace !== undefined) trace.bytes += chunk.length;
   }
 }

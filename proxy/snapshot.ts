@@ -66,6 +66,7 @@ const route = z.object({
 const snapshot = z.object({
   sequence: z.int().min(0),
   as_of: z.string().nullable(),
+  built_at: z.iso.datetime(),
   service: z.object({
     // With or without a slash at its end; paths are appended to it.
     base_url: httpUrl.transform((url) => url.replace(/\/$/, '')),
@@ -74,6 +75,7 @@ const snapshot = z.object({
     licence: z.object({ url: httpUrl }),
   }),
   limits: z.object({ api: limit, download: limit }),
+  compressed_from: z.int().min(0).optional(),
   routes: z.array(route).min(1),
 });
 
@@ -83,6 +85,8 @@ export interface Snapshot {
   readonly sequence: number;
   /** Time of the newest reading in it; null for an empty register. */
   readonly as_of: string | null;
+  /** When it was published. */
+  readonly built_at: string;
   readonly service: {
     /** Absolute, without a slash at its end. */
     readonly base_url: string;
@@ -94,6 +98,11 @@ export interface Snapshot {
   readonly limits: Readonly<
     Record<'api' | 'download', { readonly tokens: number; readonly refill_seconds: number }>
   >;
+  /**
+   * A file of at least so many bytes, unless it is a download, has compressed siblings; undefined if none
+   * has.
+   */
+  readonly compressed_from?: number | undefined;
   readonly routes: readonly RouteDeclaration[];
   readonly table: RouteTable;
 }

@@ -25,6 +25,9 @@ export interface Verdict {
   readonly arrivalMs: number;
 }
 
+/** What a request comes to, whatever there is to remember. */
+export type Outcome = Omit<Verdict, 'arrivalMs'>;
+
 /**
  * Weighs one request; remembering `arrivalMs` is the caller's decision.
  *
@@ -40,4 +43,24 @@ export function take(arrivalMs: number | undefined, nowMs: number, { tokens, ref
   if (excessMs > 0) return { allowed: false, used: tokens, nextTokenMs: excessMs, arrivalMs: full };
   const used = Math.ceil(debtMs / refillMs);
   return { allowed: true, used, nextTokenMs: debtMs - (used - 1) * refillMs, arrivalMs: nowMs + debtMs };
+}
+
+/**
+ * Two buckets that a request takes from, as one: it passes if both allow, and of the two the scarcer is told.
+ *
+ * @param own the bucket in whose tokens the answer counts
+ * @returns after a refusal, by either, the time until both have a token
+ */
+export function jointly(
+  own: Verdict,
+  { tokens }: Quota,
+  other: Verdict,
+  { tokens: otherTokens }: Quota,
+): Outcome {
+  if (own.allowed && other.allowed) {
+    const left = otherTokens - other.used;
+    return left < tokens - own.used ? { ...other, used: tokens - left } : own;
+  }
+  const nextTokenMs = Math.max(own.allowed ? 0 : own.nextTokenMs, other.allowed ? 0 : other.nextTokenMs);
+  return { ...own, allowed: false, nextTokenMs };
 }

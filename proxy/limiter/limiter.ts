@@ -3,8 +3,11 @@ import type { Request, RequestHandler, Response } from 'express';
 
 import type { Quotas } from '../headers.js';
 import type { Standing } from '../respond.js';
+import { clientAddress } from './client-address.js';
 import { clientKey } from './client-key.js';
 import { MemoryStore, type Clock } from './memory-store.js';
+import type { RedisBuckets } from './redis-buckets.js';
+import { RedisStore } from './redis-store.js';
 
 declare module 'http' {
   interface IncomingMessage {
@@ -19,6 +22,8 @@ export interface LimiterOptions {
   readonly clock: Clock;
   /** Of each limit no more clients than this are remembered. */
   readonly maximumClients: number;
+  /** Where the limits are shared with other proxies. */
+  readonly shared?: RedisBuckets | undefined;
   /** Whether a request is for a download, which takes from both buckets. */
   readonly isDownload: (request: Request) => boolean;
   /** Answers a request that was refused. */
@@ -26,6 +31,8 @@ export interface LimiterOptions {
 }
 
 export interface Limiter {
+  /** The limits of this process alone, for metrics: clients remembered, and how many were forgiven. */
+  readonly local: Readonly<Record<keyof Quotas, { readonly size: number; readonly evictions: number }>>;
   /** In this order: each request meets exactly one of the two. */
   readonly middleware: readonly [api: RequestHandler, download: RequestHandler];
   /** Adopts the limits of a new snapshot. */
@@ -40,11 +47,13 @@ export function createLimiter({
   quotas,
   clock,
   maximumClients,
+  shared,
   isDownload,
   refuse,
 }: LimiterOptions): Limiter {
   const api = new MemoryStore({ quota: quotas.api, maximumClients, clock });
   const download = new MemoryStore({ quota: quotas.download, maximumClients, clock, alsoFrom: api });
+  const stores = shared === undefined ? { api, download } : share(shared, api, download, clock);
   const common = {
     // Headers are this project's own: a RateLimit on a storable answer would be replayed to other clients.
     standardHeaders: false,
@@ -53,17 +62,18 @@ export function createLimiter({
     // here.
     validate: false,
     requestPropertyName: 'rateLimit',
-    keyGenerator: (request) => clientKey(request.socket.remoteAddress),
+    keyGenerator: (request) => clientKey(clientAddress(request)),
     handler: (request, response) => {
       refuse(request, response);
     },
   } satisfies Partial<Options>;
   return {
+    local: { api, download },
     middleware: [
-      rateLimit({ ...common, store: api, limit: () => api.quota.tokens, skip: isDownload }),
+      rateLimit({ ...common, store: stores.api, limit: () => api.quota.tokens, skip: isDownload }),
       rateLimit({
         ...common,
-        store: download,
+        store: stores.download,
         limit: () => download.quota.tokens,
         skip: (request) => !isDownload(request),
       }),
@@ -72,6 +82,20 @@ export function createLimiter({
       api.follow(next.api);
       download.follow(next.download);
     },
+  };
+}
+
+/** The same two limits in Redis, with the local ones for when that can't be used. */
+function share(
+  buckets: RedisBuckets,
+  api: MemoryStore,
+  download: MemoryStore,
+  clock: Clock,
+): { api: RedisStore; download: RedisStore } {
+  const shared = new RedisStore({ policy: 'api', buckets, local: api, clock });
+  return {
+    api: shared,
+    download: new RedisStore({ policy: 'download', buckets, local: download, clock, alsoFrom: shared }),
   };
 }
 

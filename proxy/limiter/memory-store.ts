@@ -1,6 +1,7 @@
 import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
 
-import { take, type Quota, type Verdict } from './gcra.js';
+import { infoOf } from './client-info.js';
+import { jointly, take, type Quota, type Verdict } from './gcra.js';
 
 /** A clock in whole milliseconds that never goes backwards. */
 export type Clock = () => number;
@@ -8,7 +9,7 @@ export type Clock = () => number;
 /** The parts a store is made of. */
 export interface MemoryStoreOptions {
   readonly quota: Quota;
-  /** No more clients than this are remembered (about 125 bytes each). */
+  /** No more clients than this are remembered (127 bytes each, measured). */
   readonly maximumClients: number;
   readonly clock: Clock;
   /** A second bucket that each request takes from as well: a download counts as an API request, too. */
@@ -25,10 +26,8 @@ const EVICTION_SHARE = 100;
 /**
  * express-rate-limit's store over GCRA buckets in this process's memory.
  *
- * express-rate-limit allows a request if `totalHits <= limit`, so `increment` returns the tokens in use (at
- * least 1) when it allows and `limit + 1` when it refuses; a refusal leaves every bucket as it was.
- * `resetTime` is now plus whole seconds until the next token. Memory is bounded: beyond `maximumClients` the
- * least recently seen are forgotten, which forgives them, and those forgiven are counted.
+ * A refusal leaves every bucket as it was. Memory is bounded: beyond `maximumClients` the least recently seen
+ * are forgotten, which forgives them, and those forgiven are counted.
  */
 export class MemoryStore implements Store {
   /** express-rate-limit: keys of this store are not shared with other processes. */
@@ -79,18 +78,18 @@ export class MemoryStore implements Store {
     const other = this.#alsoFrom;
     if (other === undefined) {
       this.#remember(key, own);
-      return report(nowMs, this.#quota.tokens, own);
+      return infoOf(own, this.#quota, nowMs);
     }
     const others = take(other.#arrivals.get(key), nowMs, other.#quota);
-    if (own.allowed && others.allowed) {
+    const outcome = jointly(own, this.#quota, others, other.#quota);
+    if (outcome.allowed) {
       this.#remember(key, own);
       other.#remember(key, others);
-      return report(nowMs, this.#quota.tokens, scarcer(own, others, this.#quota.tokens, other.#quota.tokens));
+    } else {
+      this.#touch(key);
+      other.#touch(key);
     }
-    this.#touch(key);
-    other.#touch(key);
-    const nextTokenMs = Math.max(own.allowed ? 0 : own.nextTokenMs, others.allowed ? 0 : others.nextTokenMs);
-    return report(nowMs, this.#quota.tokens, { ...own, allowed: false, nextTokenMs });
+    return infoOf(outcome, this.#quota, nowMs);
   }
 
   /**
@@ -131,18 +130,4 @@ export class MemoryStore implements Store {
       if (leave === 0) return;
     }
   }
-}
-
-/**
- * Of two verdicts that allow, the one that leaves fewer tokens, told in tokens of the first bucket (at least
- * 1 in use).
- */
-function scarcer(own: Verdict, others: Verdict, ownTokens: number, otherTokens: number): Verdict {
-  const left = otherTokens - others.used;
-  return left < ownTokens - own.used ? { ...others, used: ownTokens - left } : own;
-}
-
-function report(nowMs: number, tokens: number, { allowed, used, nextTokenMs }: Verdict): ClientRateLimitInfo {
-  const resetTime = new Date(nowMs + Math.ceil(nextTokenMs / 1000) * 1000);
-  return { totalHits: allowed ? used : tokens + 1, resetTime };
 }

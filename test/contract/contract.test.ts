@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { PROJECT, temporary } from '../support/folder.js';
+import { SETTINGS } from '../../proxy/settings.js';
 import { snapshot } from '../support/cli.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
@@ -108,5 +109,12 @@ describe('the README', () => {
     expect(new Set(told.map(([, command]) => command))).toEqual(
       new Set(real.filter((command) => command !== 'help')),
     );
+  });
+
+  it('lists the options of the proxy that --help lists, and no others', () => {
+    const real = SETTINGS.map(({ flag }) => flag.split(' ')[0]);
+    const rows = readme.split('## The proxy')[1]?.split('\n\n')[3] ?? '';
+    const told = [...rows.matchAll(/`(--[a-z-]+)/g)].map(([, option]) => option);
+    expect(told.toSorted()).toEqual(real.toSorted());
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { resolveConfig, SETTINGS } from '../../proxy/config.js';
+import { resolveConfig } from '../../proxy/config.js';
+import { SETTINGS } from '../../proxy/settings.js';
 
 describe('resolveConfig', () => {
   it.each([
@@ -8,6 +9,10 @@ describe('resolveConfig', () => {
     ['apiTokens', '--api-tokens', ['0', '1.5', '1000001', 'many']],
     ['downloadRefillSeconds', '--download-refill-seconds', ['0', '0.0001', '-1', '86401', '1e3', '1s', '.5']],
     ['dist', '--dist', ['']],
+    ['maxConnections', '--max-connections', ['0', '-1', 'many', '1000001']],
+    ['adminPort', '--admin-port', ['65536', 'localhost:9000', '']],
+    ['maxAge', '--max-age', ['0', '1h', '1.5']],
+    ['accessLog', '--access-log', ['yes', '']],
   ])('names a %s it can not use, and what was expected', (key, flag, values) => {
     for (const value of values) {
       expect(() => resolveConfig({ [key]: value }, {})).toThrow(`${flag} "${value}": expected `);
@@ -26,6 +31,12 @@ describe('resolveConfig', () => {
       port: 8080,
       host: '127.0.0.1',
       quotas: { api: {}, download: {} },
+      trustProxy: [],
+      redis: undefined,
+      maxConnections: 10_000,
+      adminPort: undefined,
+      maxAgeMs: undefined,
+      accessLog: 'off',
     });
   });
 
@@ -44,6 +55,13 @@ describe('resolveConfig', () => {
       apiRefillSeconds: '0.003',
       downloadTokens: '4',
       downloadRefillSeconds: '5',
+      trustProxy: '10.0.0.0/8',
+      redis: 'redis://r',
+      maxConnections: '6',
+      adminPort: '7',
+      maxAge: '8',
+      accessLog: 'true',
+      accessLogFullAddresses: '1',
     };
     expect(Object.keys(values)).toEqual(SETTINGS.map(({ key }) => key));
     const expected = {
@@ -51,6 +69,12 @@ describe('resolveConfig', () => {
       port: 1,
       host: '::1',
       quotas: { api: { tokens: 2, refillMs: 3 }, download: { tokens: 4, refillMs: 5000 } },
+      trustProxy: [{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }],
+      redis: { host: 'r', port: 6379, isEncrypted: false, database: 0 },
+      maxConnections: 6,
+      adminPort: 7,
+      maxAgeMs: 8_000,
+      accessLog: 'full',
     };
     expect(resolveConfig(values, {})).toEqual(expected);
     expect(
@@ -59,6 +83,21 @@ describe('resolveConfig', () => {
         Object.fromEntries(SETTINGS.map(({ key, environment }) => [environment, values[key]])),
       ),
     ).toEqual(expected);
+  });
+
+  it('takes flags without a value, and words for them from the environment', () => {
+    expect(resolveConfig({ accessLog: true }, {}).accessLog).toBe('short');
+    expect(resolveConfig({}, { PROXY_ACCESS_LOG: '1' }).accessLog).toBe('short');
+    expect(resolveConfig({}, { PROXY_ACCESS_LOG: 'false' }).accessLog).toBe('off');
+  });
+
+  it('refuses a setting that means nothing without another one', () => {
+    expect(() => resolveConfig({ accessLogFullAddresses: true }, {})).toThrow(
+      '--access-log-full-addresses: expected --access-log beside it',
+    );
+    expect(() => resolveConfig({}, { PROXY_MAX_AGE: '60' })).toThrow(
+      '--max-age: expected --admin-port beside it',
+    );
   });
 
   it('freezes what it returns', () => {

@@ -164,7 +164,7 @@ describe('Contents.open', () => {
     const large = Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'old');
     await publish(root, 'large.csv', large);
     const content = await contents.read('large.csv', 1);
-    const opened = content && (await contents.open('large.csv', content));
+    const opened = content && (await contents.open(content));
     if (opened === undefined) throw new Error('expected the file to be open');
     await publish(root, 'large.csv', Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'new'));
     const chunks: Buffer[] = [];
@@ -178,7 +178,7 @@ describe('Contents.open', () => {
     await publish(root, 'large.csv', Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'old'));
     const content = await contents.read('large.csv', 1);
     await publish(root, 'large.csv', Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'new'));
-    expect(content && (await contents.open('large.csv', content))).toBeUndefined();
+    expect(content && (await contents.open(content))).toBeUndefined();
     const renewed = await contents.read('large.csv', 1);
     expect(renewed?.etag).not.toBe(content?.etag);
   });
@@ -189,7 +189,7 @@ describe('readChunks', () => {
     const { root, contents } = await makeContents();
     await publish(root, 'large.csv', Buffer.alloc(CACHED_FILE_MAX_BYTES + 1));
     const content = await contents.read('large.csv', 1);
-    const opened = content && (await contents.open('large.csv', content));
+    const opened = content && (await contents.open(content));
     if (opened === undefined) throw new Error('expected the file to be open');
     await writeFile(join(root, 'large.csv'), 'short');
     const drain = async (): Promise<void> => {

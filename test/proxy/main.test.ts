@@ -1,55 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { createServer } from 'node:net';
+import { spawn } from 'node:child_process';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { ask, emptyFolder, publish, publishSnapshot, tree } from './support.js';
-
-/** The compiled proxy as a process; `npm test` compiles first. */
-const MAIN = fileURLToPath(new URL('../../build/proxy/main.js', import.meta.url));
-
-interface Process {
-  readonly child: ChildProcess;
-  readonly output: { stdout: string; stderr: string };
-  /** Exit code, or the signal that ended it. */
-  readonly ended: Promise<number | string | null>;
-}
-
-function start(args: readonly string[], environment: Record<string, string> = {}): Process {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: '/bin', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.on('data', (data: Buffer) => {
-    output.stdout += data.toString('utf8');
-  });
-  child.stderr.on('data', (data: Buffer) => {
-    output.stderr += data.toString('utf8');
-  });
-  const ended = new Promise<number | string | null>((settle) => {
-    child.on('close', (code, signal) => settle(code ?? signal));
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return { child, output, ended };
-}
-
-/** Starts on a free port and waits until it says so. */
-async function listening(
-  args: readonly string[],
-  environment?: Record<string, string>,
-): Promise<Process & { port: number }> {
-  const started = start(['--port', '0', ...args], environment);
-  const port = await new Promise<number>((settle, reject) => {
-    started.child.stdout?.on('data', () => {
-      const found = /http:\/\/127\.0\.0\.1:(\d+) /.exec(started.output.stdout)?.[1];
-      if (found !== undefined) settle(Number(found));
-    });
-    void started.ended.then((code) => reject(new Error(`ended by ${code}: ${started.output.stderr}`)));
-  });
-  return { ...started, port };
-}
+import { listening, MAIN, start } from './process.js';
+import { ask, emptyFolder, problemOf, publish, publishSnapshot, tree } from './support.js';
 
 describe('main: misuse', () => {
   it('ends with 2 and says why if it can not read its command line', async () => {
@@ -58,6 +14,14 @@ describe('main: misuse', () => {
       [['--port'], "error: option '--port <number>' argument missing\n"],
       [['serve'], 'error: too many arguments. Expected 0 arguments but got 1.\n'],
       [['--port', '99999'], 'register-api proxy: --port "99999": expected a whole number from 0 to 65535\n'],
+      [
+        ['--trust-proxy', '1'],
+        'register-api proxy: --trust-proxy "1": expected ranges in CIDR notation or loopback, linklocal, private, separated by commas; a count of hops believes whoever reaches this port by a shorter way\n',
+      ],
+      [
+        ['--redis', 'http://:pa55word@localhost'],
+        'register-api proxy: --redis: expected a URL such as redis://user:password@host:6379/0, or rediss:// for TLS\n',
+      ],
     ] as const;
     await Promise.all(
       cases.map(async ([args, message]) => {
@@ -172,5 +136,83 @@ describe('main', () => {
     child.stderr?.destroy();
     expect((await ask(port, '/api/v1')).status).toBe(503);
     expect((await ask(port, '/api/v1')).status).toBe(503);
+  });
+
+  it('finishes a download in flight on SIGTERM, accepts nothing new, and ends with 0', async () => {
+    const root = await tree();
+    const large = Buffer.alloc(20_000_000, 'x');
+    await publish(root, 'downloads/groups.csv', large);
+    const { child, ended, port } = await listening(['--dist', root]);
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
+    let received = 0;
+    await new Promise((heard) => {
+      socket.once('data', heard);
+    });
+    socket.pause();
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    child.kill('SIGTERM');
+    await expect.poll(async () => ask(port, '/').catch(() => 'refused')).toBe('refused');
+    expect(child.exitCode).toBeNull();
+    socket.resume();
+    expect(await ended).toBe(0);
+    expect(received).toBeGreaterThan(large.length - 100_000);
+  });
+
+  it('writes its access log to stdout, and what is for people to stderr', async () => {
+    const root = await tree();
+    const { child, ended, output } = start(['--dist', root, '--port', '0', '--access-log']);
+    await expect.poll(() => output.stderr, { timeout: 5_000 }).toContain('Try:');
+    const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(output.stderr)?.[1]);
+    for (let count = 0; count < 20; count += 1) await ask(port, '/api/v1');
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    const lines = output.stdout.trimEnd().split('\n');
+    expect(lines.length).toBe(20);
+    for (const line of lines)
+      expect(problemOf({ text: line })).toMatchObject({ path: '/api/v1', status: 200 });
+  });
+
+  it('answers 500 or not at all when it runs out of file descriptors, and goes on when it has some', async () => {
+    const root = await tree();
+    const limited = [
+      '-c',
+      `ulimit -n 160; exec "$0" "$@"`,
+      process.execPath,
+      MAIN,
+      '--dist',
+      root,
+      '--port',
+      '0',
+    ];
+    const child = spawn('/bin/sh', limited, { stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let heard = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (data: Buffer) => {
+        heard += data.toString('utf8');
+      });
+    }
+    await expect.poll(() => heard, { timeout: 5_000 }).toContain('Try:');
+    const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(heard)?.[1]);
+    const crowd = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    const [early] = crowd;
+    let answers = '';
+    early?.on('data', (data: Buffer) => {
+      answers += data.toString('latin1');
+    });
+    await pause(300);
+    early?.write('GET /api/v1/group/7 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await expect.poll(() => answers).toMatch(/^HTTP\/1\.1 500 /);
+    for (const socket of crowd) socket.destroy();
+    await expect
+      .poll(async () => (await ask(port, '/api/v1/group/7').catch(() => undefined))?.status, {
+        timeout: 5_000,
+      })
+      .toBe(200);
+    expect(child.exitCode).toBeNull();
+    expect(heard).toContain("can't answer api/v1/group/7.json: EMFILE");
   });
 });

@@ -31,6 +31,7 @@ describe('problemBody', () => {
       'not_found 404',
       'method_not_allowed 405',
       'uri_too_long 414',
+      'range_not_satisfiable 416',
       'rate_limited 429',
       'internal 500',
       'no_snapshot 503',

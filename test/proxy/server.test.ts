@@ -1,3 +1,4 @@
+import { readdir, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import {
   MAX_HEADER_BYTES,
   REQUEST_TIMEOUT_MS,
 } from '../../proxy/config.js';
-import { askRaw, publish, startProxy, tree } from './support.js';
+import { askRaw, problemOf, publish, startProxy, tree } from './support.js';
 
 /** The status line and what follows, in lines. */
 function linesOf(heard: string): string[] {
@@ -31,12 +32,14 @@ describe('createHttpServer', () => {
       `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(MAX_HEADER_BYTES)}\r\n\r\n`,
       'HTTP/1.1 431 Request Header Fields Too Large',
     ],
+    ['no Host', 'GET /api/v1 HTTP/1.1\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    ['two Hosts', 'GET /api/v1 HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    ['a Host that is none', 'GET /api/v1 HTTP/1.1\r\nHost: x/y\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
     [
-      'a path beyond the parser',
-      `GET /${'a'.repeat(MAX_HEADER_BYTES)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-      'HTTP/1.1 414 URI Too Long',
+      'a body of unknown end',
+      'GET /api/v1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n',
+      'HTTP/1.1 400 Bad Request',
     ],
-    ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 405 Method Not Allowed'],
   ])('answers %s shortly and closes', async (_name, bytes, statusLine) => {
     const { port } = await startProxy(await tree());
     const lines = linesOf(await askRaw(port, bytes));
@@ -55,9 +58,51 @@ describe('createHttpServer', () => {
     );
   });
 
-  it('refuses HTTP/1.1 without Host, as Node does', async () => {
+  it.each([
+    [
+      'a path beyond the parser',
+      `GET /${'a'.repeat(MAX_HEADER_BYTES)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      'HTTP/1.1 414 URI Too Long',
+      { status: 414, error: 'uri_too_long', instance: `/${'a'.repeat(255)}` },
+    ],
+    [
+      'a tunnel',
+      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+      'HTTP/1.1 405 Method Not Allowed',
+      { status: 405, error: 'method_not_allowed', instance: 'x:1' },
+    ],
+  ])('answers %s by a problem and closes', async (_name, bytes, statusLine, problem) => {
     const { port } = await startProxy(await tree());
-    expect(linesOf(await askRaw(port, 'GET /api/v1 HTTP/1.1\r\n\r\n'))[0]).toBe('HTTP/1.1 400 Bad Request');
+    const [head = '', text = ''] = (await askRaw(port, bytes)).split('\r\n\r\n');
+    expect(linesOf(head)[0]).toBe(statusLine);
+    expect(linesOf(head)).toEqual(
+      expect.arrayContaining([
+        `Content-Length: ${text.length}`,
+        'Content-Type: application/problem+json',
+        'Connection: close',
+        'Cache-Control: no-store',
+        'RateLimit-Policy: "api";q=60;w=60',
+      ]),
+    );
+    expect(problemOf({ text })).toMatchObject(problem);
+    if (problem.status === 405) expect(head).toContain('\r\nAllow: GET, HEAD, OPTIONS\r\n');
+    const headless = await askRaw(port, bytes.replace('GET', 'HEAD').replace('CONNECT', 'HEAD'));
+    expect(headless.split('\r\n\r\n')[1]).toBe('');
+  });
+
+  it('answers a path beyond what is published but within the parser by 414, in however many packets', async () => {
+    const { port } = await startProxy(await tree());
+    const socket = connect(port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (data) => {
+      heard += data.toString('latin1');
+    });
+    for (const part of ['GET /', 'a'.repeat(2_000), 'a'.repeat(2_000), ' HTTP/1.1\r\nHost: x\r\n\r\n']) {
+      socket.write(part);
+      await pause(5);
+    }
+    await expect.poll(() => heard).toMatch(/^HTTP\/1\.1 414 URI Too Long/);
+    socket.destroy();
   });
 
   it('answers HTTP/1.0, unknown expectations and offers to upgrade like any other request', async () => {
@@ -76,6 +121,66 @@ describe('createHttpServer', () => {
     const withBody = 'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello';
     const heard = await askRaw(port, `${withBody}GET /api/v1/group/x HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  it.each([
+    ['a long body', `Content-Length: ${10_000_000}\r\n\r\n${'x'.repeat(300_000)}`],
+    ['a chunked one', `Transfer-Encoding: chunked\r\n\r\n${'5\r\nhello\r\n'.repeat(20_000)}`],
+    ['one that waits to be asked for', 'Content-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
+  ])('answers a GET with %s, and closes instead of reading that', async (_name, rest) => {
+    const { port } = await startProxy(await tree());
+    const heard = await askRaw(port, `GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\n${rest}`);
+    expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    expect(heard).toContain('Connection: close');
+    expect(heard.endsWith('{"id":8}')).toBe(true);
+  });
+
+  it('in time, answers half a request once, half a body never again, and silence not at all', async () => {
+    const { port, server } = await startProxy(await tree());
+    server.requestTimeout = 100;
+    server.headersTimeout = 100;
+    const statuses = await Promise.all(
+      [
+        'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nX: ',
+        'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel',
+        '',
+      ].map(async (bytes) => (await askRaw(port, bytes, 8_000)).match(/HTTP\/1\.1 \d+/g)),
+    );
+    expect(statuses).toEqual([['HTTP/1.1 408'], ['HTTP/1.1 200'], null]);
+  });
+
+  it('closes connections beyond the maximum unanswered, and serves again when there is room', async () => {
+    const { port, ask } = await startProxy(await tree(), { maxConnections: '2' });
+    const kept = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    await Promise.all(kept.map((socket) => new Promise((settle) => socket.once('connect', settle))));
+    await pause(20);
+    await expect(ask('/api/v1')).rejects.toThrow(/ECONNRESET|socket hang up/);
+    kept[0]?.destroy();
+    await pause(20);
+    expect((await ask('/api/v1')).status).toBe(200);
+    kept[1]?.destroy();
+  });
+
+  it('closes a download of which nothing is taken any more, and closes the file', async () => {
+    const root = await tree();
+    await publish(root, 'downloads/groups.csv', Buffer.alloc(30_000_000, 'x'));
+    const { port, server } = await startProxy(root);
+    server.timeout = 200;
+    const isOpen = async (): Promise<boolean> => {
+      const handles = await readdir('/proc/self/fd');
+      const paths = await Promise.all(handles.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+      return paths.some((path) => path.startsWith(root));
+    };
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((heard) => {
+      socket.once('data', heard);
+    });
+    socket.pause();
+    expect(await isOpen()).toBe(true);
+    await expect.poll(isOpen, { timeout: 3_000 }).toBe(false);
+    expect(await new Promise((settle) => server.getConnections((_error, count) => settle(count)))).toBe(0);
+    socket.destroy();
   });
 
   it('answers pipelined requests in their order', async () => {

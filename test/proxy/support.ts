@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { request, type IncomingHttpHeaders, type Server } from 'node:http';
+import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -165,7 +165,7 @@ export interface TestProxy {
 
 export interface AskOptions {
   readonly method?: string;
-  readonly headers?: Record<string, string>;
+  readonly headers?: OutgoingHttpHeaders;
   readonly from?: string;
 }
 
@@ -185,7 +185,9 @@ export async function startProxy(root: string, flags: Record<string, string> = {
   const follower = new SnapshotFollower(root, effects);
   await follower.start();
   const config = resolveConfig({ dist: root, ...flags }, {});
-  const { server, stop } = createHttpServer(createApp(config, follower, effects));
+  const app = createApp(config, follower, effects);
+  const { maxConnections } = config;
+  const { server, stop } = createHttpServer(app, { maxConnections });
   await new Promise<void>((settle) => {
     server.listen(0, '127.0.0.1', settle);
   });

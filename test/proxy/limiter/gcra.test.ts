@@ -1,7 +1,8 @@
 import { array, assert as check, double, integer, nat, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { take, type Quota } from '../../../proxy/limiter/gcra.js';
+import { infoOf } from '../../../proxy/limiter/client-info.js';
+import { jointly, take, type Outcome, type Quota, type Verdict } from '../../../proxy/limiter/gcra.js';
 
 /**
  * The textbook bucket: a level that rises with time, told in milliseconds of refill so that it stays an
@@ -16,16 +17,20 @@ class NaiveBucket {
     this.#levelMs = quota.tokens * quota.refillMs;
     this.#lastMs = nowMs;
   }
-  take(nowMs: number): { allowed: boolean; remaining: number; nextTokenMs: number } {
+  take(nowMs: number): { allowed: boolean; remaining: number; nextTokenMs: number; retryAfter: number } {
     const { tokens, refillMs } = this.#quota;
     this.#levelMs = Math.min(tokens * refillMs, this.#levelMs + nowMs - this.#lastMs);
     this.#lastMs = nowMs;
     const allowed = this.#levelMs >= refillMs;
     if (allowed) this.#levelMs -= refillMs;
     const remaining = Math.floor(this.#levelMs / refillMs);
-    return { allowed, remaining, nextTokenMs: (remaining + 1) * refillMs - this.#levelMs };
+    const nextTokenMs = (remaining + 1) * refillMs - this.#levelMs;
+    return { allowed, remaining, nextTokenMs, retryAfter: Math.ceil(nextTokenMs / 1000) };
   }
 }
+
+/** The long run: `GCRA_STEPS=1000000 npx vitest run --config test/vitest.config.ts gcra`. */
+const STEPS = Number(process.env.GCRA_STEPS ?? 50_000);
 
 const API: Quota = { tokens: 60, refillMs: 1000 };
 
@@ -52,8 +57,8 @@ describe('take', () => {
     expect(take(5_000, 9_000_000_000, API)).toMatchObject({ allowed: true, used: 1, nextTokenMs: 1000 });
   });
 
-  it('agrees with a naive token bucket in decision, remaining tokens and waiting time, over 500,000 random steps', () => {
-    let steps = 0;
+  it(`agrees with a naive token bucket in decision, remaining tokens and Retry-After, over ${STEPS} random steps`, () => {
+    const counts = { steps: 0, allowed: 0, refused: 0, full: 0 };
     const quotas = record({
       tokens: integer({ min: 1, max: 100 }),
       refillMs: integer({ min: 1, max: 90_000 }),
@@ -65,26 +70,37 @@ describe('take', () => {
         let arrivalMs: number | undefined;
         const naive = new NaiveBucket(quota, nowMs);
         for (const share of shares) {
-          // Pauses around the refill time, so that the bucket is full, empty and in between.
-          nowMs += Math.floor(share * pace * quota.refillMs);
+          // One in ten comes at once, one in a hundred after so long that the bucket is full, the others
+          // around the refill time.
+          const isLong = share > 0.99;
+          nowMs += Math.floor(
+            share < 0.1 ? 0 : isLong ? quota.tokens * quota.refillMs : share * pace * quota.refillMs,
+          );
           const expected = naive.take(nowMs);
           const verdict = take(arrivalMs, nowMs, quota);
           ({ arrivalMs } = verdict);
-          steps += 1;
+          const { totalHits, resetTime } = infoOf(verdict, quota, nowMs);
           const told = {
-            allowed: verdict.allowed,
-            remaining: quota.tokens - verdict.used,
+            allowed: totalHits <= quota.tokens,
+            remaining: Math.max(0, quota.tokens - totalHits),
             nextTokenMs: verdict.nextTokenMs,
+            retryAfter: (Number(resetTime) - nowMs) / 1000,
           };
+          counts.steps += 1;
+          if (!expected.allowed) counts.refused += 1;
+          else if (expected.remaining === quota.tokens - 1) counts.full += 1;
+          else counts.allowed += 1;
           // Not expect(): half a million of those take a minute.
           if (JSON.stringify(told) !== JSON.stringify(expected)) {
             throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(told)}`);
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: STEPS / 1000 },
     );
-    expect(steps).toBe(500_000);
+    expect(counts.steps).toBe(STEPS);
+    // All three states were met.
+    expect(Math.min(counts.allowed, counts.refused, counts.full)).toBeGreaterThan(STEPS / 50);
   });
 
   it('lets a refused client pass after exactly the time it names, and not a millisecond before', () => {
@@ -103,5 +119,46 @@ describe('take', () => {
         },
       ),
     );
+  });
+});
+
+const verdict = (allowed: boolean, used: number, nextTokenMs: number): Verdict => ({
+  allowed,
+  used,
+  nextTokenMs,
+  arrivalMs: 0,
+});
+
+describe('jointly', () => {
+  const quota = { tokens: 10, refillMs: 1000 };
+  const other = { tokens: 4, refillMs: 5000 };
+  const of = (own: Verdict, others: Verdict): Outcome => jointly(own, quota, others, other);
+
+  it('refuses if either does, until both have a token', () => {
+    expect(of(verdict(false, 10, 300), verdict(true, 2, 4000))).toMatchObject({
+      allowed: false,
+      nextTokenMs: 300,
+    });
+    expect(of(verdict(true, 5, 900), verdict(false, 4, 4000))).toMatchObject({
+      allowed: false,
+      nextTokenMs: 4000,
+    });
+    expect(of(verdict(false, 10, 300), verdict(false, 4, 200))).toMatchObject({
+      allowed: false,
+      nextTokenMs: 300,
+    });
+  });
+
+  it('tells the one with fewer tokens left, in tokens of the first', () => {
+    expect(of(verdict(true, 8, 900), verdict(true, 1, 4000))).toMatchObject({
+      allowed: true,
+      used: 8,
+      nextTokenMs: 900,
+    });
+    expect(of(verdict(true, 2, 900), verdict(true, 3, 4000))).toMatchObject({
+      allowed: true,
+      used: 9,
+      nextTokenMs: 4000,
+    });
   });
 });

@@ -1,0 +1,96 @@
+import { connect } from 'node:net';
+
+import { faultOf, parseAnswers, type RawAnswer } from './answers.js';
+import type { HostileTree } from './tree.js';
+
+/** One hostile request on a connection of its own. */
+
+export interface HostileRequest {
+  readonly kind: string;
+  /** Sent one by one, with a pause of 2 ms between them. */
+  readonly packets: readonly Buffer[];
+}
+
+export interface Outcome {
+  readonly answers: readonly RawAnswer[];
+  /** What went wrong, undefined if all is well: well-formed answers, or none and a closed connection. */
+  readonly fault: string | undefined;
+}
+
+/** After so much silence without an answer this side closes too; then the server has to. */
+const QUIET_MS = 150;
+/** The server's header time-out, and a margin. */
+const PATIENCE_MS = 20_000;
+
+export async function attack(
+  port: number,
+  { packets }: HostileRequest,
+  { published, canaries }: HostileTree,
+): Promise<Outcome> {
+  const isHead = packets[0]?.toString('latin1', 0, 5) === 'HEAD ';
+  const heard: Buffer[] = [];
+  const isClosed = await converse(port, packets, (chunk) => {
+    heard.push(chunk);
+    try {
+      return (parseAnswers(Buffer.concat(heard), isHead)?.length ?? 0) > 0;
+    } catch {
+      return true;
+    }
+  });
+  const said = Buffer.concat(heard);
+  const leaked = canaries.find((canary) => said.includes(canary));
+  if (leaked !== undefined) return { answers: [], fault: `leaked ${JSON.stringify(leaked)}` };
+  if (!isClosed) return { answers: [], fault: 'still open' };
+  try {
+    const answers = parseAnswers(said, isHead) ?? [];
+    if (answers.length === 0 && said.length > 0) return { answers, fault: 'an incomplete answer' };
+    const fault = answers.map((answer) => faultOf(answer, published)).find((found) => found !== undefined);
+    return { answers, fault };
+  } catch (error) {
+    return { answers: [], fault: String(error) };
+  }
+}
+
+/**
+ * Sends all, then waits for an answer or for silence, then for the end.
+ *
+ * @param isAnswered told each chunk; whether the answers so far are whole ones
+ * @returns whether the server closed the connection in time
+ */
+async function converse(
+  port: number,
+  packets: readonly Buffer[],
+  isAnswered: (chunk: Buffer) => boolean,
+): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect(port, '127.0.0.1');
+    const patience = setTimeout(() => {
+      socket.destroy();
+      settle(false);
+    }, PATIENCE_MS);
+    let quiet: NodeJS.Timeout | undefined;
+    const endAfter = (ms: number): void => {
+      clearTimeout(quiet);
+      quiet = setTimeout(() => socket.end(), ms);
+    };
+    socket.on('data', (chunk) => endAfter(isAnswered(chunk) ? 5 : QUIET_MS));
+    // A reset is one way to close.
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearTimeout(patience);
+      clearTimeout(quiet);
+      settle(true);
+    });
+    const sendFrom = (index: number): void => {
+      const packet = packets[index];
+      if (packet === undefined) {
+        endAfter(QUIET_MS);
+      } else {
+        if (!socket.destroyed && socket.writable) socket.write(packet);
+        if (index + 1 < packets.length) setTimeout(sendFrom, 2, index + 1);
+        else endAfter(QUIET_MS);
+      }
+    };
+    socket.on('connect', () => sendFrom(0));
+  });
+}

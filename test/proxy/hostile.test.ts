@@ -1,0 +1,74 @@
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { KNOWN_ATTACKS } from '../hostile/known.js';
+import { hostileRequest } from '../hostile/requests.js';
+import { attack } from '../hostile/session.js';
+import { makeTree } from '../hostile/tree.js';
+import { volley } from '../hostile/volley.js';
+import { listening } from './process.js';
+import { emptyFolder } from './support.js';
+
+/** The same for everybody who runs the tests; the long run (test/hostile/main.ts) takes any. */
+const SEED = 1;
+const UNLIMITED = ['--api-tokens', '1000000', '--download-tokens', '1000000'];
+
+describe('attack', () => {
+  it('notices what it is there to notice', async () => {
+    const tree = makeTree(await emptyFolder());
+    const heads =
+      'Date: x\r\nAccess-Control-Allow-Origin: *\r\nRateLimit-Policy: x\r\nX-Content-Type-Options: x\r\n';
+    const faultOf = async (answer: string): Promise<string | undefined> => {
+      const server = createServer((socket) => void socket.end(answer));
+      await new Promise<void>((settle) => {
+        server.listen(0, '127.0.0.1', settle);
+      });
+      onTestFinished(() => void server.close());
+      const address = server.address();
+      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+      return (await attack(port, { kind: 'x', packets: [Buffer.from('GET / HTTP/1.1\r\n\r\n')] }, tree))
+        .fault;
+    };
+    expect(await faultOf(`HTTP/1.1 200 OK\r\n${heads}Content-Length: 8\r\n\r\n{"id":7}`)).toBeUndefined();
+    expect(await faultOf(`HTTP/1.1 200 OK\r\n${heads}Content-Length: 8\r\n\r\n{"id":9}`)).toContain(
+      'not published',
+    );
+    expect(
+      await faultOf(`HTTP/1.1 404 X\r\n${heads}Content-Length: 20\r\n\r\ncanary-3-in-the-mine`),
+    ).toContain('leaked');
+    expect(await faultOf(`HTTP/1.1 500 X\r\n${heads}Content-Length: 0\r\n\r\n`)).toContain('500');
+    expect(await faultOf(`HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n`)).toBe('404 without date');
+    expect(await faultOf(`HTTP/1.1 200 OK\r\n${heads}Content-Length: 9\r\n\r\n{"id":7}`)).toContain(
+      'incomplete',
+    );
+    expect(await faultOf('<h1>Bad Request</h1>\r\n\r\n')).toContain('status line');
+  });
+});
+
+describe('the proxy as a process, under attack', () => {
+  it('answers 1,500 generated hostile requests well-formed or closes, tells no canary, and lives', async () => {
+    const tree = makeTree(await emptyFolder());
+    const { port, child, output } = await listening(['--dist', tree.dist, ...UNLIMITED]);
+    const { faults, statuses } = await volley(port, tree, 1_500, (index) => hostileRequest(SEED, index));
+    expect(faults).toEqual([]);
+    // Every kind was met, and not all of them were refused by the parser.
+    expect(statuses.size).toBeGreaterThan(14);
+    expect(statuses.get('ranges')?.get(206)).toBeGreaterThan(0);
+    expect(child.exitCode).toBeNull();
+    expect(output.stderr).not.toContain('defect');
+  });
+
+  it('answers known attacks as they deserve', async () => {
+    const tree = makeTree(await emptyFolder());
+    const { port } = await listening(['--dist', tree.dist, ...UNLIMITED]);
+    const outcomes = await Promise.all(
+      KNOWN_ATTACKS.map(async (known) => {
+        const { answers, fault } = await attack(port, known, tree);
+        return { kind: known.kind, statuses: answers.map(({ status }) => status), fault };
+      }),
+    );
+    expect(outcomes).toEqual(
+      KNOWN_ATTACKS.map(({ kind, statuses }) => ({ kind, statuses, fault: undefined })),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A real Redis, or Valkey, of the test's own: on a free port of 127.0.0.1, in a folder that goes with it. */
+export interface TestRedis {
+  readonly port: number;
+  readonly url: string;
+  /** Whether the process runs. */
+  readonly isRunning: () => boolean;
+  /** SIGSTOP freezes it with its connections open, SIGCONT wakes it. */
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  /** SIGKILL: the connections break, the data is gone. */
+  readonly kill: () => Promise<void>;
+  /** Starts it again after kill, on the same port, empty. */
+  readonly restart: () => Promise<void>;
+  /** Ends it for good. */
+  readonly remove: () => Promise<void>;
+}
+
+/** The program, or undefined on a machine without. */
+export const REDIS_PROGRAM = ['redis-server', 'valkey-server'].find(
+  (program) => spawnSync(program, ['--version']).status === 0,
+);
+
+/** Says so, where a whole file of tests is left out. */
+export function hasRedis(file: string): boolean {
+  if (REDIS_PROGRAM === undefined) {
+    process.stderr.write(
+      `SKIPPED ${file}: no redis-server and no valkey-server in PATH (Debian: apt-get install redis-server)\n`,
+    );
+  }
+  return REDIS_PROGRAM !== undefined;
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((settle) => {
+    probe.listen(0, '127.0.0.1', settle);
+  });
+  const address = probe.address();
+  await new Promise((settle) => {
+    probe.close(settle);
+  });
+  if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
+  return address.port;
+}
+
+/** @param settings as on its command line */
+export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
+  const program = REDIS_PROGRAM;
+  if (program === undefined) throw new Error('no redis-server in PATH');
+  const folder = mkdtempSync(join(tmpdir(), 'proxy-test-redis-'));
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+
+  const restart = async (): Promise<void> => {
+    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+    child = spawn(program, [...place, '--save', '', '--appendonly', 'no', ...settings], { stdio: 'ignore' });
+    for (let attempt = 0; attempt < 200; attempt += 1) {
+      if (await accepts(port)) return;
+      await pause(25);
+    }
+    throw new Error('redis-server does not listen');
+  };
+  const kill = async (): Promise<void> => {
+    const killed = child;
+    if (killed === undefined) return;
+    child = undefined;
+    await new Promise((settle) => {
+      killed.once('exit', settle);
+      killed.kill('SIGKILL');
+    });
+  };
+  await restart();
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    isRunning: () => child !== undefined && child.exitCode === null,
+    signal: (signal) => void child?.kill(signal),
+    kill,
+    restart,
+    remove: async () => {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function accepts(port: number): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      settle(true);
+    });
+    socket.once('error', () => settle(false));
+  });
+}

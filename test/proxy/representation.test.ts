@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+
+import { CACHED_FILE_MAX_BYTES } from '../../proxy/config.js';
+import { ask, FILES, publish, publishSnapshot, startProxy, tree, type TestProxy } from './support.js';
+
+const FROM = 1_000;
+const LONG = JSON.stringify({ id: 7, members: Array.from({ length: 300 }, (_, index) => index * 31) });
+/** At a low effort, since most of what is compressed here is large. */
+const brotli = (content: string | Buffer): Buffer =>
+  brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+const TARGET = '/api/v1/group/7';
+const FILE = 'api/v1/group/7.json';
+
+async function publishCompressed(root: string, file: string, content: string): Promise<void> {
+  await publish(root, file, content);
+  await publish(root, `${file}.br`, brotli(content));
+  await publish(root, `${file}.gz`, gzipSync(content));
+}
+
+async function compressedTree(content = LONG): Promise<string> {
+  const root = await tree({ compressed_from: FROM });
+  await publishCompressed(root, FILE, content);
+  return root;
+}
+
+/** The bytes of the body, as they come. */
+async function bodyOf({ port }: TestProxy, headers: Record<string, string>): Promise<Buffer> {
+  return new Promise((settle, reject) => {
+    request({ port, host: '127.0.0.1', path: TARGET, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => settle(Buffer.concat(chunks)));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+const accepting = (coding: string): { headers: Record<string, string> } => ({
+  headers: { 'Accept-Encoding': coding },
+});
+
+describe('Accept-Encoding', () => {
+  it('gets the file as the generator compressed it, with an ETag of its own', async () => {
+    const proxy = await startProxy(await compressedTree());
+    const plain = await proxy.ask(TARGET);
+    const br = await proxy.ask(TARGET, accepting('gzip, br'));
+    const gzip = await proxy.ask(TARGET, accepting('gzip'));
+    expect(plain.text).toBe(LONG);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(br.headers['content-encoding']).toBe('br');
+    expect(gzip.headers['content-encoding']).toBe('gzip');
+    expect(brotliDecompressSync(await bodyOf(proxy, { 'Accept-Encoding': 'br' })).toString()).toBe(LONG);
+    expect(gunzipSync(await bodyOf(proxy, { 'Accept-Encoding': 'gzip' })).toString()).toBe(LONG);
+    const tag = String(plain.headers.etag).slice(0, -1);
+    expect([br.headers.etag, gzip.headers.etag]).toEqual([`${tag}-br"`, `${tag}-gz"`]);
+    for (const { headers } of [plain, br, gzip]) {
+      expect(headers.vary).toBe('Accept-Encoding');
+      expect(headers['last-modified']).toBe(plain.headers['last-modified']);
+      expect(headers['content-type']).toBe(plain.headers['content-type']);
+    }
+  });
+
+  it('gets the file as it is where that is refused as well: never 406', async () => {
+    const { ask } = await startProxy(await compressedTree());
+    const answer = await ask(TARGET, accepting('identity;q=0, *;q=0'));
+    expect([answer.status, answer.text, answer.headers.vary]).toEqual([200, LONG, 'Accept-Encoding']);
+  });
+
+  it('varies exactly the files of that size, and no download', async () => {
+    const root = await compressedTree();
+    await publishCompressed(root, 'downloads/groups.csv', LONG);
+    await publishCompressed(root, 'api/v1/group/8.json', 'x'.repeat(FROM));
+    await publishCompressed(root, 'group/7/history.json', 'x'.repeat(FROM - 1));
+    const { ask } = await startProxy(root);
+    const varyOf = async (target: string): Promise<(string | undefined)[]> => {
+      const { headers } = await ask(target, accepting('br'));
+      return [headers.vary, headers['content-encoding']];
+    };
+    expect(await varyOf('/api/v1/group/8')).toEqual(['Accept-Encoding', 'br']);
+    expect(await varyOf('/group/7/history.json')).toEqual([undefined, undefined]);
+    expect(await varyOf('/downloads/groups.csv')).toEqual([undefined, undefined]);
+    expect(await varyOf('/nothing')).toEqual([undefined, undefined]);
+  });
+
+  it('means nothing for a tree that compresses nothing', async () => {
+    const root = await tree();
+    await publishCompressed(root, FILE, LONG);
+    const { ask } = await startProxy(root);
+    const { headers } = await ask(TARGET, accepting('br'));
+    expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
+  });
+
+  it('has If-None-Match compared with the form that would be sent', async () => {
+    const { ask } = await startProxy(await compressedTree());
+    const etags = { br: '', gzip: '', identity: '' };
+    for (const coding of ['br', 'gzip', 'identity'] as const) {
+      etags[coding] = String((await ask(TARGET, accepting(coding))).headers.etag);
+    }
+    const short = await ask(TARGET, { headers: { 'Accept-Encoding': 'br', 'If-None-Match': etags.br } });
+    expect(short.status).toBe(304);
+    expect([short.headers.vary, short.headers.etag]).toEqual(['Accept-Encoding', etags.br]);
+    expect(short.headers['content-encoding']).toBeUndefined();
+    for (const other of [etags.gzip, etags.identity]) {
+      const headers = { 'Accept-Encoding': 'br', 'If-None-Match': other };
+      expect((await ask(TARGET, { headers })).status).toBe(200);
+    }
+  });
+
+  it('has Range take its part from the form that is sent, which If-Range has to name', async () => {
+    const proxy = await startProxy(await compressedTree());
+    const whole = await bodyOf(proxy, { 'Accept-Encoding': 'br' });
+    const { headers } = await proxy.ask(TARGET, accepting('br'));
+    const part = { 'Accept-Encoding': 'br', Range: 'bytes=10-19' };
+    const answer = await proxy.ask(TARGET, { headers: part });
+    expect(answer.headers).toMatchObject({
+      'content-range': `bytes 10-19/${whole.length}`,
+      'content-encoding': 'br',
+      etag: headers.etag,
+      vary: 'Accept-Encoding',
+    });
+    expect(await bodyOf(proxy, part)).toEqual(whole.subarray(10, 20));
+    const { etag } = (await proxy.ask(TARGET)).headers;
+    const mixed = await proxy.ask(TARGET, { headers: { ...part, 'If-Range': String(etag) } });
+    expect(mixed.status).toBe(200);
+  });
+});
+
+describe('A compressed sibling', () => {
+  it.each([
+    ['is missing', async (root: string) => rm(join(root, `${FILE}.br`))],
+    ['is no such compression', async (root: string) => publish(root, `${FILE}.br`, 'no brotli')],
+    ['is cut short', async (root: string) => publish(root, `${FILE}.br`, brotli(LONG).subarray(0, -9))],
+    ['is of another version', async (root: string) => publish(root, `${FILE}.br`, brotli(`${LONG} `))],
+    ['is of much more', async (root: string) => publish(root, `${FILE}.br`, brotli(Buffer.alloc(5e7)))],
+    [
+      'leads elsewhere',
+      async (root: string) => {
+        await rm(join(root, `${FILE}.br`));
+        await symlink(join(root, 'secret.json'), join(root, `${FILE}.br`));
+      },
+    ],
+  ])('that %s gives way to the next best', async (_name, spoil) => {
+    const root = await compressedTree();
+    await spoil(root);
+    const { ask } = await startProxy(root);
+    for (let count = 0; count < 2; count += 1) {
+      expect((await ask(TARGET, accepting('br, gzip'))).headers['content-encoding']).toBe('gzip');
+      const answer = await ask(TARGET, accepting('br'));
+      expect([answer.text, answer.headers.vary]).toEqual([LONG, 'Accept-Encoding']);
+    }
+  });
+
+  it('that can not be read gives way, too', async () => {
+    const root = await tree({ compressed_from: 0 });
+    await symlink('/proc/self', join(root, 'proc'));
+    const route = { name: 'x', path: '/x', file: 'x.json', class: 'record', type: 'application/json' };
+    await publish(root, 'x.json', '{}');
+    // A folder in its place.
+    await publish(root, 'x.json.br/y', '');
+    await publishSnapshot(root, { compressed_from: 0, routes: [route] });
+    const { ask } = await startProxy(root);
+    expect((await ask('/x', accepting('br'))).text).toBe('{}');
+  });
+
+  it('of an older or newer version than the file is never sent under its ETag, at any moment of a commit', async () => {
+    const root = await compressedTree();
+    const proxy = await startProxy(root, { apiTokens: '100000' });
+    const bodies = new Map<string, string>();
+    const look = async (): Promise<void> => {
+      const plain = await proxy.ask(TARGET);
+      bodies.set(String(plain.headers.etag).slice(1, -1), plain.text);
+      for (const coding of ['br', 'gzip']) {
+        const { headers } = await proxy.ask(TARGET, accepting(coding));
+        const body = await bodyOf(proxy, { 'Accept-Encoding': coding });
+        const decoded =
+          headers['content-encoding'] === 'br'
+            ? brotliDecompressSync(body)
+            : headers['content-encoding'] === 'gzip'
+              ? gunzipSync(body)
+              : body;
+        expect(decoded.toString()).toBe(bodies.get(String(headers.etag).replace(/^"|(-br|-gz)?"$/g, '')));
+      }
+    };
+    let sequence = 4;
+    for (const order of [
+      ['', '.br', '.gz'],
+      ['.gz', '', '.br'],
+      ['.br', '.gz', ''],
+    ]) {
+      const next = `${LONG}${' '.repeat(sequence)}`;
+      const forms: Record<string, string | Buffer> = {
+        '': next,
+        '.br': brotli(next),
+        '.gz': gzipSync(next),
+      };
+      for (const suffix of order) {
+        await publish(root, `${FILE}${suffix}`, forms[suffix] ?? '');
+        // As a proxy that starts now, or one whose cache was too small, sees it.
+        await publishSnapshot(root, { sequence, compressed_from: FROM });
+        proxy.advance(1_000);
+        await look();
+      }
+      sequence += 1;
+      expect((await proxy.ask(TARGET, accepting('br'))).headers['content-encoding']).toBe('br');
+      expect((await proxy.ask(TARGET, accepting('gzip'))).headers['content-encoding']).toBe('gzip');
+    }
+  });
+
+  it('of a file too large to hold is sent from memory, or streamed if it is too large as well', async () => {
+    const dull = 'x'.repeat(CACHED_FILE_MAX_BYTES * 2);
+    const dense = randomBytes(CACHED_FILE_MAX_BYTES * 2).toString('base64');
+    for (const content of [dull, dense]) {
+      const proxy = await startProxy(await compressedTree(content));
+      const body = await bodyOf(proxy, { 'Accept-Encoding': 'br' });
+      expect(body.length > CACHED_FILE_MAX_BYTES).toBe(content === dense);
+      expect(brotliDecompressSync(body).toString() === content).toBe(true);
+      const part = await bodyOf(proxy, { 'Accept-Encoding': 'br', Range: 'bytes=-7' });
+      expect(part).toEqual(body.subarray(-7));
+    }
+  });
+});
+
+describe('no Accept-Encoding', () => {
+  it('gets the file as it is', async () => {
+    const { port } = await startProxy(await compressedTree());
+    const answer = await ask(port, TARGET);
+    expect([answer.text, answer.headers.vary]).toEqual([LONG, 'Accept-Encoding']);
+    expect((await ask(port, '/api/v1/group/8')).text).toBe(FILES['api/v1/group/8.json']);
+  });
+});
