@@ -4,11 +4,13 @@ import { Failure, isInterrupt, messageOf } from './errors.js';
 import { manifest } from './outputs/manifest.js';
 import { outputs } from './outputs/index.js';
 import type { Progress } from './progress.js';
+import type { Outcome } from './publish/comparison.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
 import type { Announcement, Plan } from './publish/publisher.js';
 import type { Changes } from './publish/series.js';
-import { check } from './register/check.js';
+import { completeCommit } from './publish/settle.js';
+import { check, isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
@@ -52,10 +54,12 @@ export interface Published {
  */
 export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
   const { progress } = effects;
+  // Whatever the register is like, a tree between two snapshots can't wait.
+  await completeCommit(config.out, progress);
   const register = Register.open(config.register);
   try {
     const report = await untouched(check(register, progress, config.skipInvalid));
-    if (report.total > 0 && !(config.skipInvalid && report.skippable)) return { published: false, report };
+    if (!isPublishable(report, config.skipInvalid)) return { published: false, report };
     markWithheld(register);
     const overview = measure(register);
     const table = routes(config.layout);
@@ -100,7 +104,8 @@ async function render(
     }
     progress.finish();
     const plan = publisher.plan();
-    if (!config.acceptRemovals) brake(plan);
+    const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute);
+    if (doubt !== undefined) throw Failure.invalid(doubt);
     return plan;
   } catch (error) {
     // The error that stopped the build matters more than one of cleaning up after it.
@@ -137,17 +142,18 @@ export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntrie
 /** More than this share of a kind's records gone at once is more likely a broken register than the truth. */
 const PLAUSIBLE_REMOVAL = 0.1;
 
-/** @throws Failure invalid: so many records would be removed that somebody should look first */
-function brake({ byRoute }: Plan): void {
+/** Why somebody should look before a build removes so much; undefined where it is plausible. */
+export function implausible(byRoute: Outcome['byRoute']): string | undefined {
   for (const [kind, route] of Object.entries(RECORD_ROUTES)) {
     const { changed = 0, removed = 0, unchanged = 0 } = byRoute.get(route) ?? {};
     const before = changed + removed + unchanged;
     if (removed === 0 || (removed < before && removed <= PLAUSIBLE_REMOVAL * before)) continue;
-    throw Failure.invalid(
+    return (
       `${removed} of ${before} ${kind} would be removed, expected at most ${100 * PLAUSIBLE_REMOVAL} %` +
-        ` (--accept-removals publishes all the same)`,
+      ` (--accept-removals publishes all the same)`
     );
   }
+  return undefined;
 }
 
 const expectedFiles = ({ populations }: Overview): number =>

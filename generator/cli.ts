@@ -18,9 +18,13 @@ const stop = new AbortController();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 
+const shown = new Set<Progress>();
+
 function progress(quiet: boolean): Progress {
   const mode = quiet ? 'quiet' : process.stderr.isTTY ? 'terminal' : 'plain';
-  return progressFor(mode, stop.signal, warn);
+  const made = progressFor(mode, stop.signal, warn);
+  shown.add(made);
+  return made;
 }
 
 function self(): { name: string; version: string } {
@@ -87,6 +91,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Once: whoever asks again gets the system's way.
   process.once(signal, () => stop.abort(Failure.interrupted(`stopped by ${signal}`)));
 }
+// Nobody reads the messages: the exit code still tells.
+process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error) => {
   // A reader that has seen enough (`| head`) is no error; a result that is lost is one.
   if (codeOf(error) === 'EPIPE') process.exit(process.exitCode ?? EXIT.done);
@@ -97,5 +103,6 @@ process.stdout.on('error', (error) => {
 try {
   await program.parseAsync();
 } catch (error) {
+  for (const bar of shown) bar.stop();
   process.exitCode = failed(error);
 }

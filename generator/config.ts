@@ -102,6 +102,7 @@ export function buildConfig(flags: unknown): BuildConfig {
   const given = parsed(buildFlags, flags, 'option');
   const { limits, base_url, tag_authority, ...operator } = readOperator(given.operator);
   requireApart(given.register, given.out);
+  requireOwnFiles(given);
   return Object.freeze({
     register: given.register,
     out: given.out,
@@ -140,6 +141,28 @@ function requireApart(register: string, out: string): void {
   if (way === '') throw Failure.usage(`output folder "${out}" is the register itself`);
   if (way !== '..' && !way.startsWith(`..${sep}`)) {
     throw Failure.usage(`register "${register}" lies inside the output folder "${out}", expected it outside`);
+  }
+}
+
+/** A list is written over whatever is in its place. */
+function requireOwnFiles({
+  register,
+  operator,
+  out,
+  purgeList,
+  filesFrom,
+}: z.infer<typeof buildFlags>): void {
+  for (const list of [purgeList, filesFrom]) {
+    if (list === undefined) continue;
+    const real = realOf(list);
+    if ([register, operator].some((file) => realOf(file) === real) || real.startsWith(realOf(out) + sep)) {
+      throw Failure.usage(
+        `list "${list}" would replace an input or lie in the tree, expected a file of its own`,
+      );
+    }
+  }
+  if (purgeList !== undefined && filesFrom !== undefined && realOf(purgeList) === realOf(filesFrom)) {
+    throw Failure.usage(`"${purgeList}" is given for both lists, expected a file for each`);
   }
 }
 

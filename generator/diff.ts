@@ -1,6 +1,7 @@
 /** What a build would do, without doing it: counts, and examples with old and new values. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { implausible } from './build.js';
 import type { BuildConfig } from './config.js';
 import { Failure, codeOf } from './errors.js';
 import { outputs } from './outputs/index.js';
@@ -12,7 +13,7 @@ import { readManifest } from './publish/manifest.js';
 import type { Manifest } from './publish/manifest.js';
 import type { Changes } from './publish/series.js';
 import { Tree } from './publish/tree.js';
-import { check } from './register/check.js';
+import { check, isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
@@ -40,6 +41,8 @@ export interface Difference {
   /** Documents of the same content that would lie elsewhere (another layout). */
   readonly moved: number;
   readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
+  /** Why the build would refuse to remove so much; null where it would not. */
+  readonly implausible: string | null;
   /** Up to `EXAMPLES` of each sort for each route. */
   readonly examples: readonly Example[];
 }
@@ -55,7 +58,7 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
   try {
     const report = await check(register, progress, config.skipInvalid);
     const { tree, manifest } = published(config.out);
-    if (report.total > 0 && !(config.skipInvalid && report.skippable)) {
+    if (!isPublishable(report, config.skipInvalid)) {
       throw Failure.invalid(
         `the register has ${report.total} findings, so a build would publish nothing (see check)`,
       );
@@ -83,13 +86,15 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
         if (pause !== undefined) await pause;
       }
       progress.finish();
-      const { changes, moved, byRoute } = comparison.finish();
+      comparison.finish();
+      const { changes, moved, byRoute } = comparison.outcome();
       return {
         report,
         sequence: manifest?.sequence ?? null,
         changes,
         moved,
         byRoute: Object.fromEntries(byRoute),
+        implausible: implausible(byRoute) ?? null,
         examples: examples.list,
       };
     } finally {
@@ -107,13 +112,22 @@ function published(out: string): { tree: Tree; manifest: Manifest | undefined } 
       `a commit to "${out}" was interrupted, expected a whole tree (see verify --repair)`,
     );
   }
-  const manifest = readManifest(tree.manifest);
+  const manifest = manifestOf(tree);
   if (manifest !== undefined && !soundLedger(tree.ledger, manifest.digest)) {
     throw Failure.invalid(
       `the ledger of "${out}" is missing or damaged, expected a sound one (see verify --repair)`,
     );
   }
   return { tree, manifest };
+}
+
+function manifestOf(tree: Tree): Manifest | undefined {
+  try {
+    return readManifest(tree.manifest);
+  } catch (error) {
+    if (codeOf(error) === 'ENOTDIR') throw Failure.environment(`output folder "${tree.out}" is no folder`);
+    throw error;
+  }
 }
 
 /** The first few of each sort. */

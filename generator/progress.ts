@@ -8,6 +8,8 @@ export interface Progress {
   /** When it returns a promise, await it: signals and timers have their turn, and it rejects if one says stop. */
   advance(steps: number): Promise<void> | undefined;
   finish(): void;
+  /** Whatever is shown goes, finished or not: an error is to be read, and the process to end. */
+  stop(): void;
 }
 
 /** Work runs this long before signals and timers get their turn: 50 ms. */
@@ -51,6 +53,8 @@ abstract class Paced implements Progress {
     this.end();
   }
 
+  stop(): void {}
+
   protected begin(): void {}
   protected paint(_now: number): void {}
   protected end(): void {}
@@ -74,7 +78,12 @@ class Bar extends Paced {
   }
 
   protected override end(): void {
+    this.stop();
+  }
+
+  override stop(): void {
     this.#bar?.stop();
+    this.#bar = undefined;
   }
 }
 

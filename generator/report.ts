@@ -59,7 +59,14 @@ export const checkedLine = (register: string, { total }: CheckReport, cost: Cost
     : `"${register}" breaks the contract in ${number(total)} ${total === 1 ? 'place' : 'places'} (${costText(cost)})`;
 
 /** Counts per route, then examples with their old and new values. */
-export function differenceLines({ sequence, changes, moved, byRoute, examples }: Difference): string[] {
+export function differenceLines({
+  sequence,
+  changes,
+  moved,
+  byRoute,
+  implausible,
+  examples,
+}: Difference): string[] {
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
   const touched = changes.added + changes.changed + changes.removed;
   const moves = moved > 0 ? [`A build would move ${number(moved)} unchanged files of ${against}`] : [];
@@ -70,6 +77,7 @@ export function differenceLines({ sequence, changes, moved, byRoute, examples }:
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
       .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
+    ...(implausible === null ? [] : [`It would be refused: ${implausible}`]),
     'For example',
     ...examples.flatMap(({ what, url, fields = [] }) => [
       `  ${what} ${url}`,

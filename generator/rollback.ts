@@ -1,4 +1,5 @@
 /** Back to the previous snapshot, as a new one: whoever follows the change lists is led back like forward. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from './errors.js';
 import type { Effects } from './build.js';
@@ -6,7 +7,7 @@ import { RECORD_ROUTES, untouched, wholeSeconds } from './build.js';
 import type { Progress } from './progress.js';
 import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { isRendered } from './publish/comparison.js';
-import { LedgerReader } from './publish/ledger.js';
+import { LedgerReader, soundLedger } from './publish/ledger.js';
 import { readManifest } from './publish/manifest.js';
 import type { Manifest } from './publish/manifest.js';
 import { Publisher } from './publish/publisher.js';
@@ -64,6 +65,11 @@ async function open(out: string, progress: Progress): Promise<Opened> {
     ({ previous }) => {
       manifest = readManifest(join(previous, 'snapshot.json'));
       if (manifest === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
+      const ledger = join(previous, 'ledger');
+      const whole = manifest.routes.filter(isRendered).every(({ name }) => existsSync(join(ledger, name)));
+      if (!whole || !soundLedger(ledger, manifest.digest)) {
+        throw Failure.invalid(`the previous snapshot kept in "${out}" is damaged, expected its whole ledger`);
+      }
       return manifest.routes;
     },
     progress,

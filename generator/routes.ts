@@ -2,6 +2,7 @@
  * Every URL of the service, once. The index, the published route table that the proxy reads, the links in
  * records and the names of files all follow from here.
  */
+
 /** Which row of the caching table a response belongs to. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];

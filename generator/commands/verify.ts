@@ -6,9 +6,10 @@ import { EXIT, Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { LedgerReader } from '../publish/ledger.js';
 import { readManifest } from '../publish/manifest.js';
+import { completeCommit } from '../publish/settle.js';
 import { Tree } from '../publish/tree.js';
 import { prepareRepair, verify } from '../publish/verify.js';
-import { check } from '../register/check.js';
+import { check, isPublishable } from '../register/check.js';
 import { Register } from '../register/open.js';
 import { damageLines } from '../report.js';
 import { buildOptions } from './options.js';
@@ -22,13 +23,20 @@ interface Flags extends Common, Record<string, unknown> {
 export function addVerify(program: Command, { say, progress, effects, cost, exitWith }: Terminal): void {
   buildOptions(program.command('verify'))
     .description('Hold every file of the tree against its ledger and digest.')
-    .option('--repair', 'complete an interrupted commit, and render anew from the register what is damaged')
+    .option('--accept-removals', 'repair even if over 10 % of a kind, or all of it, would be removed')
+    .option(
+      '--repair',
+      'complete an interrupted commit, render anew from the register what is damaged, delete what is strange',
+    )
     .action(async ({ json, quiet, repair, ...flags }: Flags) => {
       const silent = quiet === true;
       const tree = Tree.published(flags.out);
       const repairing = repair === true ? repairConfig(tree, flags) : undefined;
-      // All that a repair needs is known to be in order before anything is touched.
-      if (repairing !== undefined) await requireSound(repairing, progress(silent));
+      if (repairing !== undefined) {
+        await completeCommit(flags.out, progress(silent));
+        // What else a repair needs is known to be in order before anything is touched.
+        await requireSound(repairing, progress(silent));
+      }
       const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
       let left = found.total;
       if (repairing !== undefined) {
@@ -51,15 +59,24 @@ function repairConfig(tree: Tree, flags: Record<string, unknown>): BuildConfig {
 }
 
 function layoutOf(tree: Tree): string | undefined {
+  const told = unlessDamaged(() => readManifest(tree.manifest)?.layout);
+  if (told !== undefined) return told;
+  const template = unlessDamaged(() => {
+    const ledger = LedgerReader.open(tree.ledger, 'group');
+    ledger?.close();
+    return ledger?.template;
+  });
+  return template?.includes(':bucket') === true ? 'bucketed' : undefined;
+}
+
+/** What is damaged is among what will be repaired. */
+function unlessDamaged<T>(read: () => T): T | undefined {
   try {
-    const layout = readManifest(tree.manifest)?.layout;
-    if (layout !== undefined) return layout;
-  } catch {
-    // Unreadable: that is among what will be repaired.
+    return read();
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
   }
-  const ledger = LedgerReader.open(tree.ledger, 'group');
-  ledger?.close();
-  return ledger?.template.includes(':bucket') === true ? 'bucketed' : undefined;
 }
 
 /** @throws Failure invalid: a tree can't be repaired from a register that breaks the contract */
@@ -67,7 +84,7 @@ async function requireSound(config: BuildConfig, progress: Progress): Promise<vo
   const register = Register.open(config.register);
   try {
     const report = await check(register, progress, config.skipInvalid);
-    if (report.total > 0 && !(config.skipInvalid && report.skippable)) {
+    if (!isPublishable(report, config.skipInvalid)) {
       throw Failure.invalid(
         `"${config.register}" breaks the contract in ${report.total} places, so nothing was repaired (see check)`,
       );

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  mkdirSync,
   openSync,
   readFileSync,
   readdirSync,
@@ -14,6 +15,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
 import { chunksOf } from './files.js';
+import type { Manifest } from './manifest.js';
 import type { StagePaths } from './stage.js';
 import type { Tree } from './tree.js';
 
@@ -76,17 +78,31 @@ function filesOf(folder: string): string[] {
   }
 }
 
-/** Takes the lists that are damaged, and those that only lead to them, out of the published index. */
-export function forgetLists(tree: Tree, damaged: ReadonlySet<string>): void {
-  const changes = readChangeIndex(tree);
+/**
+ * Takes the lists that are damaged, and those that only lead to them, out of the published index. Where nothing
+ * leads to the published snapshot any more, everybody starts over from it.
+ */
+export function mendIndex(
+  tree: Tree,
+  manifest: Pick<Manifest, 'sequence' | 'as_of' | 'built_at'>,
+  damaged: ReadonlySet<string>,
+): void {
+  const published = readChangeIndex(tree);
+  const changes = published[0]?.sequence === manifest.sequence ? published : [];
   const hole = changes.findIndex(({ file }) => file !== null && damaged.has(file.slice(1)));
-  const [newest] = changes;
-  if (hole < 0 || newest === undefined) return;
-  const reachable = changes.slice(0, hole);
-  // Without its list the newest snapshot is where everybody starts over.
-  const rest = hole === 0 ? [{ ...newest, from: null, file: null, bytes: null, sha256: null }] : reachable;
+  if (hole < 0 && changes.length > 0) return;
+  const { sequence, as_of, built_at } = manifest;
+  const start: Change = {
+    ...(changes[0] ?? { sequence, as_of, built_at, counts: {} }),
+    from: null,
+    file: null,
+    bytes: null,
+    sha256: null,
+  };
+  const rest = hole <= 0 ? [start] : changes.slice(0, hole);
   const partial = join(tree.state, 'index.json');
   writeFileSync(partial, JSON.stringify(indexOf(rest)), { flush: true });
+  mkdirSync(join(tree.out, 'changes'), { recursive: true });
   renameSync(partial, join(tree.out, 'changes', 'index.json'));
   for (const file of strayLists(tree, rest)) rmSync(join(tree.out, file));
 }

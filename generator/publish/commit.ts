@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../errors.js';
+import { Failure, codeOf } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { deleteFile, linesOf, moveInto } from './files.js';
 import { stagePaths } from './stage.js';
@@ -25,15 +25,28 @@ import type { Tree } from './tree.js';
  */
 export function seal(tree: Tree, sequence: number): void {
   const { journal } = stagePaths(tree);
-  // Node has no syncfs(2); coreutils has. Where there is none, a crash of the machine may cost a rebuild.
-  spawnSync('sync', ['-f', tree.stage], { stdio: 'ignore' });
-  const descriptor = openSync(journal, 'w');
+  // Node has no syncfs(2); coreutils has.
+  flush(tree.stage);
+  const partial = `${journal}.partial`;
+  const descriptor = openSync(partial, 'w');
   try {
     writeSync(descriptor, JSON.stringify({ sequence }));
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
+  renameSync(partial, journal);
+}
+
+/** One flush of the file system that holds a folder; of all, where `sync` can't tell them apart. */
+function flush(folder: string): void {
+  for (const options of [['-f', folder], []]) {
+    const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
+    if (status === 0) return;
+    // No such program: what is left is what the system does by itself within seconds.
+    if (codeOf(error) === 'ENOENT') return;
+  }
+  throw Failure.environment(`the file system of "${folder}" can't be flushed`);
 }
 
 /** Whether a commit was interrupted. */

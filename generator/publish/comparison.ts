@@ -33,7 +33,6 @@ export const isRendered = ({ name }: PublishedRoute): boolean => !OWN.has(name);
 export class Comparison {
   readonly routes: readonly PublishedRoute[];
   readonly #series: ReadonlyMap<string, Series>;
-  #outcome: Outcome | undefined;
 
   /**
    * @param routes all routes of the next snapshot; those of the publisher's own files are passed over
@@ -66,6 +65,12 @@ export class Comparison {
     ]);
   }
 
+  series(routeName: string): Series {
+    const series = this.#series.get(routeName);
+    if (series === undefined) throw new TypeError(`no route is named "${routeName}"`);
+    return series;
+  }
+
   /** Compares a rendered file. */
   note(routeName: string, key: number, body: string): Compared {
     return this.noteHash(routeName, key, Buffer.byteLength(body), hash('sha256', body, 'buffer'));
@@ -73,16 +78,13 @@ export class Comparison {
 
   /** Compares a file whose content is known by its hash. */
   noteHash(routeName: string, key: number, bytes: number, sha256: Buffer): Compared {
-    const series = this.#series.get(routeName);
-    if (series === undefined) throw new TypeError(`no route is named "${routeName}"`);
+    const series = this.series(routeName);
     return { series, ...series.note({ key, bytes, hash: sha256 }), bytes, hash: sha256 };
   }
 
-  /** No more files. */
-  finish(): Outcome {
-    if (this.#outcome !== undefined) return this.#outcome;
+  /** What all files come to; after `seal`, or where there is no ledger to seal. */
+  outcome(): Outcome {
     const all = [...this.#series.values()];
-    for (const series of all) series.finish();
     const sum = (count: (series: Series) => number): number =>
       all.reduce((total, series) => total + count(series), 0);
     const changes: Changes = {
@@ -91,7 +93,7 @@ export class Comparison {
       removed: sum((series) => series.changes.removed),
       unchanged: sum((series) => series.changes.unchanged),
     };
-    this.#outcome = {
+    return {
       changes,
       byRoute: new Map(all.map((series) => [series.route.name, series.changes])),
       files: changes.added + changes.changed + changes.unchanged,
@@ -101,11 +103,16 @@ export class Comparison {
       ),
       moved: sum((series) => series.moved),
     };
-    return this.#outcome;
   }
 
-  /** Ends the ledgers; their checksums by route. */
+  /** No more files: what the last snapshot still has is removed. */
+  finish(): void {
+    for (const series of this.#series.values()) series.finish();
+  }
+
+  /** No more files: ends the ledgers. Their checksums, by route. */
   seal(): Record<string, string> {
+    this.finish();
     const sums: Record<string, string> = {};
     for (const series of this.#series.values()) {
       const sum = series.seal();

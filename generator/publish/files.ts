@@ -1,6 +1,7 @@
 /** Files and folders of the tree: written, linked, moved into place, deleted with their emptied folders. */
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -57,7 +58,14 @@ export class FileWriter {
 
   /** Gives a file a second name here. */
   link(series: string, file: string, source: string): void {
-    linkSync(source, this.#place(series, file));
+    const path = this.#place(series, file);
+    try {
+      linkSync(source, path);
+    } catch (error) {
+      // Some file systems have no second names.
+      if (!['EPERM', 'ENOTSUP', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
+      copyFileSync(source, path);
+    }
   }
 }
 

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { codeOf } from '../errors.js';
+import { Failure, codeOf } from '../errors.js';
 
 /** A published file: key within its route, size in bytes, SHA-256 of the content (32 bytes). */
 export interface Entry {
@@ -131,9 +131,10 @@ export class LedgerReader {
     const head = Buffer.alloc(HEADER_MAX_BYTES);
     const length = readSync(descriptor, head, 0, head.length, 0);
     const end = head.subarray(0, length).indexOf(NEWLINE);
-    const header: unknown = JSON.parse(head.toString('utf8', 0, Math.max(end, 0)));
-    const { template } = headerSchema.parse(header);
-    return new LedgerReader(descriptor, template, end + 1, bufferEntries);
+    const template = templateOf(head.toString('utf8', 0, Math.max(end, 0)));
+    if (template !== undefined) return new LedgerReader(descriptor, template, end + 1, bufferEntries);
+    closeSync(descriptor);
+    throw Failure.invalid(`the ledger "${join(folder, route)}" is damaged: it has no header`);
   }
 
   /** Restricts reading to a part of the ledger, and goes to its start. */
@@ -198,6 +199,14 @@ export class LedgerReader {
 }
 
 const headerSchema = z.object({ template: z.string() });
+
+function templateOf(line: string): string | undefined {
+  try {
+    return headerSchema.parse(JSON.parse(line)).template;
+  } catch {
+    return undefined;
+  }
+}
 
 /** A whole ledger's own description: which snapshot it belongs to, and its files' checksums. */
 export interface LedgerIndex {

@@ -12,15 +12,14 @@ import { apply, isSealed, seal } from './commit.js';
 import { Comparison } from './comparison.js';
 import type { Compared, Outcome } from './comparison.js';
 import { treeDigest } from './digest.js';
-import { LedgerReader, LedgerWriter, soundLedger, writeLedgerIndex } from './ledger.js';
+import { LedgerReader, LedgerWriter, writeLedgerIndex } from './ledger.js';
 import { Lock } from './lock.js';
-import { readManifest } from './manifest.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
-import { elsewhere } from '../routes.js';
-import { rebuildLedger } from './rebuild.js';
+import { elsewhere, filler } from '../routes.js';
 import { RouteWalk, measure, scan } from './scan.js';
 import type { Scan } from './scan.js';
 import type { Gone } from './series.js';
+import { settle } from './settle.js';
 import { Stage } from './stage.js';
 import { Tree, asFailure } from './tree.js';
 
@@ -86,7 +85,7 @@ export class Publisher {
     try {
       const previous = await settle(tree, progress);
       const publisher = new Publisher(tree, lock, previous, routes(tree));
-      if (previous === undefined) {
+      if (previous === undefined && !tree.isEmpty()) {
         const { routes: ours } = publisher.#comparison;
         publisher.#found = await scan(tree, [...ours, ...inOtherLayout(ours)], progress);
       }
@@ -106,16 +105,25 @@ export class Publisher {
    * this build goes: a record that is withheld by now must not stay.
    */
   #removeStrays({ keys }: Scan): void {
-    const remove = (file: string): void => this.#stage.remove(file);
     for (const route of this.#comparison.routes) {
+      const { changes } = this.#comparison.series(route.name);
+      const file = filler(route.file);
+      const walk = new RouteWalk(route, COMPRESSED_FROM_BYTES, keys, (name, key) => {
+        this.#stage.remove(name);
+        if (name === file(key)) changes.removed += 1;
+      });
       const reader = LedgerReader.open(this.#stage.paths.ledger, route.name);
-      const walk = new RouteWalk(route, COMPRESSED_FROM_BYTES, keys, remove);
-      for (const entry of reader?.entries() ?? []) walk.meet(entry);
+      for (const entry of reader?.entries() ?? []) {
+        // What was there before is not added, whatever it held.
+        if (walk.meet(entry)[0]?.found !== true) continue;
+        changes.added -= 1;
+        changes.changed += 1;
+      }
       walk.finish();
       reader?.close();
     }
     for (const route of inOtherLayout(this.#comparison.routes)) {
-      new RouteWalk(route, COMPRESSED_FROM_BYTES, keys, remove).finish();
+      new RouteWalk(route, COMPRESSED_FROM_BYTES, keys, (name) => this.#stage.remove(name)).finish();
     }
   }
 
@@ -187,14 +195,14 @@ export class Publisher {
 
   #makePlan(): Plan {
     const previous = this.#previous;
-    const outcome = this.#comparison.finish();
     const sums = this.#comparison.seal();
+    if (this.#found !== undefined) this.#removeStrays(this.#found);
+    const outcome = this.#comparison.outcome();
     const { added, changed, removed } = outcome.changes;
     const touched = previous === undefined || added + changed + removed > 0;
     const { ledger } = this.#stage.paths;
     const digest = touched ? treeDigest(ledger, this.#comparison.routes) : previous.digest;
     writeLedgerIndex(ledger, { digest, sums });
-    if (this.#found !== undefined) this.#removeStrays(this.#found);
     // Where snapshot.json was lost, the change lists still know how far the counting had come.
     const last = previous?.sequence ?? readChangeIndex(this.tree)[0]?.sequence ?? 0;
     return { ...outcome, sequence: last + (touched || outcome.moved > 0 ? 1 : 0), digest };
@@ -249,7 +257,7 @@ export class Publisher {
       ),
     });
     for (const file of outdated) this.#stage.remove(file);
-    this.#stage.finish();
+    this.#stage.finish(this.#previous !== undefined);
   }
 
   /** Gives up before the commit: the published tree stays what it was. @param hurry somebody waits */
@@ -268,19 +276,3 @@ const inOtherLayout = (routes: readonly PublishedRoute[]): PublishedRoute[] =>
   routes
     .map((route) => ({ ...route, name: `${route.name}-elsewhere`, file: elsewhere(route.file) }))
     .filter(({ file }, index) => file !== routes[index]?.file);
-
-/** Completes an interrupted commit and rebuilds a ledger that can't be relied on; returns the snapshot there is. */
-export async function settle(tree: Tree, progress: Progress): Promise<Manifest | undefined> {
-  if (isSealed(tree)) {
-    progress.start('completing an interrupted commit', 0, 'moves');
-    await apply(tree, progress);
-    progress.finish();
-  }
-  const manifest = readManifest(tree.manifest);
-  if (manifest === undefined) {
-    rmSync(tree.ledger, { recursive: true, force: true });
-    return undefined;
-  }
-  if (soundLedger(tree.ledger, manifest.digest)) return manifest;
-  return { ...manifest, digest: await rebuildLedger(tree, tree.ledger, manifest, progress) };
-}

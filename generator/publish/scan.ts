@@ -12,7 +12,7 @@ import { compressedFrom } from './series.js';
 import { HARMLESS } from './tree.js';
 import type { Tree } from './tree.js';
 
-/** The keys of a route's files, ascending: 8 bytes a file is all that a scan keeps. */
+/** The keys of a route's files, ascending: all that a scan keeps, some 8 to 24 bytes a file. */
 export interface Scan {
   /** By route name, for compressed siblings with the suffix behind it: `group-history`, `group-history.gz`. */
   readonly keys: ReadonlyMap<string, Float64Array>;
@@ -87,13 +87,18 @@ export class RouteWalk {
   readonly #placeOf: (key: number) => string;
   readonly #from: number;
   readonly #sorts: readonly { readonly suffix: string; readonly keys: Float64Array; at: number }[];
-  readonly #onExtra: (file: string) => void;
+  readonly #onExtra: (file: string, key: number) => void;
 
   /**
    * @param from the size from which documents have compressed siblings
    * @param onExtra told of files that belong to no entry
    */
-  constructor(route: PublishedRoute, from: number, keys: Scan['keys'], onExtra: (file: string) => void) {
+  constructor(
+    route: PublishedRoute,
+    from: number,
+    keys: Scan['keys'],
+    onExtra: (file: string, key: number) => void,
+  ) {
     this.#placeOf = filler(route.file);
     this.#from = compressedFrom(route, from);
     this.#sorts = ['', ...CODINGS.map(({ suffix }) => suffix)].map((suffix) => ({
@@ -123,7 +128,7 @@ export class RouteWalk {
 
   #passTo(key: number, sort: { readonly suffix: string; readonly keys: Float64Array; at: number }): void {
     for (let extra = sort.keys[sort.at]; extra !== undefined && extra < key; extra = sort.keys[sort.at]) {
-      this.#onExtra(this.#placeOf(extra) + sort.suffix);
+      this.#onExtra(this.#placeOf(extra) + sort.suffix, extra);
       sort.at += 1;
     }
   }

@@ -2,7 +2,7 @@
  * The place where a commit is made ready: everything that needs room on the disk is done here, so that the commit
  * itself only renames and deletes.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../errors.js';
 import { contentUnder } from './codings.js';
@@ -109,12 +109,12 @@ export class Stage {
     }
   }
 
-  /** Keeps what is published under this name, for a rollback. What is gone can't be kept. */
+  /** Keeps what is published under this name, for a rollback. What is gone, or is no file, can't be kept. */
   keep(series: string, file: string): void {
     try {
       this.#kept.link(series, file, join(this.#tree.out, file));
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error;
+      if (!['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error;
     }
   }
 
@@ -145,10 +145,19 @@ export class Stage {
     for (const lines of [this.#puts, this.#deletes]) lines.finish();
   }
 
-  finish(): void {
+  /** @param intoFolders whether files go into folders that are there; a first build moves whole folders */
+  finish(intoFolders: boolean): void {
     for (const lines of this.#lines()) lines.finish();
+    if (!intoFolders) return;
     const folders = Math.min(this.#placed, RESERVED_FOLDERS);
-    writeFileSync(this.paths.reserve, Buffer.alloc(folders * BLOCK_BYTES + this.#placed * ENTRY_BYTES));
+    const blocks = folders + Math.ceil((this.#placed * ENTRY_BYTES) / BLOCK_BYTES);
+    const descriptor = openSync(this.paths.reserve, 'w');
+    try {
+      const block = Buffer.alloc(BLOCK_BYTES);
+      for (let count = 0; count < blocks; count += 1) writeSync(descriptor, block);
+    } finally {
+      closeSync(descriptor);
+    }
   }
 
   /** Deletes everything that was staged; when somebody waits, only what a moment allows: the next build does the rest. */

@@ -1,5 +1,5 @@
 /** The published tree as a folder: whose it is, and where its own bookkeeping lies. */
-import { readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { makeFolder } from './files.js';
@@ -50,7 +50,8 @@ export class Tree {
       makeFolder(out);
       const found = readdirSync(out);
       const strange = found.find((name) => !HARMLESS.has(name));
-      if (strange !== undefined && !found.includes(STATE) && !found.includes('snapshot.json')) {
+      const ours = found.includes('snapshot.json') || existsSync(tree.lock);
+      if (strange !== undefined && !ours) {
         throw Failure.environment(
           `output folder "${out}" is not empty and holds no snapshot.json (found "${strange}"), ` +
             `expected an empty folder or a published tree`,
@@ -58,12 +59,19 @@ export class Tree {
       }
       readManifest(tree.manifest);
       makeFolder(tree.state);
+      // It keeps what was replaced, also of records that are withheld by now.
+      chmodSync(tree.state, 0o700);
     } catch (error) {
       // Somebody else's folder, as far as a builder can tell.
       if (error instanceof Failure) throw Failure.environment(error.message);
       throw asFailure(error, `output folder "${out}"`);
     }
     return tree;
+  }
+
+  /** Whether there is nothing but bookkeeping. */
+  isEmpty(): boolean {
+    return readdirSync(this.out).every((name) => HARMLESS.has(name));
   }
 
   /**

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { forgetLists, readChangeIndex, strayLists } from './changes.js';
+import { mendIndex, readChangeIndex, strayLists } from './changes.js';
 import { CODINGS } from './codings.js';
 import type { Coding } from './codings.js';
 import { isSealed } from './commit.js';
@@ -15,7 +15,7 @@ import type { Entry } from './ledger.js';
 import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
-import { settle } from './publisher.js';
+import { settle } from './settle.js';
 import { RouteWalk, measure, measured, scan } from './scan.js';
 import type { Scan } from './scan.js';
 import type { Tree } from './tree.js';
@@ -50,12 +50,15 @@ class Findings {
 
 /** What a repair does with what it finds; verifying alone does nothing. */
 interface Repair {
-  /** A file is as the ledger says. */
-  sound(route: PublishedRoute, entry: Entry): void;
+  /** What the next ledger shall say of a file. */
+  entry(route: PublishedRoute, entry: Entry): void;
   extra(file: string): void;
 }
 
-const LOOK_ONLY: Repair = { sound: () => {}, extra: () => {} };
+const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {} };
+
+/** The hash of no file: the next build finds such an entry changed, or removes what is left of it. */
+const NO_HASH = Buffer.alloc(32);
 
 /**
  * Holds every file of the tree against the ledger, and the ledger against the digest in snapshot.json.
@@ -79,9 +82,9 @@ export async function verify(tree: Tree, progress: Progress): Promise<VerifyRepo
 }
 
 /**
- * Completes an interrupted commit, deletes what should not be there, and strikes from the ledger what is missing
- * or altered, so that the next build renders it anew. Change lists can't be made anew: the damaged one and those
- * that only lead to it are forgotten.
+ * Completes an interrupted commit, deletes what should not be there, and notes in the ledger what is missing or
+ * altered, so that the next build renders it anew. Change lists can't be made anew: the damaged one and those that
+ * only lead to it are forgotten.
  */
 export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
   const lock = Lock.take(tree.lock);
@@ -101,9 +104,9 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     }
     const interrupted = found.total;
     if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
-    const files = await strike(tree, manifest, found, progress);
+    const files = await note(tree, manifest, found, progress);
     const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
-    forgetLists(tree, lists);
+    mendIndex(tree, manifest, lists);
     // What the last commit replaced would bring the damage back.
     if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
     return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
@@ -122,8 +125,8 @@ function isUnreadable(tree: Tree): boolean {
   }
 }
 
-/** Leaves only what is sound in the ledger, and deletes what is not in it. */
-async function strike(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
+/** Notes in the ledger what is damaged, and deletes what is not in it. */
+async function note(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
   const folder = join(tree.state, 'repaired');
   rmSync(folder, { recursive: true, force: true });
   const writers = new Map(
@@ -133,7 +136,7 @@ async function strike(tree: Tree, manifest: Manifest, found: Findings, progress:
   );
   const extras: string[] = [];
   const repair: Repair = {
-    sound: (route, entry) => writers.get(route.name)?.add(entry),
+    entry: (route, entry) => writers.get(route.name)?.add(entry),
     extra: (file) => extras.push(file),
   };
   const files = await hold(tree, manifest, found, repair, progress);
@@ -205,7 +208,7 @@ function* holdRoute(
       return isAsLedgered(join(tree.out, file), entry, CODINGS[index - 1]) ? [] : [[file, 'altered']];
     });
     for (const [file, what] of wrong) found.add(file, what);
-    if (wrong.length === 0) repair.sound(route, entry);
+    repair.entry(route, wrong.length === 0 ? entry : { ...entry, hash: NO_HASH });
     yield 1;
   }
   walk.finish();

@@ -37,6 +37,10 @@ const SHOWN_CHARACTERS = 120;
 export const describe = ({ table, key, column, value, expected }: Finding): string =>
   `${[table, key].filter(Boolean).join(' ')}: ${column} is ${value}, expected ${expected}`;
 
+/** Whether a register with this report may be published, with or without what breaks the contract. */
+export const isPublishable = ({ total, skippable }: CheckReport, skipInvalid: boolean): boolean =>
+  total === 0 || (skipInvalid && skippable);
+
 /** Collects findings, and counts those beyond what anyone would read. */
 class Findings {
   readonly findings: Finding[] = [];

@@ -17,11 +17,17 @@ export function markWithheld(register: Register): void {
     ['user', 'usernames', 'user_id', 'username'],
     ['group', 'groups', 'id', 'name'],
     ['group', 'group_names', 'group_id', 'name'],
+    // What others call them, where the register has no record of their own.
+    ['user', 'groups', 'owner_id', 'owner_name'],
+    ['user', 'group_owners', 'owner_id', 'owner_name'],
+    ...(['user', 'group'] as const).flatMap((kind) =>
+      ['games', 'items'].map((table) => [kind, table, 'creator_id', 'creator_name'] as const),
+    ),
   ];
   for (const [kind, table, id, column] of called) {
     register.execute(
       `INSERT OR IGNORE INTO temp._withheld_name SELECT ${literal(kind)}, ${name(column)} FROM ${name(table)}` +
-        ` WHERE ${name(id)} IN (SELECT id FROM temp._withheld WHERE kind = ${literal(kind)})` +
+        ` WHERE ${id === 'creator_id' ? `creator_type IS NOT ${literal(kind === 'user' ? 'group' : 'user')} AND ` : ''}${name(id)} IN (SELECT id FROM temp._withheld WHERE kind = ${literal(kind)})` +
         ` AND ${name(column)} IS NOT NULL`,
     );
   }

@@ -97,7 +97,7 @@ export const textColumns = (table: Table): string[] =>
 export const isUtf8 = (sql: string): string => `is_utf8(CAST(coalesce(${sql}, '') AS BLOB))`;
 
 /**
- * A value as text that fits one line, for `shown` in check.ts: texts as JSON, which escapes controls and goes on
+ * A value as text that fits one line, for `shorten` in check.ts: texts as JSON, which escapes controls and goes on
  * behind a NUL; what is no valid text as bytes.
  */
 export const asText = (sql: string): string =>

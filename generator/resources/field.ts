@@ -33,7 +33,7 @@ export interface Column {
   readonly identifies?: Reference;
 }
 
-/** Which record a row's columns point at. Both `user` and `group` are possible where `kindColumn` is null. */
+/** Which record a row's columns point at. Both a user and a group are possible where the kind was not measured. */
 export interface Reference {
   readonly id: string;
   readonly name: string;

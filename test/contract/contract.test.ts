@@ -115,6 +115,6 @@ describe('the README', () => {
     const real = SETTINGS.map(({ flag }) => flag.split(' ')[0]);
     const rows = readme.split('## The proxy')[1]?.split('\n\n')[3] ?? '';
     const told = [...rows.matchAll(/`(--[a-z-]+)/g)].map(([, option]) => option);
-    expect(told.toSorted()).toEqual(real.toSorted());
+    expect(new Set(told)).toEqual(new Set(real));
   });
 });

@@ -93,16 +93,19 @@ const RECIPES: Readonly<Record<string, Make>> = {
   smuggling: (dice) => {
     const inner = request('GET', dice.pick(['/.env', '/api/v1/group/7', '/../canary.txt']));
     const coding = dice.pick([
-
-        'chunked',
-        'Chunked',
-        'xchunked',
-        'identity, chunked',
-        'chunked, identity',
-        ' chunked',
-        '\tchunked',
-      ,
-'chunked\r\nTransfer-Encoding: x', '\vchunked', 'chunked;q=1', '"chunked"', 'gzip, chunked', '',
+      'chunked',
+      'Chunked',
+      'xchunked',
+      'identity, chunked',
+      'chunked, identity',
+      ' chunked',
+      '\tchunked',
+      'chunked\r\nTransfer-Encoding: x',
+      '\vchunked',
+      'chunked;q=1',
+      '"chunked"',
+      'gzip, chunked',
+      '',
     ]);
     const length = dice.pick([
       '0',
@@ -176,24 +179,23 @@ const RECIPES: Readonly<Record<string, Make>> = {
   },
   'other protocols': (dice) =>
     dice.pick([
+      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+      'SSH-2.0-x\r\n',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
 
-        '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-        'SSH-2.0-x\r\n',
-        'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-      ,
+      'GET /api/v1\r\n',
+      'GET /api/v1 HTTP/1.2\r\nHost: x\r\n\r\n',
+      'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n',
 
-        'GET /api/v1\r\n',
-        'GET /api/v1 HTTP/1.2\r\nHost: x\r\n\r\n',
-        'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n',
-      ,
-
-        'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
-        '\r\n\r\n\r\n',
-        '*1\r\n$4\r\nPING\r\n',
-        'EHLO x\r\n',
-        ' ',
-      ,
-'GET /api/v1 HTTP/1.1', 'GET /api/v1 HTTP/9.9\r\n\r\n', 'GET /api/v1 ICE/1.0\r\n\r\n', '\0\0\0\0',
+      'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+      '\r\n\r\n\r\n',
+      '*1\r\n$4\r\nPING\r\n',
+      'EHLO x\r\n',
+      ' ',
+      'GET /api/v1 HTTP/1.1',
+      'GET /api/v1 HTTP/9.9\r\n\r\n',
+      'GET /api/v1 ICE/1.0\r\n\r\n',
+      '\0\0\0\0',
       bytes(dice, 1 + dice.below(500)),
     ]),
   'line ends': (dice) => {
@@ -206,17 +208,10 @@ const RECIPES: Readonly<Record<string, Make>> = {
     return parts.map((part) => part + dice.pick(ENDS)).join('');
   },
   mutation: (dice) => {
-    const whole = [
-      ...request(
-        'GET',
-        dice.pick(TARGETS),
-        'Range: bytes=0-5',
-        'Accept-Encoding: gzip, br',
-        'If-None-Match: "x"',
-      ),
-    ];
+    const fields = ['Range: bytes=0-5', 'Accept-Encoding: gzip, br', 'If-None-Match: "x"'];
+    const whole = request('GET', dice.pick(TARGETS), ...fields).split('');
     for (let left = 1 + dice.below(6); left > 0; left -= 1) {
-      whole.splice(dice.below(whole.length), dice.below(3), ...bytes(dice, dice.below(3)));
+      whole.splice(dice.below(whole.length), dice.below(3), bytes(dice, dice.below(3)));
     }
     return whole.join('');
   },

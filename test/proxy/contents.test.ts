@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 import { CACHED_FILE_MAX_BYTES } from '../../proxy/config.js';
@@ -139,6 +140,26 @@ describe('Contents memory', () => {
     expect(contents.fresh('0.json', 1)).toBeDefined();
     expect(contents.fresh('39.json', 1)).toBeDefined();
     expect(contents.fresh('1.json', 1)).toBeUndefined();
+  });
+
+  it('counts compressed forms, and what can not be had compressed, and lets go of them as well', async () => {
+    const { root, contents } = await makeContents(20_000);
+    const text = 'x'.repeat(4_000);
+    await publish(root, 'a.json', text);
+    await publish(root, 'a.json.gz', gzipSync(text));
+    const of = await contents.read('a.json', 1);
+    if (of === undefined) throw new Error('expected the file to be there');
+    const alone = contents.bytes;
+    const { size } = await contents.readVariant({ coding: 'gzip', of }, 1);
+    expect(contents.bytes).toBe(alone + 1_024 + size);
+    expect(await contents.readVariant({ coding: 'br', of }, 1)).toBe(of);
+    expect(contents.bytes).toBe(alone + 2 * 1_024 + size);
+    for (let index = 0; index < 20; index += 1) {
+      await publish(root, `${index}.json`, text);
+      await contents.read(`${index}.json`, 1);
+      expect(contents.bytes).toBeLessThanOrEqual(20_000);
+    }
+    expect(contents.freshVariant({ coding: 'gzip', of }, 1)).toBeUndefined();
   });
 
   it('does not hold a file of more than 1 MiB, but its ETag', async () => {

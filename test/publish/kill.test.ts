@@ -132,7 +132,7 @@ describe('a build that dies at a call that changes the disk', () => {
   it('while an interrupted commit is being completed is completed by the one after', async () => {
     const { committing } = await numbers();
     const deaths = await dieAt(
-      committing.filter((number) => number % 4 === 0),
+      committing.filter((number) => number % 2 === 0),
       async (to) => {
         await survive(withFault(deadFrom(9), () => buildWith({ register: both.registers[to], out })));
         await buildWith({ register: both.registers[to], out });

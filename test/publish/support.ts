@@ -234,6 +234,7 @@ export function progressThat(
       }
     },
     finish: () => undefined,
+    stop: () => undefined,
   };
   return { progress, steps: () => step };
 }
