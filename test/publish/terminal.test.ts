@@ -1,0 +1,43 @@
+/** On a terminal the bar is drawn by a timer, which must not outlive the work. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { published } from '../support/build.js';
+import { PROJECT, temporary } from '../support/folder.js';
+import { writeRegister } from '../support/register.js';
+
+const path = temporary();
+const hasScript = spawnSync('script', ['--version']).status === 0;
+const why = hasScript ? '' : ' (SKIPPED: no `script` of util-linux to make a terminal)';
+
+/** Runs the command line on a pseudo-terminal. */
+function onTerminal(...args: readonly string[]): { code: number | null; shown: string } {
+  const command = [process.execPath, join(PROJECT, 'build/generator/cli.js'), ...args].join(' ');
+  const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+    encoding: 'utf8',
+    timeout: 20_000,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return { code: status, shown: stdout };
+}
+
+describe(`on a terminal${why}`, () => {
+  it.runIf(hasScript)('a build that is refused while the bar is shown says so, and ends', async () => {
+    const out = path('dist');
+    await published({ register: writeRegister(path('full.sqlite'), { items: [{ id: 1 }, { id: 2 }] }), out });
+    const empty = writeRegister(path('empty.sqlite'), {});
+    const { code, shown } = onTerminal('build', '--register', empty, '--out', out);
+    expect(code).toBe(1);
+    expect(shown).toContain('2 of 2 items would be removed');
+    // The cursor, which the bar hides, is shown again.
+    expect(shown.lastIndexOf('\u001b[?25h')).toBeGreaterThan(shown.lastIndexOf('\u001b[?25l'));
+  });
+
+  it.runIf(hasScript)('a build draws a bar and leaves only its summary', () => {
+    const register = writeRegister(path('some.sqlite'), { items: [{ id: 1 }] });
+    const { code, shown } = onTerminal('build', '--register', register, '--out', path('dist'));
+    expect(code).toBe(0);
+    expect(shown).toContain('rendering [');
+    expect(shown).toContain('Published snapshot 1');
+  });
+});
