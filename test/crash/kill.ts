@@ -30,10 +30,10 @@ export async function buildWhole(register: string, out: string): Promise<void> {
   if (code !== 0) throw new Error(`build of ${register} ended with ${code}: ${child.messages.join('')}`);
 }
 
-function start(register: string, out: string) {
+function start(register: string, out: string, more: readonly string[] = []) {
   const child = spawn(
     process.execPath,
-    [CLI, 'build', '--register', register, '--out', out, '--quiet', '--accept-removals'],
+    [CLI, 'build', '--register', register, '--out', out, '--quiet', '--accept-removals', ...more],
     {
       stdio: ['ignore', 'ignore', 'pipe'],
     },
@@ -48,6 +48,7 @@ const ended = (child: ReturnType<typeof start>): Promise<number | null> =>
 
 /**
  * Starts a build and sends it SIGKILL.
+ * @param more further options of the build
  * @param afterMs milliseconds after the start or, if `inCommit`, after the commit was seen to begin
  */
 export async function killBuild(
@@ -55,9 +56,10 @@ export async function killBuild(
   out: string,
   afterMs: number,
   inCommit: boolean,
+  more: readonly string[] = [],
 ): Promise<Kill> {
   const before = sequenceOf(out);
-  const child = start(register, out);
+  const child = start(register, out, more);
   const done = ended(child);
   if (inCommit) {
     while (!existsSync(journal(out)) && child.exitCode === null) await sleep(POLL_MS);

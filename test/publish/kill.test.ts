@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Dice } from '../../data/sample/dice.js';
 import { killBuild } from '../crash/kill.js';
-import { published } from '../support/build.js';
+import { OPERATOR, published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { callsOf, deadFrom, survive, withFault } from './faults.js';
 import {
@@ -50,7 +50,10 @@ describe('a build that is killed', () => {
     for (let kill = 1; kill <= 16; kill += 1) {
       const to: 0 | 1 = at === 0 ? 1 : 0;
       const inCommit = kill % 2 === 0;
-      const { phase } = await killBuild(registers[to], out, dice.below(inCommit ? 25 : 400), inCommit);
+      const { phase } = await killBuild(registers[to], out, dice.below(inCommit ? 25 : 400), inCommit, [
+        '--operator',
+        OPERATOR,
+      ]);
       phases.push(phase);
       const where = `seed ${SEED}, kill ${kill} ${phase}`;
       const damage = await damageOf(out);
