@@ -64,7 +64,7 @@ export class Register {
   /** Rows one by one, as arrays in column order. `Row` must be what the SQL selects. */
   *rows<Row extends readonly unknown[]>(sql: string): Generator<Row, void, undefined> {
     const iterator = translated(this.file, () =>
-      this.#database.prepare<[], Row>(sql).raw(true).iterate()[Symbol.iterator](),
+      keep(keep(this.#database.prepare<[], Row>(sql).raw(true)).iterate()[Symbol.iterator]()),
     );
     try {
       for (;;) {
@@ -80,7 +80,7 @@ export class Register {
   /** The first row of a query for integers, exact beyond 2^53. */
   integers(sql: string): readonly (bigint | string | null)[] {
     const row = translated(this.file, () =>
-      this.#database.prepare<[], (bigint | string | null)[]>(sql).raw(true).safeIntegers(true).get(),
+      keep(this.#database.prepare<[], (bigint | string | null)[]>(sql).raw(true).safeIntegers(true)).get(),
     );
     return row ?? [];
   }
@@ -93,6 +93,17 @@ export class Register {
   close(): void {
     this.#database.close();
   }
+}
+
+/**
+ * Statements and their iterators live as long as the process, some hundred of them: on Node 24, better-sqlite3 12
+ * aborts it when one is collected ("Assertion failed: (env) != nullptr" in RemoveEnvironmentCleanupHook).
+ */
+const KEPT: unknown[] = [];
+
+function keep<T>(statement: T): T {
+  KEPT.push(statement);
+  return statement;
 }
 
 /** Tells apart what SQLite would call "unable to open" or, of an empty name, accept. */
