@@ -87,7 +87,7 @@ function assemble(
     if ('column' in piece) return String(row[piece.column]).slice(1, -1);
     const { gap } = piece;
     const own = entries.get(gap.history) ?? NO_ENTRIES;
-    return `${JSON.stringify(gap.name)}:${gap.is === 'list' ? own.json : gap.json(own)}`;
+    return `${JSON.stringify(gap.name)}:${gap.is === 'list' ? own.json : JSON.stringify(gap.compute(own))}`;
   });
   return `{${members.join(',')}}`;
 }

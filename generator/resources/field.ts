@@ -3,6 +3,8 @@
  * unit, meaning, example — is written once, in its resource; SQL, JSON and the register check read it here.
  */
 
+import type { ObjectShape, ValueShape } from './shape.js';
+
 export const KINDS = ['group', 'user', 'game', 'item'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -16,17 +18,27 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
  */
 export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text' | 'enum';
 
-/** A column of the register. `null` always means "not measured". */
-export interface Column {
+/** What columns hold and, of values made from them, `difference`: an integer with a sign, and `path`: a URL path. */
+export type ValueType = ColumnType | 'difference' | 'path';
+
+/** A published value. `null` always means "not measured". */
+export interface Value {
   readonly name: string;
-  readonly type: ColumnType;
+  readonly type: ValueType;
   readonly nullable: boolean;
   readonly description: string;
-  readonly example: string | number | boolean;
+  /** Paths have none: they follow from a record's. */
+  readonly example?: string | number | boolean;
   /** What one unit of a count is, for people: `members`, `currency units`. */
   readonly unit?: string;
   /** The allowed values of an `enum`. */
   readonly values?: readonly string[];
+}
+
+/** A column of the register. */
+export interface Column extends Value {
+  readonly type: ColumnType;
+  readonly example: string | number | boolean;
   /** A `time` column of the same row that this time may not be later than. */
   readonly notAfter?: string;
   /** Set where the value identifies another record, which may be withheld: then it is published as null. */
@@ -57,13 +69,9 @@ export interface ObjectField {
 }
 
 /** A value SQL computes from the row, or from its neighbours in a history (see `History`). */
-export interface ComputedField {
+export interface ComputedField extends Value {
   readonly is: 'computed';
-  readonly name: string;
   readonly type: ColumnType;
-  readonly nullable: boolean;
-  readonly description: string;
-  readonly example: string | number | boolean;
   readonly sql: string;
 }
 
@@ -83,15 +91,18 @@ export interface ListField {
   readonly history: string;
 }
 
-/** A value computed in JavaScript from a history's entries, for what SQL says badly. */
+/** Something computed in JavaScript from a history's entries, for what SQL says badly. */
 export interface SeriesField {
   readonly is: 'series';
   readonly name: string;
-  readonly description: string;
   readonly history: string;
-  /** From a history's entries (parsed lazily) to the JSON text of the value. */
-  readonly json: (entries: Entries) => string;
+  readonly shape: ValueShape | ObjectShape;
+  /** From a history's entries (parsed lazily) to what `shape` describes. */
+  readonly compute: (entries: Entries) => Computed;
 }
+
+/** What a series field comes to. */
+export type Computed = string | number | null | { readonly [member: string]: Computed };
 
 /** A record's history as its merge cursor delivers it: how many entries, and their JSON list. */
 export interface Entries {

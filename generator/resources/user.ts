@@ -46,9 +46,17 @@ export const user: Resource = {
       {
         is: 'series',
         name: 'username_count',
-        description: 'How many usernames were observed.',
         history: 'usernames',
-        json: ({ count }) => String(count),
+        shape: {
+          is: 'value',
+          name: 'username_count',
+          type: 'count',
+          nullable: false,
+          description: 'How many usernames were observed.',
+          example: 2,
+          unit: 'usernames',
+        },
+        compute: ({ count }) => count,
       },
       ...measured,
       {

@@ -18,7 +18,7 @@ function told(name: 'peak' | 'change', readings: readonly Reading[]): unknown {
   const field = group.record.fields.find((candidate) => candidate.name === name);
   if (field?.is !== 'series') throw new TypeError(`${name} is no series`);
   const entries: Entries = { count: readings.length, json: JSON.stringify(readings) };
-  return JSON.parse(field.json(entries));
+  return JSON.parse(JSON.stringify(field.compute(entries)));
 }
 
 /** "highest real reading, earliest on a tie" */
