@@ -1,6 +1,10 @@
 /** The story of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
 import { Failure, isInterrupt, messageOf } from './errors.js';
+import { Exporter } from './exports/exporter.js';
+import { Exports } from './exports/exports.js';
+import type { Exported } from './exports/exports.js';
+import { downloads } from './outputs/downloads/index.js';
 import { manifest } from './outputs/manifest.js';
 import { outputs } from './outputs/index.js';
 import type { Progress } from './progress.js';
@@ -15,6 +19,7 @@ import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
 import type { Overview } from './register/published.js';
+import { beginTogether } from './register/together.js';
 import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
 import type { Route } from './routes.js';
@@ -27,6 +32,8 @@ export interface Effects {
   /** The time of the build, read once. */
   readonly now: () => Date;
   readonly generator: { readonly name: string; readonly version: string };
+  /** The module of the thread that writes the exports (exports/worker.js). */
+  readonly exportThread: URL;
 }
 
 /** A register that must not be published as it is, with what is wrong. */
@@ -42,6 +49,8 @@ export interface Published {
   readonly asOf: string | null;
   /** Records published, per kind. */
   readonly records: Readonly<Record<string, number>>;
+  /** The tables of the bulk downloads, and whether this build wrote them: what did not change is left as it is. */
+  readonly exports: Readonly<Record<string, { readonly rows: number; readonly written: boolean }>>;
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
@@ -57,22 +66,42 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   // Whatever the register is like, a tree between two snapshots can't wait.
   await completeCommit(config.out, progress);
   const register = Register.open(config.register);
+  let exporter: Exporter | undefined;
   try {
+    exporter = await untouched(Exporter.start(effects.exportThread, config.register));
+    await untouched(beginTogether(config.register, [register, exporter]));
     const report = await untouched(check(register, progress, config.skipInvalid));
     if (!isPublishable(report, config.skipInvalid)) return { published: false, report };
     markWithheld(register);
     const overview = measure(register);
     const table = routes(config.layout);
     const publisher = await untouched(Publisher.open(config.out, () => table, progress));
-    const plan = await untouched(render(register, config, overview, table, publisher, effects));
+    const rendered = await untouched(
+      render({ register, exporter, config, overview, table, publisher }, effects),
+    );
+    const { plan, exported } = rendered;
     await publisher.commit(announce(config, overview, table, plan, effects), progress);
     const { sequence, files, bytes, changes } = plan;
     writeLists(config.out, config.operator.baseUrl, config.lists);
     const records = Object.fromEntries(
       overview.populations.map(({ resource, records }) => [resource.plural, records]),
     );
-    return { published: true, report, sequence, asOf: overview.asOf, records, files, bytes, changes };
+    const exports = Object.fromEntries(
+      exported.map(({ table: { name }, rows, written }) => [name, { rows, written }]),
+    );
+    return {
+      published: true,
+      report,
+      sequence,
+      asOf: overview.asOf,
+      records,
+      exports,
+      files,
+      bytes,
+      changes,
+    };
   } finally {
+    await exporter?.close();
     register.close();
   }
 }
@@ -86,36 +115,61 @@ export async function untouched<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** What a build works with, once the register is found fit to be published. */
+interface Work {
+  readonly register: Register;
+  readonly exporter: Exporter;
+  readonly config: BuildConfig;
+  readonly overview: Overview;
+  readonly table: readonly Route[];
+  readonly publisher: Publisher;
+}
+
+interface Rendered {
+  readonly plan: Plan;
+  readonly exported: readonly Exported[];
+}
+
 /** Renders and stages everything. */
-async function render(
-  register: Register,
-  config: BuildConfig,
-  overview: Overview,
-  table: readonly Route[],
-  publisher: Publisher,
-  { progress, warn }: Effects,
-): Promise<Plan> {
+async function render(work: Work, effects: Effects): Promise<Rendered> {
+  const { exporter, config, publisher } = work;
   try {
-    progress.start('rendering', expectedFiles(overview), 'files');
-    for (const { route, key, body } of outputs(register, config, overview, table)) {
-      publisher.put(route, key, body);
-      const pause = progress.advance(1);
-      if (pause !== undefined) await pause;
-    }
-    progress.finish();
+    const exported = await renderAll(work, effects);
     const plan = publisher.plan();
     const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute);
     if (doubt !== undefined) throw Failure.invalid(doubt);
-    return plan;
+    return { plan, exported };
   } catch (error) {
     // The error that stopped the build matters more than one of cleaning up after it.
     try {
+      // It writes where is to be cleaned.
+      await exporter.close();
       publisher.abort(isInterrupt(error));
     } catch (further) {
-      warn(`the stage could not be removed: ${messageOf(further)}`);
+      effects.warn(`the stage could not be removed: ${messageOf(further)}`);
     }
     throw error;
   }
+}
+
+async function renderAll(
+  { register, exporter, config, overview, table, publisher }: Work,
+  { progress, generator }: Effects,
+): Promise<readonly Exported[]> {
+  await exporter.hide(register.hidden());
+  const exports = new Exports(exporter, publisher);
+  // Another version may write the same values in another way.
+  if (publisher.previous?.generator?.version !== generator.version) exports.all();
+  progress.start('rendering', expectedFiles(overview), 'files');
+  for (const { route, key, body } of outputs(register, config, overview, table)) {
+    if (publisher.put(route, key, body)) exports.changed(route);
+    const pause = progress.advance(1);
+    if (pause !== undefined) await pause;
+  }
+  progress.finish();
+  const exported = await exports.finish(overview, progress);
+  for (const { route, key, body } of downloads(config, overview, exported)) publisher.put(route, key, body);
+  return exported;
 }
 
 function announce(

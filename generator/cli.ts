@@ -39,7 +39,13 @@ const terminal: Terminal = {
   say,
   warn,
   progress,
-  effects: (quiet) => ({ progress: progress(quiet), warn, now: () => new Date(), generator: self() }),
+  effects: (quiet) => ({
+    progress: progress(quiet),
+    warn,
+    now: () => new Date(),
+    generator: self(),
+    exportThread: new URL('exports/worker.js', import.meta.url),
+  }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
   exitWith: (code) => {
     process.exitCode = code;

@@ -17,7 +17,8 @@ import { check, isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
-import { routes } from './routes.js';
+import { isBulk, routes } from './routes.js';
+import { EXPORTS } from './exports/tables.js';
 
 /** A member of a JSON document that differs. Values are undefined where the member is missing. */
 export interface FieldChange {
@@ -41,6 +42,8 @@ export interface Difference {
   /** Documents of the same content that would lie elsewhere (another layout). */
   readonly moved: number;
   readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
+  /** Tables of the bulk downloads that the build would write anew. */
+  readonly exports: readonly string[];
   /** Why the build would refuse to remove so much; null where it would not. */
   readonly implausible: string | null;
   /** Up to `EXAMPLES` of each sort for each route. */
@@ -65,9 +68,11 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
     }
     markWithheld(register);
     const overview = measure(register);
-    const table = routes(config.layout);
+    // The exports follow from the documents, so those are compared and these named.
+    const table = routes(config.layout).filter((route) => !isBulk(route));
+    const old = manifest && { ...manifest, routes: manifest.routes.filter((route) => !isBulk(route)) };
     const examples = new Examples();
-    const comparison = new Comparison(tree, manifest, table, ({ name }, { url }) =>
+    const comparison = new Comparison(tree, old, table, ({ name }, { url }) =>
       examples.add(name, { what: 'removed', url }),
     );
     try {
@@ -94,6 +99,7 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
         changes,
         moved,
         byRoute: Object.fromEntries(byRoute),
+        exports: EXPORTS.filter(({ route }) => differs(byRoute.get(route))).map(({ name }) => name),
         implausible: implausible(byRoute) ?? null,
         examples: examples.list,
       };
@@ -104,6 +110,9 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
     register.close();
   }
 }
+
+const differs = (changes?: Readonly<Changes>): boolean =>
+  changes !== undefined && changes.added + changes.changed + changes.removed > 0;
 
 function published(out: string): { tree: Tree; manifest: Manifest | undefined } {
   const tree = Tree.at(out);

@@ -37,6 +37,11 @@ export class Failure extends Error {
     return new Failure(EXIT.environment, message, cause);
   }
 
+  /** A failure of another thread, as it was there. */
+  static from({ exitCode, message }: { readonly exitCode: number; readonly message: string }): Failure {
+    return new Failure(exitCode, message);
+  }
+
   /** Stopped by a signal. */
   static interrupted(message: string): Failure {
     return new Failure(EXIT.interrupted, message);

@@ -41,12 +41,14 @@ export function findingLines({ findings, more }: CheckReport): string[] {
 }
 
 export function publishedLines(out: string, result: Published, cost: Cost): string[] {
-  const { sequence, asOf, records, files, bytes, changes } = result;
+  const { sequence, asOf, records, exports, files, bytes, changes } = result;
+  const written = Object.values(exports).filter((table) => table.written).length;
   const touched = changes.added + changes.changed + changes.removed;
   return [
     `${touched === 0 ? 'Nothing changed since' : 'Published'} snapshot ${sequence} in ${out}` +
       ` (register as of ${asOf ?? 'never measured'})`,
     `  records  ${list(records)}`,
+    `  exports  ${list({ written, unchanged: Object.keys(exports).length - written })}`,
     `  files    ${number(files)}, ${size(bytes)}`,
     `  changes  ${list({ ...changes })}`,
     `  cost     ${costText(cost)}`,
@@ -64,6 +66,7 @@ export function differenceLines({
   changes,
   moved,
   byRoute,
+  exports,
   implausible,
   examples,
 }: Difference): string[] {
@@ -77,6 +80,9 @@ export function differenceLines({
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
       .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
+    ...(exports.length === 0
+      ? []
+      : [`and write ${exports.length} of the bulk downloads anew: ${exports.join(', ')}`]),
     ...(implausible === null ? [] : [`It would be refused: ${implausible}`]),
     'For example',
     ...examples.flatMap(({ what, url, fields = [] }) => [

@@ -3,6 +3,8 @@
  * records and the names of files all follow from here.
  */
 
+import { TABLES } from './resources/index.js';
+
 /** Which row of the caching table a response belongs to. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
@@ -56,12 +58,13 @@ export const PATHS = {
 export const LARGEST_LIMIT = { minimum: 1, maximum: 200, default: 100 } as const;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 const byId = (description: string): readonly [IdParameter] => [
   { name: 'id', in: 'path', type: 'id', description },
 ];
 
-type Endpoint = Omit<Route, 'file' | 'type' | 'listed'> & { readonly file?: string };
+type Endpoint = Omit<Route, 'file' | 'type' | 'listed'> & Partial<Pick<Route, 'file' | 'type'>>;
 
 const RECORDS: readonly Endpoint[] = [
   {
@@ -160,6 +163,60 @@ const PUBLISHING: readonly Endpoint[] = [
   },
 ];
 
+/** The files in which each table of the bulk downloads is published. */
+export const EXPORT_FORMATS = [
+  { format: 'csv', type: 'text/csv; charset=utf-8; header=present', words: 'CSV' },
+  { format: 'csv.gz', type: 'application/gzip', words: 'CSV, compressed' },
+  { format: 'parquet', type: 'application/vnd.apache.parquet', words: 'Parquet' },
+] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]['format'];
+
+/** The route of an export's file. */
+export const exportRoute = (table: string, format: ExportFormat): string =>
+  `download-${table}-${format.replace('.', '-')}`;
+/** Where it lies in the tree. */
+export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
+
+/** The bulk downloads: whole populations, and what describes them. */
+const DOWNLOADS: readonly Endpoint[] = [
+  ...TABLES.filter(({ kind }) => kind !== null).flatMap(({ name }) =>
+    EXPORT_FORMATS.map(({ format, type, words }): Endpoint => ({
+      name: exportRoute(name, format),
+      path: `${PATHS.bulk}/${name}.${format}`,
+      file: exportFile(name, format),
+      class: 'download',
+      type,
+      description: `All of ${name}, as ${words}`,
+    })),
+  ),
+  // These describe the files and are no download: they cost no more than a record does.
+  {
+    name: 'datapackage',
+    path: `${PATHS.bulk}/datapackage.json`,
+    class: 'summary',
+    description: 'The downloads as a Data Package: every file, every column',
+  },
+  {
+    name: 'checksums',
+    path: `${PATHS.bulk}/SHA256SUMS`,
+    file: 'downloads/SHA256SUMS',
+    class: 'summary',
+    type: TEXT_TYPE,
+    description: 'Checksums of the downloads, for sha256sum',
+  },
+  {
+    name: 'downloads-readme',
+    path: `${PATHS.bulk}/README.txt`,
+    file: 'downloads/README.txt',
+    class: 'summary',
+    type: TEXT_TYPE,
+    description: 'What the downloads hold, and how to read them',
+  },
+];
+
+/** Whether a route is one of the bulk downloads or describes them. */
+export const isBulk = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith(`${PATHS.bulk}/`);
+
 /** `/api/v1/group/{id}` -> `api/v1/group/{id}.json`: what any static host finds by adding the suffix. */
 function fileOf({ path, file }: Endpoint): string {
   if (file !== undefined) return file;
@@ -179,10 +236,10 @@ export function routes(layout: Layout): readonly Route[] {
   const complete = (listed: boolean) => (endpoint: Endpoint) => ({
     ...endpoint,
     file: layout === 'bucketed' ? bucketed(fileOf(endpoint)) : fileOf(endpoint),
-    type: JSON_TYPE,
+    type: endpoint.type ?? JSON_TYPE,
     listed,
   });
-  return [...ENDPOINTS.map(complete(true)), ...PUBLISHING.map(complete(false))];
+  return [...ENDPOINTS.map(complete(true)), ...[...DOWNLOADS, ...PUBLISHING].map(complete(false))];
 }
 
 /** The route of that name. */

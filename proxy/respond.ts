@@ -59,8 +59,7 @@ export function contentReply(
   if (range === undefined) {
     const headers = headersOf(table, route, representation, [
       ...encoding,
-      'Content-Type',
-      route.type,
+      ...route.contentHeaders,
       'Content-Length',
       String(size),
     ]);
@@ -69,8 +68,7 @@ export function contentReply(
   const { first, last } = range;
   const headers = headersOf(table, route, representation, [
     ...encoding,
-    'Content-Type',
-    route.type,
+    ...route.contentHeaders,
     'Content-Range',
     `bytes ${first}-${last}/${size}`,
     'Content-Length',

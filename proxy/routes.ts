@@ -1,4 +1,4 @@
-import type { CacheClass } from './headers.js';
+import type { CacheClass, HeaderList } from './headers.js';
 import { isProblemCode, type ProblemCode } from './problems.js';
 import { WELL_KNOWN } from './target.js';
 
@@ -37,6 +37,8 @@ export interface RouteDeclaration {
   readonly file: string;
   readonly class: CacheClass;
   readonly type: string;
+  /** A file name: the answer is saved under it instead of shown. */
+  readonly attachment?: string | undefined;
   readonly parameters: readonly (PathParameter | QueryParameter)[];
   readonly example?: string | undefined;
 }
@@ -54,7 +56,8 @@ interface Affixes {
 export interface Route {
   readonly name: string;
   readonly class: CacheClass;
-  readonly type: string;
+  /** What the headers say of the content itself. */
+  readonly contentHeaders: HeaderList;
   /** Which segment of the path (counted from 0) is which parameter. */
   readonly pathParameters: readonly (Coded<PathParameter> & Affixes & { readonly segment: number })[];
   readonly queryParameters: readonly Coded<QueryParameter>[];
@@ -100,7 +103,7 @@ export function emptyTable(): RouteTable {
 }
 
 function addRoute(root: RouteTable, declaration: RouteDeclaration): void {
-  const { name, path, file, class: cacheClass, type, parameters } = declaration;
+  const { name, path, file, class: cacheClass, type, attachment, parameters } = declaration;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
   const pathParameters: Route['pathParameters'][number][] = [];
@@ -128,7 +131,11 @@ function addRoute(root: RouteTable, declaration: RouteDeclaration): void {
   place.route = {
     name,
     class: cacheClass,
-    type,
+    contentHeaders: [
+      'Content-Type',
+      type,
+      ...(attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`]),
+    ],
     pathParameters,
     queryParameters,
     file: compileFile(file, known),

@@ -59,6 +59,11 @@ const route = z.object({
   file: z.string(),
   class: z.enum(CACHE_CLASSES),
   type: printable,
+  /** What a browser shall save it as. */
+  attachment: z
+    .string()
+    .regex(/^[\w.-]+$/, 'expected a plain file name')
+    .optional(),
   parameters: z.array(parameter).default([]),
   example: z.string().optional(),
 });

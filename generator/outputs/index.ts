@@ -17,7 +17,7 @@ export function* outputs(
   table: readonly Route[],
 ): Generator<Output> {
   yield* apiIndex(config, table);
-  yield* stats(register, overview);
+  yield* stats(overview);
   yield* largest(register, overview.asOf);
   for (const resource of RESOURCES) yield* records(register, resource, table);
 }

@@ -1,4 +1,5 @@
 /** /snapshot.json: the tree's description of itself, which the proxy serves by. The only place with a build time. */
+import { basename } from 'node:path/posix';
 import type { BuildConfig, Limit } from '../config.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/manifest.js';
@@ -43,14 +44,31 @@ export function manifest({ config, overview, table, plan, builtAt, generator }: 
     tree: { files: plan.files, bytes: plan.bytes },
     layout: config.layout,
     compressed_from: COMPRESSED_FROM_BYTES,
-    routes: table.map((route) => described(route, plan.firstKeys.get(route.name))),
+    routes: table.map((route) => described(route, plan.firstKeys.get(route.name), overview.asOf)),
   });
 }
 
 /** A route as the proxy reads it. A route by id gets the first record there is as its example. */
-function described(route: Route, firstKey: number | undefined) {
+function described(route: Route, firstKey: number | undefined, asOf: string | null) {
   const { name, path, file, class: cacheClass, type, description, parameters, example } = route;
   const byId = path.includes('{') && firstKey !== undefined ? filler(path)(firstKey) : undefined;
   // JSON leaves out what is undefined.
-  return { name, path, file, class: cacheClass, type, description, parameters, example: example ?? byId };
+  return {
+    name,
+    path,
+    file,
+    class: cacheClass,
+    type,
+    attachment: cacheClass === 'download' ? dated(path, asOf) : undefined,
+    description,
+    parameters,
+    example: example ?? byId,
+  };
+}
+
+/** What a browser shall call a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz`, by the day of the newest reading. */
+function dated(path: string, asOf: string | null): string {
+  const [stem = '', ...suffixes] = basename(path).split('.');
+  const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
+  return [[stem, ...day].join('-'), ...suffixes].join('.');
 }

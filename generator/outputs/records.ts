@@ -1,41 +1,11 @@
 /** Every record and its history: one ordered pass over the records, merged with ordered passes over the histories. */
 import type { Document, Entries, Resource } from '../resources/field.js';
 import type { Register } from '../register/open.js';
-import { historyQuery, isPublished, name, partsOf } from '../register/sql.js';
+import { HistoryCursor } from '../register/history-cursor.js';
+import { partsOf, recordsQuery } from '../register/sql.js';
 import type { Part } from '../register/sql.js';
 import type { Route } from '../routes.js';
 import type { Output } from './output.js';
-
-const NO_ENTRIES: Entries = { count: 0, json: '[]' };
-
-/** Walks a history beside the records, both in order of the id. */
-class HistoryCursor {
-  readonly #rows: Generator<HistoryRow, void, undefined>;
-  #row: HistoryRow | undefined;
-
-  constructor(register: Register, sql: string) {
-    this.#rows = register.rows<HistoryRow>(sql);
-    this.#step();
-  }
-
-  #step(): void {
-    const next = this.#rows.next();
-    this.#row = next.done === true ? undefined : next.value;
-  }
-
-  /** The entries of a record; ids must come in ascending order. Rows of records not asked for are passed over. */
-  entriesOf(id: number): Entries {
-    while (this.#row !== undefined && this.#row[0] < id) this.#step();
-    if (this.#row === undefined || this.#row[0] !== id) return NO_ENTRIES;
-    return { count: this.#row[1], json: this.#row[2] };
-  }
-
-  close(): void {
-    this.#rows.return();
-  }
-}
-
-type HistoryRow = readonly [id: number, count: number, json: string];
 
 /** A document's parts, with the place of each SQL part in the row. */
 type Piece = { readonly column: number } | { readonly gap: Exclude<Part, { sql: string }> };
@@ -48,11 +18,9 @@ export function* records(register: Register, resource: Resource, table: readonly
   const cursors = new Map<string, HistoryCursor>();
   try {
     for (const history of resource.histories) {
-      cursors.set(history.name, new HistoryCursor(register, historyQuery(resource.kind, history, table)));
+      cursors.set(history.name, new HistoryCursor(register, resource.kind, history));
     }
-    const rows = register.rows<readonly (number | string)[]>(
-      `SELECT ${columns.join(', ')} FROM ${name(resource.plural)} WHERE ${isPublished(resource.kind)} ORDER BY id`,
-    );
+    const rows = register.rows<readonly (number | string)[]>(recordsQuery(resource, columns));
     for (const row of rows) {
       const key = Number(row[0]);
       const entries = new Map<string, Entries>();
@@ -86,7 +54,8 @@ function assemble(
   const members = pieces.map((piece) => {
     if ('column' in piece) return String(row[piece.column]).slice(1, -1);
     const { gap } = piece;
-    const own = entries.get(gap.history) ?? NO_ENTRIES;
+    const own = entries.get(gap.history);
+    if (own === undefined) throw new TypeError(`no history is named "${gap.history}"`);
     return `${JSON.stringify(gap.name)}:${gap.is === 'list' ? own.json : JSON.stringify(gap.compute(own))}`;
   });
   return `{${members.join(',')}}`;

@@ -1,12 +1,8 @@
 /** /api/v1/stats: register-wide measured totals. */
-import type { Register } from '../register/open.js';
-import { historyCounts } from '../register/published.js';
-import type { Overview } from '../register/published.js';
-import { group } from '../resources/group.js';
-import { user } from '../resources/user.js';
+import type { HistoryCounts, Overview } from '../register/published.js';
 import type { Output } from './output.js';
 
-export function* stats(register: Register, { asOf, populations }: Overview): Generator<Output> {
+export function* stats({ asOf, populations }: Overview): Generator<Output> {
   const kinds = populations.map(
     ({ resource, records, measurements, firstMeasuredAt, measuredAt, totals }) => [
       resource.plural,
@@ -19,11 +15,18 @@ export function* stats(register: Register, { asOf, populations }: Overview): Gen
       },
     ],
   );
+  const counted = (table: string): HistoryCounts => {
+    const found = populations
+      .flatMap(({ histories }) => histories)
+      .find(({ history }) => history.table === table);
+    if (found === undefined) throw new TypeError(`no history is in a table "${table}"`);
+    return found;
+  };
   const histories = {
-    member_readings: historyCounts(register, group, 'members').entries,
-    name_changes: historyCounts(register, group, 'names').changes,
-    owner_changes: historyCounts(register, group, 'owners').changes,
-    username_changes: historyCounts(register, user, 'usernames').changes,
+    member_readings: counted('group_member_readings').entries,
+    name_changes: counted('group_names').changes,
+    owner_changes: counted('group_owners').changes,
+    username_changes: counted('usernames').changes,
   };
   const body = JSON.stringify({ as_of: asOf, ...Object.fromEntries(kinds), histories });
   yield { route: 'stats', key: 0, body };

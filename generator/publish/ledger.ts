@@ -26,6 +26,9 @@ export interface Entry {
   readonly hash: Buffer;
 }
 
+/** The hash of no file: a build finds an entry with it changed, or removes what is left of it. */
+export const NO_HASH = Buffer.alloc(32);
+
 const ENTRY_BYTES = 48;
 const HASH_OFFSET = 16;
 const HASH_BYTES = 32;

@@ -7,20 +7,19 @@ import { join } from 'node:path';
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './changes.js';
-import { COMPRESSED_FROM_BYTES } from './codings.js';
 import { apply, isSealed, seal } from './commit.js';
 import { Comparison } from './comparison.js';
 import type { Compared, Outcome } from './comparison.js';
 import { treeDigest } from './digest.js';
-import { LedgerReader, LedgerWriter, writeLedgerIndex } from './ledger.js';
+import { LedgerWriter, writeLedgerIndex } from './ledger.js';
 import { Lock } from './lock.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
-import { elsewhere, filler } from '../routes.js';
-import { RouteWalk, measure, scan } from './scan.js';
+import { measure, scan } from './scan.js';
 import type { Scan } from './scan.js';
 import type { Gone } from './series.js';
 import { settle } from './settle.js';
 import { Stage } from './stage.js';
+import { inOtherLayout, removeStrays } from './strays.js';
 import { Tree, asFailure } from './tree.js';
 
 /** What all files of a build come to, known before the commit. */
@@ -40,12 +39,18 @@ export interface Announcement {
   readonly kinds: Readonly<Record<string, string>>;
 }
 
+/** What a file holds: its size, and its SHA-256 in hex. */
+export interface Content {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /** Publishes one build into a tree: any number of `put`, `plan`, then `commit`; or `abort` before the commit. */
 export class Publisher {
   readonly tree: Tree;
   readonly #lock: Lock;
   /** The snapshot this one follows; undefined for the first. */
-  readonly #previous: Manifest | undefined;
+  readonly previous: Manifest | undefined;
   readonly #comparison: Comparison;
   readonly #stage: Stage;
   /** What lies in a tree that has no snapshot.json to tell. */
@@ -60,7 +65,7 @@ export class Publisher {
   ) {
     this.tree = tree;
     this.#lock = lock;
-    this.#previous = previous;
+    this.previous = previous;
     this.#stage = new Stage(tree);
     this.#comparison = new Comparison(
       tree,
@@ -100,38 +105,52 @@ export class Publisher {
     }
   }
 
-  /**
-   * Without a snapshot.json nothing tells what the tree held, so what lies where our files would and is none of
-   * this build goes: a record that is withheld by now must not stay.
-   */
-  #removeStrays({ keys }: Scan): void {
-    for (const route of this.#comparison.routes) {
-      const { changes } = this.#comparison.series(route.name);
-      const file = filler(route.file);
-      const walk = new RouteWalk(route, COMPRESSED_FROM_BYTES, keys, (name, key) => {
-        this.#stage.remove(name);
-        if (name === file(key)) changes.removed += 1;
-      });
-      const reader = LedgerReader.open(this.#stage.paths.ledger, route.name);
-      for (const entry of reader?.entries() ?? []) {
-        // What was there before is not added, whatever it held.
-        if (walk.meet(entry)[0]?.found !== true) continue;
-        changes.added -= 1;
-        changes.changed += 1;
-      }
-      walk.finish();
-      reader?.close();
-    }
-    for (const route of inOtherLayout(this.#comparison.routes)) {
-      new RouteWalk(route, COMPRESSED_FROM_BYTES, keys, (name) => this.#stage.remove(name)).finish();
-    }
+  /** Where files may be written that are then taken by `putStaged`. */
+  get scratch(): string {
+    return this.#stage.paths.scratch;
   }
 
-  /** Takes one file: staged if it is new or changed. Keys of a route must ascend. */
-  put(routeName: string, key: number, body: string): void {
-    this.#guarded(`"${routeName}" ${key}`, () => {
-      this.#change(key, this.#comparison.note(routeName, key, body), body);
+  /**
+   * Takes one file: staged if it is new or changed. Keys of a route must ascend.
+   * @returns whether its content differs from the last snapshot's
+   */
+  put(routeName: string, key: number, body: string): boolean {
+    return this.#guarded(`"${routeName}" ${key}`, () => {
+      const compared = this.#comparison.note(routeName, key, body);
+      this.#change(key, compared, body);
+      return compared.verdict === 'added' || compared.verdict === 'changed';
     });
+  }
+
+  /** Takes a route's only file, which lies below the scratch folder. */
+  putStaged(routeName: string, { bytes, sha256 }: Content): void {
+    this.#guarded(`"${routeName}"`, () => {
+      const compared = this.#comparison.noteHash(routeName, 0, bytes, Buffer.from(sha256, 'hex'));
+      this.#change(0, compared, { folder: this.scratch });
+    });
+  }
+
+  /** What the last snapshot has as a route's only file; undefined where there is none that is sound. */
+  published(routeName: string): Content | undefined {
+    const entry = this.#comparison.series(routeName).published(0);
+    return entry && { bytes: entry.bytes, sha256: entry.hash.toString('hex') };
+  }
+
+  /** Takes that file over as it is. */
+  carry(routeName: string): void {
+    const entry = this.#comparison.series(routeName).published(0);
+    if (entry === undefined) throw new TypeError(`"${routeName}" has no file that could be taken over`);
+    this.#change(0, this.#comparison.noteHash(routeName, 0, entry.bytes, entry.hash), {
+      folder: this.tree.out,
+    });
+  }
+
+  /** Whether any document of a route differs from the last snapshot's; no more of it may be put. */
+  differs(routeName: string): boolean {
+    const series = this.#comparison.series(routeName);
+    series.finish();
+    const { added, changed, removed } = series.changes;
+    return added + changed + removed > 0;
   }
 
   /** Takes a document whose files lie below another folder, its content known by its hash. */
@@ -147,9 +166,9 @@ export class Publisher {
     });
   }
 
-  #guarded(what: string, action: () => void): void {
+  #guarded<T>(what: string, action: () => T): T {
     try {
-      action();
+      return action();
     } catch (error) {
       throw asFailure(error, what);
     }
@@ -194,9 +213,9 @@ export class Publisher {
   }
 
   #makePlan(): Plan {
-    const previous = this.#previous;
+    const previous = this.previous;
     const sums = this.#comparison.seal();
-    if (this.#found !== undefined) this.#removeStrays(this.#found);
+    if (this.#found !== undefined) removeStrays(this.#comparison, this.#found, this.#stage);
     const outcome = this.#comparison.outcome();
     const { added, changed, removed } = outcome.changes;
     const touched = previous === undefined || added + changed + removed > 0;
@@ -214,7 +233,7 @@ export class Publisher {
     const { sequence, changes } = this.plan();
     try {
       writeFileSync(this.#stage.paths.manifest, announcement.manifest, { flush: true });
-      if (sequence === this.#previous?.sequence) {
+      if (sequence === this.previous?.sequence) {
         // Nothing changed: only the time of the build is renewed, and a rollback still goes back to where it did.
         renameSync(this.#stage.paths.manifest, tree.manifest);
         this.abort();
@@ -242,10 +261,10 @@ export class Publisher {
     const { tree } = this;
     const { paths } = this.#stage;
     const { sequence, byRoute } = this.plan();
-    if (this.#previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
+    if (this.previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
     this.#stage.finishLists();
-    if (this.#previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
-    const outdated = stageChanges(tree, paths, this.#previous?.sequence ?? null, {
+    if (this.previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
+    const outdated = stageChanges(tree, paths, this.previous?.sequence ?? null, {
       sequence,
       as_of: asOf,
       built_at: builtAt,
@@ -257,7 +276,7 @@ export class Publisher {
       ),
     });
     for (const file of outdated) this.#stage.remove(file);
-    this.#stage.finish(this.#previous !== undefined);
+    this.#stage.finish(this.previous !== undefined);
   }
 
   /** Gives up before the commit: the published tree stays what it was. @param hurry somebody waits */
@@ -270,9 +289,3 @@ export class Publisher {
     }
   }
 }
-
-/** The routes as another layout has them, under names of their own, as far as that makes a difference. */
-const inOtherLayout = (routes: readonly PublishedRoute[]): PublishedRoute[] =>
-  routes
-    .map((route) => ({ ...route, name: `${route.name}-elsewhere`, file: elsewhere(route.file) }))
-    .filter(({ file }, index) => file !== routes[index]?.file);

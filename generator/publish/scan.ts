@@ -45,18 +45,18 @@ export async function scan(tree: Tree, routes: readonly PublishedRoute[], progre
   const strange: string[] = [];
   progress.start('looking through the tree', 0, 'files');
   for (const name of filesBelow(tree.out, '')) {
-    const suffix = CODINGS.find((coding) => name.endsWith(coding.suffix))?.suffix ?? '';
-    const file = suffix === '' ? name : name.slice(0, -suffix.length);
-    const known = matchers.some(({ name: route, pattern, file: placeOf }) => {
-      const match = pattern.exec(file);
-      if (match === null) return false;
-      const key = Number(match.groups?.['key'] ?? 0);
-      if (placeOf(key) !== file) return false;
-      const found = keys.get(route + suffix);
-      if (found === undefined) keys.set(route + suffix, [key]);
-      else found.push(key);
-      return true;
-    });
+    const known = namesOfDocuments(name).some(([file, suffix]) =>
+      matchers.some(({ name: route, pattern, file: placeOf }) => {
+        const match = pattern.exec(file);
+        if (match === null) return false;
+        const key = Number(match.groups?.['key'] ?? 0);
+        if (placeOf(key) !== file) return false;
+        const found = keys.get(route + suffix);
+        if (found === undefined) keys.set(route + suffix, [key]);
+        else found.push(key);
+        return true;
+      }),
+    );
     if (!known && !OWN_FILES.test(name)) strange.push(name);
     const pause = progress.advance(1);
     if (pause !== undefined) await pause;
@@ -66,6 +66,16 @@ export async function scan(tree: Tree, routes: readonly PublishedRoute[], progre
     keys: new Map([...keys].map(([name, found]) => [name, Float64Array.from(found).toSorted()])),
     strange: strange.toSorted(),
   };
+}
+
+/** Which document a file may be: itself, or the one whose compressed sibling it is. */
+function namesOfDocuments(name: string): (readonly [file: string, suffix: string])[] {
+  const coding = CODINGS.find(({ suffix }) => name.endsWith(suffix));
+  if (coding === undefined) return [[name, '']];
+  return [
+    [name, ''],
+    [name.slice(0, -coding.suffix.length), coding.suffix],
+  ];
 }
 
 function* filesBelow(root: string, folder: string): Generator<string, void, undefined> {

@@ -1,6 +1,7 @@
 /** One route's files, in order of the key, beside what the last snapshot had there. */
 import { filler, urlTemplate } from '../routes.js';
 import { COMPRESSED_FROM_BYTES, namesOf } from './codings.js';
+import { NO_HASH } from './ledger.js';
 import type { Entry, LedgerReader, LedgerWriter } from './ledger.js';
 import type { PublishedRoute } from './manifest.js';
 
@@ -135,6 +136,13 @@ export class Series {
       this.#onRemoved({ url: this.url(old.key), urls: this.urls(old.key), files: this.oldFiles(old) });
       previous?.next();
     }
+  }
+
+  /** What the last snapshot has under the key that would be noted next, unless that is known to be damaged. */
+  published(key: number): Entry | undefined {
+    const old = this.#previous?.peek();
+    if (old?.key !== key || NO_HASH.equals(old.hash)) return undefined;
+    return { ...old, hash: Buffer.from(old.hash) };
   }
 
   /** No more files: what the last snapshot still has is removed. */

@@ -15,6 +15,8 @@ export function stagePaths({ stage }: Tree) {
     /** New and changed files, at their places. */
     tree: join(stage, 'tree'),
     ledger: join(stage, 'ledger'),
+    /** Files on their way to the stage. */
+    scratch: join(stage, 'scratch'),
     /** Files to delete: before snapshot.json changes, and after, when no route leads to them any more. */
     removed: join(stage, 'removed'),
     left: join(stage, 'left'),

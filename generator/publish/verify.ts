@@ -10,7 +10,7 @@ import { isSealed } from './commit.js';
 import { isRendered } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { deleteFile } from './files.js';
-import { LedgerReader, LedgerWriter, soundLedger, writeLedgerIndex } from './ledger.js';
+import { LedgerReader, LedgerWriter, NO_HASH, soundLedger, writeLedgerIndex } from './ledger.js';
 import type { Entry } from './ledger.js';
 import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
@@ -56,9 +56,6 @@ interface Repair {
 }
 
 const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {} };
-
-/** The hash of no file: the next build finds such an entry changed, or removes what is left of it. */
-const NO_HASH = Buffer.alloc(32);
 
 /**
  * Holds every file of the tree against the ledger, and the ledger against the digest in snapshot.json.

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import Database from 'better-sqlite3';
 import { Failure, codeOf, messageOf } from '../errors.js';
-import { TEMPORARY } from './sql.js';
+import { HIDDEN, TEMPORARY, name } from './sql.js';
 
 /** The version of the contract this generator reads, as `PRAGMA user_version`. */
 export const CONTRACT_VERSION = 1;
@@ -42,13 +42,7 @@ export class Register {
           bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
         );
         database.exec(TEMPORARY);
-        database.exec('BEGIN');
-        const version: unknown = database.pragma('user_version', { simple: true });
-        if (version !== CONTRACT_VERSION) {
-          throw Failure.invalid(
-            `register "${file}" has user_version ${String(version)}, expected ${CONTRACT_VERSION}`,
-          );
-        }
+        begin(database, file);
         const encoding: unknown = database.pragma('encoding', { simple: true });
         if (encoding !== 'UTF-8') {
           throw Failure.invalid(`register "${file}" is encoded as ${String(encoding)}, expected UTF-8`);
@@ -85,6 +79,42 @@ export class Register {
     return row ?? [];
   }
 
+  /** Begins anew: from here on every answer speaks of the register as it is now. */
+  renew(): void {
+    translated(this.file, () => {
+      this.#database.exec('ROLLBACK');
+      begin(this.#database, this.file);
+    });
+  }
+
+  /** This connection's own lists of what is not published. */
+  hidden(): Hidden {
+    return translated(this.file, () =>
+      Object.fromEntries(
+        HIDDEN.map((table) => [
+          table,
+          // An id that breaks the contract may be any value, and an integer of 64 bits.
+          keep(this.#database.prepare<[], unknown[]>(`SELECT * FROM temp.${name(table)}`))
+            .raw(true)
+            .safeIntegers(true)
+            .all(),
+        ]),
+      ),
+    );
+  }
+
+  /** Takes over the lists of another connection at the same state. */
+  hide(hidden: Hidden): void {
+    translated(this.file, () => {
+      for (const [table, rows] of Object.entries(hidden)) {
+        const insert = keep(
+          this.#database.prepare(`INSERT OR IGNORE INTO temp.${name(table)} VALUES (?, ?)`),
+        );
+        for (const row of rows) insert.run(...row);
+      }
+    });
+  }
+
   /** Runs statements on the temporary tables; the register itself can't be written. */
   execute(sql: string): void {
     translated(this.file, () => this.#database.exec(sql));
@@ -92,6 +122,20 @@ export class Register {
 
   close(): void {
     this.#database.close();
+  }
+}
+
+/** Rows by the name of a connection's own table (see sql.ts). */
+export type Hidden = Readonly<Record<string, readonly (readonly unknown[])[]>>;
+
+/** Begins a read transaction: the first read, of the contract's version, fixes the state that it sees. */
+function begin(database: Database.Database, file: string): void {
+  database.exec('BEGIN');
+  const version: unknown = database.pragma('user_version', { simple: true });
+  if (version !== CONTRACT_VERSION) {
+    throw Failure.invalid(
+      `register "${file}" has user_version ${String(version)}, expected ${CONTRACT_VERSION}`,
+    );
   }
 }
 
@@ -130,7 +174,7 @@ function requireDatabase(file: string): void {
 }
 
 /** Runs an action and turns SQLite's errors into one clear line. */
-function translated<T>(file: string, action: () => T): T {
+export function translated<T>(file: string, action: () => T): T {
   try {
     return action();
   } catch (error) {

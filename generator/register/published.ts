@@ -1,7 +1,7 @@
 /** What of the register may be published, and what is known of it as a whole. */
 import { Failure } from '../errors.js';
 import { MAX_INTEGER } from '../resources/field.js';
-import type { Kind, Resource } from '../resources/field.js';
+import type { History, Kind, Resource } from '../resources/field.js';
 import { RESOURCES } from '../resources/index.js';
 import type { Register } from './open.js';
 import { isPublished, literal, name } from './sql.js';
@@ -47,6 +47,14 @@ export interface Population {
   readonly firstMeasuredAt: string | null;
   readonly measuredAt: string | null;
   readonly totals: readonly (Total & { readonly column: string })[];
+  readonly histories: readonly HistoryCounts[];
+}
+
+/** A history of a kind as a whole: its entries, and how many of them follow another of the same record (changes). */
+export interface HistoryCounts {
+  readonly history: History;
+  readonly entries: number;
+  readonly changes: number;
 }
 
 /** What the published part of the register holds. */
@@ -90,6 +98,7 @@ function population(register: Register, resource: Resource): Population {
     firstMeasuredAt: typeof first === 'string' ? first : null,
     measuredAt: typeof last === 'string' ? last : null,
     totals: resource.totals.map((column, index) => ({ column, ...total(index + 1, column) })),
+    histories: resource.histories.map((history) => historyCounts(register, resource, history)),
   };
 }
 
@@ -100,17 +109,10 @@ function exact(value: bigint, what: string): number {
   return Number(value);
 }
 
-/** Entries of a history, and how many of them follow another entry of the same record (changes). */
-export function historyCounts(
-  register: Register,
-  resource: Resource,
-  historyName: string,
-): { readonly entries: number; readonly changes: number } {
-  const history = resource.histories.find((candidate) => candidate.name === historyName);
-  if (history === undefined) throw new TypeError(`${resource.kind} has no history "${historyName}"`);
+function historyCounts(register: Register, { kind }: Resource, history: History): HistoryCounts {
   const key = history.key.name;
   const [entries, records] = register.integers(
-    `SELECT count(*), count(DISTINCT ${name(key)}) FROM ${name(history.table)} WHERE ${isPublished(resource.kind, key)}`,
+    `SELECT count(*), count(DISTINCT ${name(key)}) FROM ${name(history.table)} WHERE ${isPublished(kind, key)}`,
   );
-  return { entries: Number(entries), changes: Number(entries) - Number(records) };
+  return { history, entries: Number(entries), changes: Number(entries) - Number(records) };
 }

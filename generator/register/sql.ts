@@ -13,6 +13,7 @@ import type {
   LinksField,
   ListField,
   Reference,
+  Resource,
   SeriesField,
 } from '../resources/field.js';
 import { halves, routeNamed } from '../routes.js';
@@ -28,6 +29,9 @@ export const TEMPORARY = `
   CREATE TEMP TABLE _withheld_name (kind TEXT, name TEXT, PRIMARY KEY (kind, name)) WITHOUT ROWID;
   CREATE TEMP TABLE _excluded (kind TEXT, id BLOB, PRIMARY KEY (kind, id)) WITHOUT ROWID;
 `;
+
+/** The names of those tables, of two columns each. */
+export const HIDDEN = ['_withheld', '_withheld_name', '_excluded'] as const;
 
 /** Double-quoted identifier: \`groups\` is a keyword. */
 export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
@@ -116,11 +120,8 @@ export function partsOf(fields: readonly Field[], table: readonly Route[]): Part
   return parts;
 }
 
-/**
- * A history as rows of (record id, number of entries, JSON list), in order of the id, so that one merge pass
- * pairs it with the records: a query per record is three times slower, and hopeless on a view.
- */
-export function historyQuery(kind: Kind, history: History, table: readonly Route[]): string {
+/** The published rows of a history in order, with its neighbours' columns where a computed field needs them. */
+function historyRows(kind: Kind, history: History): string {
   const key = name(history.key.name);
   const order = name(history.order.name);
   const columns = new Set(
@@ -132,9 +133,27 @@ export function historyQuery(kind: Kind, history: History, table: readonly Route
     : '';
   const window = neighbours === '' ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
   return (
-    `SELECT ${key}, count(*), json_group_array(${objectOf(history.fields, table)})` +
-    ` FROM (SELECT ${[...columns].join(', ')}${neighbours} FROM ${name(history.table)}` +
-    ` WHERE ${isPublished(kind, history.key.name)} ${window}` +
-    ` ORDER BY ${key}, ${order}) GROUP BY ${key}`
+    `SELECT ${[...columns].join(', ')}${neighbours} FROM ${name(history.table)}` +
+    ` WHERE ${isPublished(kind, history.key.name)} ${window} ORDER BY ${key}, ${order}`
   );
 }
+
+/**
+ * A history as rows of (record id, number of entries, JSON list), in order of the id, so that one merge pass
+ * pairs it with the records: a query per record is three times slower, and hopeless on a view.
+ */
+export function historyQuery(kind: Kind, history: History): string {
+  const key = name(history.key.name);
+  return (
+    `SELECT ${key}, count(*), json_group_array(${objectOf(history.fields, [])})` +
+    ` FROM (${historyRows(kind, history)}) GROUP BY ${key}`
+  );
+}
+
+/** A history's entries one by one, in order of the id and of the history. */
+export const entriesQuery = (kind: Kind, history: History, columns: readonly string[]): string =>
+  `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history)})`;
+
+/** The records of a kind, in order of the id. */
+export const recordsQuery = ({ kind, plural }: Resource, columns: readonly string[]): string =>
+  `SELECT ${columns.join(', ')} FROM ${name(plural)} WHERE ${isPublished(kind)} ORDER BY id`;

@@ -1,5 +1,6 @@
 /** Builds in this process, with a clock of the test's own. */
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from '../../generator/build.js';
 import type { Effects, Published, Refused } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
@@ -16,6 +17,8 @@ export const effectsAt = (time: string): Effects => ({
   warn: () => undefined,
   now: () => new Date(time),
   generator: { name: 'test', version: '0.0.0' },
+  // A thread can't be started from TypeScript.
+  exportThread: pathToFileURL(join(PROJECT, 'build/generator/exports/worker.js')),
 });
 
 export interface Options {

@@ -1,0 +1,116 @@
+/** Which exports a build writes anew, and when: as soon as anything they hold is known to have changed. */
+import { setTimeout } from 'node:timers/promises';
+import type { Progress } from '../progress.js';
+import type { Publisher } from '../publish/publisher.js';
+import type { Overview } from '../register/published.js';
+import { EXPORT_FORMATS, exportRoute } from '../routes.js';
+import type { ExportFormat } from '../routes.js';
+import type { Exporter } from './exporter.js';
+import { EXPORTS } from './tables.js';
+import type { Export } from './tables.js';
+import type { Files, Written } from './write.js';
+
+/** An export as it is published. */
+export interface Exported {
+  readonly table: Export;
+  readonly rows: number;
+  readonly files: Files;
+  /** Whether this build wrote it; otherwise it is that of the last snapshot. */
+  readonly written: boolean;
+}
+
+/** While the thread writes, signals have their turn so often: 50 ms. */
+const TURN_MS = 50;
+
+export class Exports {
+  readonly #exporter: Exporter;
+  readonly #publisher: Publisher;
+  readonly #due = new Map<Export, Promise<Written>>();
+
+  constructor(exporter: Exporter, publisher: Publisher) {
+    this.#exporter = exporter;
+    this.#publisher = publisher;
+  }
+
+  /** A document of this route is new or changed, so what says the same is written anew. */
+  changed(route: string): void {
+    for (const table of EXPORTS) if (table.route === route) this.#begin(table);
+  }
+
+  /** Every export is written anew, whatever changed. */
+  all(): void {
+    for (const table of EXPORTS) this.#begin(table);
+  }
+
+  #begin(table: Export): void {
+    if (this.#due.has(table)) return;
+    const writing = this.#exporter.write(table.name, this.#publisher.scratch);
+    // Who asks for it later is told, too; until then nobody listens.
+    writing.catch(() => undefined);
+    this.#due.set(table, writing);
+  }
+
+  /** No more documents: waits for what is being written, publishes it, and takes the rest over. */
+  async finish(overview: Overview, progress: Progress): Promise<Exported[]> {
+    for (const table of EXPORTS) {
+      const isWhole = filesOf(table, (route) => this.#publisher.published(route)) !== undefined;
+      if (!isWhole || this.#publisher.differs(table.route)) this.#begin(table);
+    }
+    if (this.#due.size > 0) await this.#wait(overview, progress);
+    const exported: Exported[] = [];
+    for (const table of EXPORTS) exported.push(await this.#publish(table, rowsOf(table, overview)));
+    return exported;
+  }
+
+  async #wait(overview: Overview, progress: Progress): Promise<void> {
+    const total = [...this.#due.keys()].reduce((sum, table) => sum + rowsOf(table, overview), 0);
+    progress.start('exporting', total, 'rows');
+    const written = Promise.all(this.#due.values()).then(() => true);
+    // An abort may come before anybody waits for it.
+    written.catch(() => undefined);
+    let shown = 0;
+    do {
+      const { rows } = this.#exporter;
+      await progress.advance(rows - shown);
+      shown = rows;
+    } while (!(await Promise.race([written, setTimeout(TURN_MS, false)])));
+    await progress.advance(this.#exporter.rows - shown);
+    progress.finish();
+  }
+
+  async #publish(table: Export, rows: number): Promise<Exported> {
+    const written = await this.#due.get(table);
+    if (written === undefined) {
+      const files = filesOf(table, (route) => this.#publisher.published(route));
+      if (files === undefined) throw new TypeError(`"${table.name}" is neither published nor written`);
+      for (const { format } of EXPORT_FORMATS) this.#publisher.carry(exportRoute(table.name, format));
+      return { table, rows, files, written: false };
+    }
+    if (written.rows !== rows) {
+      // Two connections that see one state of the register can't come to this.
+      throw new TypeError(`${written.rows} rows of "${table.name}" were written, expected ${rows}`);
+    }
+    for (const { format } of EXPORT_FORMATS) {
+      this.#publisher.putStaged(exportRoute(table.name, format), written.files[format]);
+    }
+    return { table, rows, files: written.files, written: true };
+  }
+}
+
+/** All files of an export, or undefined where one is missing. */
+function filesOf(
+  { name }: Export,
+  find: (route: string) => Files[ExportFormat] | undefined,
+): Files | undefined {
+  const [csv, gzip, parquet] = (['csv', 'csv.gz', 'parquet'] as const).map((format) =>
+    find(exportRoute(name, format)),
+  );
+  return csv && gzip && parquet && { csv, 'csv.gz': gzip, parquet };
+}
+
+/** How many rows an export has. */
+function rowsOf({ resource, history }: Export, { populations }: Overview): number {
+  const population = populations.find((candidate) => candidate.resource === resource);
+  if (history === undefined) return population?.records ?? 0;
+  return population?.histories.find((counted) => counted.history === history)?.entries ?? 0;
+}

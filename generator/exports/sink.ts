@@ -1,0 +1,40 @@
+/** A file that is written piece by piece, and measured on the way. */
+import { createHash } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What a file came to. */
+export interface Measured {
+  readonly bytes: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+export class Sink {
+  readonly #descriptor: number;
+  readonly #digest = createHash('sha256');
+  #bytes = 0;
+  #open = true;
+
+  constructor(file: string) {
+    mkdirSync(dirname(file), { recursive: true });
+    this.#descriptor = openSync(file, 'w');
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#digest.update(bytes);
+    this.#bytes += bytes.length;
+    // A write may take less than it was given; a disk that is full then says so at the next.
+    for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
+  }
+
+  finish(): Measured {
+    this.close();
+    return { bytes: this.#bytes, sha256: this.#digest.digest('hex') };
+  }
+
+  close(): void {
+    if (this.#open) closeSync(this.#descriptor);
+    this.#open = false;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * What the bulk downloads hold: one table for each kind of record and each history, with the columns that their
+ * declarations give. CSV, Parquet and the Data Package read this.
+ */
+import { publishedValue } from '../register/sql.js';
+import type { Column, Field, History, Resource, SeriesField, Value } from '../resources/field.js';
+import { RESOURCES } from '../resources/index.js';
+import type { Shape } from '../resources/shape.js';
+
+/** Where a column's values come from: SQL, or a place in what a series field computes. */
+export type Source =
+  { readonly sql: string } | { readonly series: SeriesField; readonly place: readonly string[] };
+
+/** A column of an export. Nested fields are flattened under the names of the register, links are left out. */
+export interface ExportColumn {
+  readonly value: Value;
+  readonly from: Source;
+}
+
+/** One table of the bulk downloads: a whole population, ordered by its key. */
+export interface Export {
+  /** The register's table, and the name of the files. */
+  readonly name: string;
+  readonly description: string;
+  readonly resource: Resource;
+  /** Set for a table of history entries; otherwise it holds the records. */
+  readonly history: History | undefined;
+  /** The route whose documents say the same: while none of them changes, neither does the table. */
+  readonly route: string;
+  readonly key: readonly string[];
+  readonly columns: readonly ExportColumn[];
+}
+
+/** Every export, in the order in which they are listed. */
+export const EXPORTS: readonly Export[] = RESOURCES.flatMap((resource) => [
+  recordExport(resource),
+  ...resource.histories.map((history) => historyExport(resource, history)),
+]);
+
+function recordExport(resource: Resource): Export {
+  const { kind, plural, record } = resource;
+  return {
+    name: plural,
+    description: `The measured record of every ${kind}, one row each.`,
+    resource,
+    history: undefined,
+    route: record.route,
+    key: ['id'],
+    columns: record.fields.flatMap(columnsOf),
+  };
+}
+
+function historyExport(resource: Resource, history: History): Export {
+  const { key, order, table, fields, description } = history;
+  const route = resource.history?.route;
+  if (route === undefined) throw new TypeError(`${resource.plural} have no document of their histories`);
+  const rest = fields.filter(({ name }) => name !== order.name);
+  return {
+    name: table,
+    description,
+    resource,
+    history,
+    route,
+    key: [key.name, order.name],
+    columns: [published(key), published(order), ...rest.flatMap(columnsOf)],
+  };
+}
+
+const published = (column: Column): ExportColumn => ({
+  value: column,
+  from: { sql: publishedValue(column) },
+});
+
+function columnsOf(field: Field): ExportColumn[] {
+  switch (field.is) {
+    case 'column':
+      return [published(field.column)];
+    case 'object':
+      // What is null as a whole is null in every part.
+      return field.fields
+        .flatMap(columnsOf)
+        .map(({ value, from }) => ({ value: { ...value, nullable: true }, from }));
+    case 'computed':
+      return [{ value: field, from: { sql: field.sql } }];
+    case 'series':
+      return leaves(field.shape, [], false).map(({ value, place }) => ({
+        value,
+        from: { series: field, place },
+      }));
+    case 'links':
+    case 'list':
+      return [];
+  }
+}
+
+interface Leaf {
+  readonly value: Value;
+  readonly place: readonly string[];
+}
+
+/** The values of a shape, named by the way that leads to them: `peak` and `measured_at` give `peak_measured_at`. */
+function leaves(shape: Shape, way: readonly string[], nullable: boolean): Leaf[] {
+  if (shape.is === 'list') throw new TypeError(`"${shape.name}" is a list, expected values to flatten`);
+  const here = [...way, shape.name];
+  if (shape.is === 'object')
+    return shape.members.flatMap((member) => leaves(member, here, nullable || shape.nullable));
+  const value = { ...shape, name: here.join('_'), nullable: nullable || shape.nullable };
+  // The field's own name leads to the computed value itself.
+  return [{ value, place: here.slice(1) }];
+}

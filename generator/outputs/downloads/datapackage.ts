@@ -1,0 +1,127 @@
+/** /downloads/datapackage.json: the bulk downloads as a Data Package (datapackage.org, version 2.0). */
+import { basename } from 'node:path/posix';
+import type { BuildConfig } from '../../config.js';
+import type { Exported } from '../../exports/exports.js';
+import type { Export } from '../../exports/tables.js';
+import type { Value, ValueType } from '../../resources/field.js';
+import { EXPORT_FORMATS, PATHS, exportFile } from '../../routes.js';
+import type { ExportFormat } from '../../routes.js';
+
+const PROFILE = 'https://datapackage.org/profiles/2.0';
+
+/** Types of Table Schema (datapackage.org/standard/table-schema/#field-types). */
+const FIELD_TYPES: Readonly<Record<ValueType, string>> = {
+  id: 'integer',
+  ordinal: 'integer',
+  count: 'integer',
+  difference: 'integer',
+  boolean: 'boolean',
+  time: 'datetime',
+  text: 'string',
+  enum: 'string',
+  path: 'string',
+};
+
+const MINIMUM: Partial<Record<ValueType, number>> = { id: 1, ordinal: 1, count: 0 };
+
+/** What the standard asks for of each sort of file. */
+const FORMATS: Readonly<Record<ExportFormat, Readonly<Record<string, unknown>>>> = {
+  csv: { format: 'csv', mediatype: 'text/csv', encoding: 'utf-8' },
+  'csv.gz': { format: 'csv', compression: 'gz', mediatype: 'application/gzip', encoding: 'utf-8' },
+  parquet: { format: 'parquet', mediatype: 'application/vnd.apache.parquet' },
+};
+
+/** CSV as RFC 4180 has it (datapackage.org/standard/table-dialect). */
+const DIALECT = {
+  $schema: `${PROFILE}/tabledialect.json`,
+  delimiter: ',',
+  lineTerminator: '\r\n',
+  quoteChar: '"',
+  doubleQuote: true,
+  header: true,
+};
+
+export function dataPackage(
+  { operator }: BuildConfig,
+  asOf: string | null,
+  exported: readonly Exported[],
+): string {
+  const { name, url, baseUrl, contact, platform, licence } = operator;
+  return JSON.stringify({
+    $schema: `${PROFILE}/datapackage.json`,
+    name: 'register',
+    title: name,
+    description:
+      `Measured records of ${platform}: whole populations. Every value is measured, never estimated;` +
+      ` null means "not measured". Not affiliated with ${platform}.`,
+    homepage: `${baseUrl}${PATHS.bulk}`,
+    as_of: asOf ?? undefined,
+    licenses: [{ name: identifier(licence.name), title: licence.name, path: licence.url }],
+    sources: [{ title: name, path: url }],
+    contributors: [{ title: name, ...reached(contact), roles: ['publisher'] }],
+    resources: exported.flatMap(resources),
+  });
+}
+
+const MAILTO = 'mailto:';
+const reached = (contact: string): object =>
+  contact.startsWith(MAILTO) ? { email: contact.slice(MAILTO.length) } : { path: contact };
+
+/** `CC BY 4.0` -> `CC-BY-4.0`: what the Open Definition and SPDX call it. */
+const identifier = (licence: string): string => licence.replaceAll(/[^A-Za-z0-9._]+/g, '-');
+
+function resources({ table, rows, files }: Exported): object[] {
+  return EXPORT_FORMATS.map(({ format }) => {
+    const file = basename(exportFile(table.name, format));
+    return {
+      name: file,
+      path: file,
+      type: 'table',
+      title: table.name,
+      description: table.description,
+      ...FORMATS[format],
+      bytes: files[format].bytes,
+      hash: `sha256:${files[format].sha256}`,
+      rows,
+      ...(format === 'parquet' ? {} : { dialect: DIALECT }),
+      schema: schema(table, format),
+    };
+  });
+}
+
+function schema({ columns, key, history, resource }: Export, format: ExportFormat): object {
+  const [recordId] = key;
+  return {
+    $schema: `${PROFILE}/tableschema.json`,
+    fields: columns.map(({ value }) => field(value)),
+    // Parquet has nulls of its own.
+    missingValues: format === 'parquet' ? [] : [''],
+    primaryKey: key,
+    ...(history === undefined
+      ? {}
+      : {
+          foreignKeys: [
+            {
+              fields: [recordId],
+              reference: { resource: basename(exportFile(resource.plural, format)), fields: ['id'] },
+            },
+          ],
+        }),
+  };
+}
+
+function field({ name, type, nullable, description, example, unit, values }: Value): object {
+  const minimum = MINIMUM[type];
+  return {
+    name,
+    type: FIELD_TYPES[type],
+    description,
+    example,
+    unit,
+    constraints: {
+      required: nullable ? undefined : true,
+      minimum,
+      enum: values,
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** What describes the bulk downloads, once their files are known. */
+import type { BuildConfig } from '../../config.js';
+import type { Exported } from '../../exports/exports.js';
+import type { Overview } from '../../register/published.js';
+import type { Output } from '../output.js';
+import { checksums } from './checksums.js';
+import { dataPackage } from './datapackage.js';
+import { readme } from './readme.js';
+
+export function* downloads(
+  config: BuildConfig,
+  { asOf }: Overview,
+  exported: readonly Exported[],
+): Generator<Output> {
+  const described: readonly Output[] = [
+    { route: 'datapackage', key: 0, body: dataPackage(config, asOf, exported) },
+    { route: 'downloads-readme', key: 0, body: readme(config, asOf, exported) },
+  ];
+  yield* described;
+  yield { route: 'checksums', key: 0, body: checksums(exported, described) };
+}

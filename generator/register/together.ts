@@ -1,0 +1,37 @@
+/** Several connections at one state of the register, though a writer may commit at any time. */
+import Database from 'better-sqlite3';
+import { Failure } from '../errors.js';
+import { translated } from './open.js';
+
+/** Something that reads the register in one transaction, here or in another thread. */
+export interface Renewable {
+  /** Ends its read transaction and begins another. */
+  renew(): void | Promise<void>;
+}
+
+/** A round takes about a millisecond, so who fails here has a writer that commits some hundred times a second. */
+const ATTEMPTS = 2000;
+
+/**
+ * Begins the read transactions of all connections at the same state. SQLite's snapshots can't be handed from one
+ * connection to another here, so it is proven instead: a connection that only watches asks for `PRAGMA
+ * data_version` before and after, and this value differs if anybody has committed in between
+ * (sqlite.org/pragma.html#pragma_data_version). Where it does, all begin anew.
+ * @throws Failure environment: no moment without a commit was found
+ */
+export async function beginTogether(file: string, connections: readonly Renewable[]): Promise<void> {
+  const watcher = translated(file, () => new Database(file, { readonly: true, fileMustExist: true }));
+  const version = (): unknown => translated(file, () => watcher.pragma('data_version', { simple: true }));
+  try {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const before = version();
+      for (const connection of connections) await connection.renew();
+      if (version() === before) return;
+    }
+  } finally {
+    watcher.close();
+  }
+  throw Failure.environment(
+    `register "${file}" was written to in each of ${ATTEMPTS} attempts to read it at one state, expected a pause`,
+  );
+}
