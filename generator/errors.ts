@@ -62,3 +62,22 @@ export function messageOf(error: unknown): string {
 /** Whether somebody asked to stop, and waits. */
 export const isInterrupt = (error: unknown): boolean =>
   error instanceof Failure && error.exitCode === EXIT.interrupted;
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'a file is in the place of a folder',
+  EMFILE: 'too many open files',
+  EIO: 'the disk fails',
+};
+
+/** A system error as one clear line; anything else stays as it is. */
+export function asFailure(error: unknown, what: string): unknown {
+  const code = codeOf(error);
+  if (error instanceof Failure || code === undefined || !/^E[A-Z]+$/.test(code)) return error;
+  return Failure.environment(`${what} can't be written: ${REASONS[code] ?? messageOf(error)} (${code})`);
+}

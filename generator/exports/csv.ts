@@ -7,6 +7,8 @@ const OPTIONS: Options = {
   record_delimiter: '\r\n',
   // Nothing stands for null, and quotes around nothing for a measured empty text.
   quoted_match: /^$/,
+  // A line break of any sort, not only CRLF.
+  quote_record_delimiter: true,
   // Left to itself, false comes out as nothing.
   cast: { boolean: String },
 };

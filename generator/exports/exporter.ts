@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Failure } from '../errors.js';
 import type { Hidden } from '../register/open.js';
 import type { Renewable } from '../register/together.js';
-import { reply } from './messages.js';
+import { asReply } from './messages.js';
 import type { Request } from './messages.js';
 import type { Written } from './write.js';
 
@@ -20,7 +20,7 @@ export class Exporter implements Renewable {
   rows = 0;
 
   private constructor(thread: URL, register: string) {
-    this.#worker = new Worker(thread, { workerData: { register } });
+    this.#worker = new Worker(thread, { workerData: register });
     this.#worker.on('message', (message: unknown) => this.#hear(message));
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new TypeError('the thread of the exports ended')));
@@ -47,7 +47,7 @@ export class Exporter implements Renewable {
   }
 
   async hide(hidden: Hidden): Promise<void> {
-    await this.#ask({ do: 'hide', hidden: Object.fromEntries(Object.entries(hidden).map(copied)) });
+    await this.#ask({ do: 'hide', hidden });
   }
 
   /** Writes an export's files below a folder, after those asked for before. */
@@ -76,7 +76,7 @@ export class Exporter implements Renewable {
   }
 
   #hear(message: unknown): void {
-    const heard = reply.parse(message);
+    const heard = asReply(message);
     if (heard.is === 'progress') this.rows += heard.rows;
     else if (heard.is === 'done') this.#asked.shift()?.resolve(heard.written);
     else this.#asked.shift()?.reject(Failure.from(heard));
@@ -87,8 +87,3 @@ export class Exporter implements Renewable {
     for (const { reject } of this.#asked.splice(0)) reject(this.#failure);
   }
 }
-
-const copied = ([table, rows]: [string, Hidden[string]]): [string, unknown[][]] => [
-  table,
-  rows.map((row) => [...row]),
-];

@@ -1,35 +1,68 @@
-/** What the main thread and the thread of the exports say to each other. Requests are answered in their order. */
-import { z } from 'zod';
+/**
+ * What the main thread and the thread of the exports say to each other. Requests are answered in their order.
+ * Plain checks, since every build waits for the thread to start, and a library for this takes longer to load than
+ * all else there.
+ */
+import type { Hidden } from '../register/open.js';
 import { EXPORT_FORMATS } from '../routes.js';
+import type { Written } from './write.js';
 
-/** What the thread is started with. */
-export const start = z.object({ register: z.string() });
+/**
+ * `renew`: begin the read transaction anew · `hide`: take over what is not published · `write`: write the files of
+ * an export below a folder.
+ */
+export type Request =
+  | { readonly do: 'renew' }
+  | { readonly do: 'hide'; readonly hidden: Hidden }
+  | { readonly do: 'write'; readonly table: string; readonly folder: string };
 
-export const request = z.discriminatedUnion('do', [
-  /** Begin the read transaction anew. */
-  z.object({ do: z.literal('renew') }),
-  /** Take over what is not published. */
-  z.object({
-    do: z.literal('hide'),
-    hidden: z.record(z.string(), z.array(z.array(z.unknown()))),
-  }),
-  /** Write the files of an export below a folder. */
-  z.object({ do: z.literal('write'), table: z.string(), folder: z.string() }),
-]);
-export type Request = z.infer<typeof request>;
+/** `progress` is no answer yet: so many rows more were written · `failed`: an expected error. */
+export type Reply =
+  | { readonly is: 'progress'; readonly rows: number }
+  | { readonly is: 'done'; readonly written?: Written | undefined }
+  | { readonly is: 'failed'; readonly exitCode: number; readonly message: string };
 
-const measured = z.object({ bytes: z.int(), sha256: z.string() });
+type Members = Readonly<Record<string, unknown>>;
 
-const written = z.object({
-  rows: z.int(),
-  files: z.record(z.enum(EXPORT_FORMATS.map(({ format }) => format)), measured),
-});
+const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
 
-export const reply = z.discriminatedUnion('is', [
-  /** No answer yet: so many rows more were written. */
-  z.object({ is: z.literal('progress'), rows: z.int() }),
-  z.object({ is: z.literal('done'), written: written.optional() }),
-  /** An expected error. */
-  z.object({ is: z.literal('failed'), exitCode: z.int(), message: z.string() }),
-]);
-export type Reply = z.infer<typeof reply>;
+/** @throws TypeError: a defect of ours */
+export function asRequest(message: unknown): Request {
+  if (isObject(message)) {
+    const { do: what, hidden, table, folder } = message;
+    if (what === 'renew') return { do: what };
+    if (what === 'hide' && isHidden(hidden)) return { do: what, hidden };
+    if (what === 'write' && typeof table === 'string' && typeof folder === 'string')
+      return { do: what, table, folder };
+  }
+  throw new TypeError(`not a request: ${JSON.stringify(message)}`);
+}
+
+const isHidden = (value: unknown): value is Hidden =>
+  isObject(value) &&
+  Object.values(value).every((rows) => Array.isArray(rows) && rows.every((row) => Array.isArray(row)));
+
+/** @throws TypeError: a defect of ours */
+export function asReply(message: unknown): Reply {
+  if (isObject(message)) {
+    const { is, rows, written, exitCode, message: text } = message;
+    if (is === 'progress' && typeof rows === 'number') return { is, rows };
+    if (is === 'done' && (written === undefined || isWritten(written))) return { is, written };
+    if (is === 'failed' && typeof exitCode === 'number' && typeof text === 'string')
+      return { is, exitCode, message: text };
+  }
+  throw new TypeError(`not a reply: ${JSON.stringify(message)}`);
+}
+
+function isWritten(value: unknown): value is Written {
+  if (!isObject(value)) return false;
+  const { rows, files } = value;
+  return (
+    typeof rows === 'number' &&
+    isObject(files) &&
+    EXPORT_FORMATS.every(({ format }) => isContent(files[format]))
+  );
+}
+
+const isContent = (value: unknown): boolean =>
+  isObject(value) && typeof value['bytes'] === 'number' && typeof value['sha256'] === 'string';

@@ -66,10 +66,9 @@ function historyExport(resource: Resource, history: History): Export {
   };
 }
 
-const published = (column: Column): ExportColumn => ({
-  value: column,
-  from: { sql: publishedValue(column) },
-});
+function published(column: Column): ExportColumn {
+  return { value: column, from: { sql: publishedValue(column) } };
+}
 
 function columnsOf(field: Field): ExportColumn[] {
   switch (field.is) {

@@ -1,22 +1,20 @@
 /** The thread that writes the exports, so that they don't hold up the rest. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Failure } from '../errors.js';
-import { asFailure } from '../publish/tree.js';
+import { Failure, asFailure } from '../errors.js';
 import { Register } from '../register/open.js';
-import { request, start } from './messages.js';
+import { asRequest } from './messages.js';
 import type { Reply, Request } from './messages.js';
 import { EXPORTS } from './tables.js';
-import { writeExport } from './write.js';
 import type { Written } from './write.js';
 
 if (parentPort === null) throw new TypeError('expected to be started as a thread');
 const port = parentPort;
 const say = (message: Reply): void => port.postMessage(message);
 
-/** Runs an action and answers with what comes of it; what is not expected ends the thread. */
-function answer(action: () => Written | undefined): void {
+/** Answers with what comes of an action; what is not expected ends the thread. */
+async function answer(action: () => Written | undefined | Promise<Written>): Promise<void> {
   try {
-    say({ is: 'done', written: action() });
+    say({ is: 'done', written: await action() });
   } catch (error) {
     const failure = asFailure(error, 'the exports');
     if (!(failure instanceof Failure)) throw error;
@@ -24,7 +22,7 @@ function answer(action: () => Written | undefined): void {
   }
 }
 
-function perform(register: Register, asked: Request): Written | undefined {
+function perform(register: Register, asked: Request): undefined | Promise<Written> {
   switch (asked.do) {
     case 'renew':
       register.renew();
@@ -37,7 +35,9 @@ function perform(register: Register, asked: Request): Written | undefined {
   }
 }
 
-function write(register: Register, name: string, folder: string): Written {
+async function write(register: Register, name: string, folder: string): Promise<Written> {
+  // Loaded when it is needed: a build that changes nothing writes nothing.
+  const { writeExport } = await import('./write.js');
   const table = EXPORTS.find((candidate) => candidate.name === name);
   if (table === undefined) throw new TypeError(`no export is named "${name}"`);
   const writing = writeExport(register, table, folder);
@@ -48,14 +48,21 @@ function write(register: Register, name: string, folder: string): Written {
   }
 }
 
+const file: unknown = workerData;
+if (typeof file !== 'string') throw new TypeError('expected to be started with the file of the register');
 let register: Register | undefined;
-answer(() => {
-  register = Register.open(start.parse(workerData).register);
+await answer(() => {
+  register = Register.open(file);
   return undefined;
 });
+
+/** Requests are answered one after the other, also those that come while one is waited for. */
+let before = Promise.resolve();
 port.on('message', (message: unknown) => {
-  answer(() => {
-    if (register === undefined) throw new TypeError('the register was not opened');
-    return perform(register, request.parse(message));
-  });
+  before = before.then(() =>
+    answer(() => {
+      if (register === undefined) throw new TypeError('the register was not opened');
+      return perform(register, asRequest(message));
+    }),
+  );
 });

@@ -12,11 +12,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, codeOf } from '../errors.js';
+import { Failure, codeOf, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { deleteFile, linesOf, moveInto } from './files.js';
 import { stagePaths } from './stage.js';
-import { asFailure } from './tree.js';
 import type { Tree } from './tree.js';
 
 /**

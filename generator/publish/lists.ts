@@ -1,9 +1,9 @@
 /** Lists for operators of what commits did: URLs to purge from a CDN, files to copy to another machine. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../errors.js';
+import { Failure, asFailure } from '../errors.js';
 import { LineWriter, linesOf } from './files.js';
-import { Tree, asFailure } from './tree.js';
+import { Tree } from './tree.js';
 
 /** Where lists are wanted. */
 export interface Lists {

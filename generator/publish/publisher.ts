@@ -4,7 +4,7 @@
  */
 import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../errors.js';
+import { Failure, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './changes.js';
 import { apply, isSealed, seal } from './commit.js';
@@ -20,7 +20,7 @@ import type { Gone } from './series.js';
 import { settle } from './settle.js';
 import { Stage } from './stage.js';
 import { inOtherLayout, removeStrays } from './strays.js';
-import { Tree, asFailure } from './tree.js';
+import { Tree } from './tree.js';
 
 /** What all files of a build come to, known before the commit. */
 export interface Plan extends Outcome {

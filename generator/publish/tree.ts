@@ -1,7 +1,7 @@
 /** The published tree as a folder: whose it is, and where its own bookkeeping lies. */
 import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, codeOf, messageOf } from '../errors.js';
+import { Failure, asFailure, codeOf } from '../errors.js';
 import { makeFolder } from './files.js';
 import { readManifest } from './manifest.js';
 
@@ -92,23 +92,4 @@ export class Tree {
     }
     return tree;
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EACCES: 'permission denied',
-  EPERM: 'operation not permitted',
-  EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of the path is not a folder',
-  EEXIST: 'a file is in the place of a folder',
-  EMFILE: 'too many open files',
-  EIO: 'the disk fails',
-};
-
-/** A system error as one clear line; anything else stays as it is. */
-export function asFailure(error: unknown, what: string): unknown {
-  const code = codeOf(error);
-  if (error instanceof Failure || code === undefined || !/^E[A-Z]+$/.test(code)) return error;
-  return Failure.environment(`${what} can't be written: ${REASONS[code] ?? messageOf(error)} (${code})`);
 }

@@ -67,6 +67,8 @@ describe('the index', () => {
 describe('every document of the tree', () => {
   it('is answered at its URL, byte for byte', async () => {
     for (const [file, { text }] of readTree(out)) {
+      // These have a limit of their own, and tests of their own.
+      if (/\.(csv|csv\.gz|parquet)$/.test(file)) continue;
       const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
       const bare = file.startsWith('api/') ? file.replace(/\.json$/, '') : file;
       const answer = await proxy.get(limit === undefined ? `/${bare}` : `/api/v1/largest?limit=${limit}`);

@@ -22,7 +22,7 @@ export function readTree(folder: string): Tree {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !path.startsWith('.snapshot/') && !/\.(gz|br)$/.test(path))
+    .filter((path) => !path.startsWith('.snapshot/') && !/(?<!\.csv)\.(gz|br)$/.test(path))
     .toSorted();
   return new Map(paths.map((path) => [path, fileAt(join(folder, path))]));
 }
@@ -41,6 +41,9 @@ function fileAt(path: string): TreeFile {
 /** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
 export const isOfTheBuild = (path: string): boolean =>
   path === 'snapshot.json' || path.startsWith('changes/');
+
+/** Whether a file answers one of the API's endpoints, as opposed to what is made of them: downloads, for one. */
+export const isEndpoint = (path: string): boolean => /^(api\/v1\.json$|api\/v1\/|group\/|user\/)/.test(path);
 
 /** The part of a tree that follows from the register and the options alone. */
 export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));

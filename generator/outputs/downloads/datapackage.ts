@@ -116,7 +116,8 @@ function field({ name, type, nullable, description, example, unit, values }: Val
     name,
     type: FIELD_TYPES[type],
     description,
-    example,
+    // The profile takes text alone.
+    example: example === undefined ? undefined : String(example),
     unit,
     constraints: {
       required: nullable ? undefined : true,

@@ -1,0 +1,160 @@
+/** What describes the bulk downloads says what is so. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { writeSample } from '../../data/sample.js';
+import { EXPORTS } from '../../generator/exports/tables.js';
+import { published } from '../support/build.js';
+import { parseCsv } from '../support/csv.js';
+import { PROJECT, temporary } from '../support/folder.js';
+
+const path = temporary();
+const out = path('dist');
+const folder = join(out, 'downloads');
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 300, seed: 5 });
+  await published({ register, out });
+});
+
+const fieldShape = z.object({
+  name: z.string(),
+  type: z.enum(['integer', 'boolean', 'datetime', 'string']),
+  description: z.string().min(5),
+  example: z.string(),
+  constraints: z.object({
+    required: z.literal(true).optional(),
+    minimum: z.int().optional(),
+    enum: z.array(z.string()).optional(),
+  }),
+});
+
+const packageShape = z.object({
+  $schema: z.literal('https://datapackage.org/profiles/2.0/datapackage.json'),
+  licenses: z.tuple([z.object({ name: z.string().regex(/^[-a-zA-Z0-9._]+$/), path: z.url() })]),
+  resources: z.array(
+    z.object({
+      name: z.string(),
+      path: z.string(),
+      bytes: z.int(),
+      hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+      rows: z.int(),
+      mediatype: z.string(),
+      schema: z.object({
+        fields: z.array(fieldShape),
+        primaryKey: z.array(z.string()),
+        missingValues: z.array(z.string()),
+        foreignKeys: z
+          .array(z.object({ fields: z.array(z.string()), reference: z.object({ resource: z.string() }) }))
+          .optional(),
+      }),
+    }),
+  ),
+});
+
+const read = () => packageShape.parse(JSON.parse(readFileSync(join(folder, 'datapackage.json'), 'utf8')));
+
+/** What a value of each type looks like. */
+const LOOKS: Readonly<Record<z.infer<typeof fieldShape>['type'], RegExp>> = {
+  integer: /^-?(0|[1-9]\d*)$/,
+  boolean: /^(true|false)$/,
+  datetime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+  string: /[^]*/,
+};
+
+describe('datapackage.json', () => {
+  it('lists three files for each of the eight tables, with their size and checksum', () => {
+    const { resources } = read();
+    expect(resources).toHaveLength(24);
+    for (const { path: name, bytes, hash } of resources) {
+      expect(statSync(join(folder, name)).size).toBe(bytes);
+      const sum = createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex');
+      expect(hash).toBe(`sha256:${sum}`);
+    }
+  });
+
+  it('describes every column as it is: order, type, values, what is never null, and how many rows', () => {
+    const { resources } = read();
+    for (const { path: name, rows, schema } of resources.filter((resource) =>
+      resource.path.endsWith('.csv'),
+    )) {
+      const [header = [], ...records] = parseCsv(readFileSync(join(folder, name), 'utf8'));
+      expect(schema.fields.map((field) => field.name)).toEqual(header);
+      expect(records).toHaveLength(rows);
+      expect(rows).toBeGreaterThan(0);
+      for (const record of records) {
+        for (const [index, { name: column, type, constraints }] of schema.fields.entries()) {
+          const cell = record[index] ?? null;
+          if (cell === null) {
+            expect(constraints.required, `${name} ${column}`).toBeUndefined();
+            continue;
+          }
+          expect(cell, `${name} ${column}`).toMatch(LOOKS[type]);
+          if (constraints.enum !== undefined) expect(constraints.enum).toContain(cell);
+          if (constraints.minimum !== undefined)
+            expect(Number(cell)).toBeGreaterThanOrEqual(constraints.minimum);
+        }
+      }
+      const key = schema.primaryKey.map((column) => header.indexOf(column));
+      const keys = records.map((record) => key.map((index) => record[index]).join(' '));
+      expect(new Set(keys).size).toBe(rows);
+    }
+  });
+
+  it('gives every field an example of its type', () => {
+    for (const { schema } of read().resources) {
+      for (const { type, example } of schema.fields) expect(example).toMatch(LOOKS[type]);
+    }
+  });
+
+  it('refers to tables that are there', () => {
+    const { resources } = read();
+    const names = new Set(resources.map(({ name }) => name));
+    const references = resources.flatMap(({ schema }) => schema.foreignKeys ?? []);
+    expect(references).toHaveLength(12);
+    for (const { reference } of references) expect(names).toContain(reference.resource);
+  });
+});
+
+describe('SHA256SUMS', () => {
+  it('passes sha256sum -c, for every file beside it', () => {
+    const { status, stdout } = spawnSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(status).toBe(0);
+    expect(stdout.match(/: OK$/gm)).toHaveLength(26);
+  });
+});
+
+describe('README.txt', () => {
+  it('names every file, with rows and bytes, and warns of spreadsheets', () => {
+    const readme = readFileSync(join(folder, 'README.txt'), 'utf8');
+    for (const { path: name, rows, bytes } of read().resources) {
+      expect(readme).toMatch(new RegExp(`^ +${name} +${rows} +${bytes}$`, 'm'));
+    }
+    expect(readme).toContain('= + - or @');
+  });
+});
+
+describe('the columns', () => {
+  it('only ever grow at the end: programs may read them by their place', () => {
+    const agreed = z
+      .record(z.string(), z.array(z.string()))
+      .parse(JSON.parse(readFileSync(join(PROJECT, 'test/exports/columns.json'), 'utf8')));
+    const today = Object.fromEntries(
+      EXPORTS.map(({ name, columns }) => [name, columns.map(({ value }) => value.name)]),
+    );
+    for (const [name, columns] of Object.entries(agreed)) {
+      // A new column belongs behind these, in its resource and then here; none of these may go or move.
+      expect(today[name]?.slice(0, columns.length), name).toEqual(columns);
+    }
+    expect(agreed, 'a new column is agreed on by adding it to columns.json').toEqual(today);
+  });
+});

@@ -1,0 +1,222 @@
+/** When the bulk downloads are written anew, and that nothing goes wrong with them on the way. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { build } from '../../generator/build.js';
+import { buildConfig } from '../../generator/config.js';
+import { beginTogether } from '../../generator/register/together.js';
+import { Register } from '../../generator/register/open.js';
+import { rollback } from '../../generator/rollback.js';
+import { OPERATOR, effectsAt, published } from '../support/build.js';
+import { snapshot } from '../support/cli.js';
+import { csvObjects } from '../support/csv.js';
+import { temporary } from '../support/folder.js';
+import { changeRegister, writeRegister } from '../support/register.js';
+import { hashes, readTree, stamps } from '../support/tree.js';
+
+const path = temporary();
+const TIME = '2026-11-20T08:00:00Z';
+const HISTORIES = ['group_member_readings', 'group_names', 'group_owners'];
+
+async function site(): Promise<{ readonly register: string; readonly out: string }> {
+  const register = writeRegister(path('register.sqlite'), {
+    groups: [
+      { id: 1, name: 'one' },
+      { id: 2, name: 'two' },
+    ],
+    users: [{ id: 1, username: 'u' }],
+    games: [{ id: 1, name: 'g' }],
+    items: [{ id: 1, name: 'i', price: 1 }],
+  });
+  const out = path('dist');
+  await published({ register, out });
+  return { register, out };
+}
+
+/** Inodes and times of the downloads' files, without those that describe them. */
+const files = (out: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(stamps(readTree(out))).filter(([name]) => /\.(csv|csv\.gz|parquet)$/.test(name)),
+  );
+
+/** The tables whose files differ, all three of each. */
+function rewritten(before: Record<string, string>, after: Record<string, string>): string[] {
+  const changed = Object.keys(after).filter((name) => after[name] !== before[name]);
+  const tables = [...new Set(changed.map((name) => name.replace(/^downloads\/(\w+)\..*$/, '$1')))];
+  expect(changed).toHaveLength(3 * tables.length);
+  return tables.toSorted();
+}
+
+const text = (out: string, name: string): string => readFileSync(join(out, 'downloads', name), 'utf8');
+
+describe('a table', () => {
+  it.each([
+    ['UPDATE items SET price = 2', ['items']],
+    [`UPDATE groups SET description = 'd' WHERE id = 2`, ['groups']],
+    [`INSERT INTO group_member_readings VALUES (2, '${TIME}', 5)`, [...HISTORIES, 'groups']],
+    [`INSERT INTO usernames VALUES (1, 1, 'u', NULL, '${TIME}', '${TIME}')`, ['usernames', 'users']],
+    ['UPDATE users SET verified = 1', ['users']],
+    ['UPDATE games SET visits = 7', ['games']],
+    ['DELETE FROM groups WHERE id = 2', [...HISTORIES, 'groups']],
+    ['SELECT 1', []],
+  ])('is written anew after %s if it says so, and else not touched', async (sql, tables) => {
+    const { register, out } = await site();
+    const before = files(out);
+    changeRegister(register, sql);
+    const { exports } = await published({ register, out, acceptRemovals: true });
+    const written = Object.keys(exports).filter((name) => exports[name]?.written);
+    expect(written.toSorted()).toEqual(tables.toSorted());
+    // What was written anew and came out the same keeps its file.
+    expect(tables).toEqual(expect.arrayContaining(rewritten(before, files(out))));
+    const fresh = path('fresh');
+    await published({ register, out: fresh });
+    expect(hashes(new Map([...readTree(out)].filter(([name]) => name.startsWith('downloads/'))))).toEqual(
+      hashes(new Map([...readTree(fresh)].filter(([name]) => name.startsWith('downloads/')))),
+    );
+  });
+
+  it('is written anew by another version of the generator', async () => {
+    const { register, out } = await site();
+    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), generator: { name: 'test', version: '9.9.9' } };
+    const result = await build(buildConfig({ register, out, operator: OPERATOR }), effects);
+    if (!result.published) throw new Error('refused');
+    expect(Object.values(result.exports).every(({ written }) => written)).toBe(true);
+  });
+
+  it('is repaired where a file is damaged or missing', async () => {
+    const { register, out } = await site();
+    const before = hashes(readTree(join(out, 'downloads')));
+    for (const name of ['items.csv', 'datapackage.json']) writeFileSync(join(out, 'downloads', name), 'x');
+    for (const name of ['users.parquet', 'games.csv.gz']) rmSync(join(out, 'downloads', name));
+    const { code, stdout } = await snapshot(['verify', '--out', out]);
+    expect(code).toBe(1);
+    for (const line of [
+      'altered: downloads/items.csv\n',
+      'altered: downloads/datapackage.json\n',
+      'missing: downloads/users.parquet\n',
+      'missing: downloads/games.csv.gz\n',
+    ]) {
+      expect(stdout).toContain(line);
+    }
+    const repair = ['verify', '--out', out, '--repair', '--register', register, '--operator', OPERATOR];
+    expect((await snapshot(repair)).code).toBe(0);
+    expect((await snapshot(['verify', '--out', out])).code).toBe(0);
+    expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
+  });
+
+  it('stays where it is in another layout', async () => {
+    const { register, out } = await site();
+    const before = files(out);
+    await published({ register, out, layout: 'bucketed' });
+    expect(files(out)).toEqual(before);
+  });
+
+  it('goes back with the rest in a rollback', async () => {
+    const { register, out } = await site();
+    const before = hashes(readTree(join(out, 'downloads')));
+    changeRegister(register, 'UPDATE items SET price = 2');
+    await published({ register, out });
+    expect(hashes(readTree(join(out, 'downloads')))).not.toEqual(before);
+    await rollback(out, effectsAt('2026-12-03T00:00:00Z'));
+    expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
+    expect((await snapshot(['verify', '--out', out])).code).toBe(0);
+  });
+});
+
+describe('a thread that fails', () => {
+  it.each([
+    ['at once', 'throw new Error("broken thread")'],
+    [
+      'later',
+      'import { parentPort } from "node:worker_threads"; parentPort.postMessage({ is: "done" }); parentPort.on("message", () => { throw new Error("broken thread"); })',
+    ],
+    ['by ending', 'process.exit(0)'],
+  ])('%s, stops the build and leaves the tree as it was', async (_, code) => {
+    const { register, out } = await site();
+    const before = stamps(readTree(out));
+    const thread = path('thread.mjs');
+    writeFileSync(thread, code);
+    changeRegister(register, 'UPDATE items SET price = 2');
+    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), exportThread: pathToFileURL(thread) };
+    await expect(build(buildConfig({ register, out, operator: OPERATOR }), effects)).rejects.toThrow(
+      /broken thread|the thread of the exports ended/,
+    );
+    expect(stamps(readTree(out))).toEqual(before);
+    expect((await published({ register, out })).changes).toMatchObject({ added: 0, removed: 0 });
+  });
+});
+
+describe('two connections', () => {
+  it('see one state of the register, though a writer commits all the time', async () => {
+    const file = writeRegister(path('busy.sqlite'), { items: [{ id: 1, price: 0 }] });
+    const writer = new Database(file);
+    writer.pragma('journal_mode = WAL');
+    const one = Register.open(file);
+    const two = Register.open(file);
+    const price = (register: Register): unknown => [...register.rows('SELECT price FROM items')][0]?.[0];
+    let commits = 0;
+    const commit = (): void => {
+      writer.exec('UPDATE items SET price = price + 1');
+      commits += 1;
+    };
+    try {
+      for (let round = 0; round < 200; round += 1) {
+        let renewals = 0;
+        const between = {
+          renew: () => {
+            // A commit between the two, in the first attempts.
+            renewals += 1;
+            if (renewals <= round % 4) commit();
+          },
+        };
+        await beginTogether(file, [one, between, two]);
+        expect(renewals).toBe((round % 4) + 1);
+        const seen = price(one);
+        expect(price(two)).toBe(seen);
+        expect(seen).toBe(commits);
+        commit();
+        expect([price(one), price(two)]).toEqual([seen, seen]);
+      }
+    } finally {
+      one.close();
+      two.close();
+      writer.close();
+    }
+  });
+
+  it('that never find a pause are told so', async () => {
+    const file = writeRegister(path('never.sqlite'), { items: [{ id: 1, price: 0 }] });
+    const writer = new Database(file);
+    writer.pragma('journal_mode = WAL');
+    writer.pragma('synchronous = OFF');
+    try {
+      const renew = () => void writer.exec('UPDATE items SET price = price + 1');
+      await expect(beginTogether(file, [{ renew }])).rejects.toMatchObject({ exitCode: 3 });
+    } finally {
+      writer.close();
+    }
+  });
+});
+
+describe('the tables and the records', () => {
+  it('are of one state while a writer is at work', async () => {
+    const { register, out } = await site();
+    const writer = new Database(register);
+    writer.pragma('journal_mode = WAL');
+    let price = 1;
+    const write = setInterval(() => writer.exec(`UPDATE items SET price = ${(price += 1)}`), 1);
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        await published({ register, out });
+        const item: unknown = JSON.parse(readFileSync(join(out, 'api/v1/item/1.json'), 'utf8'));
+        const [row] = csvObjects(text(out, 'items.csv'));
+        expect(item).toHaveProperty('price', Number(row?.['price']));
+      }
+    } finally {
+      clearInterval(write);
+      writer.close();
+    }
+  });
+});
