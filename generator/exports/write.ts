@@ -4,7 +4,7 @@ import { Gzip } from 'fflate';
 import type { Register } from '../register/open.js';
 import { EXPORT_FORMATS, exportFile } from '../routes.js';
 import type { ExportFormat } from '../routes.js';
-import { csv } from './csv.js';
+import { CsvEncoder } from './csv.js';
 import { ParquetEncoder } from './parquet.js';
 import { rows } from './rows.js';
 import type { Cell } from './rows.js';
@@ -48,25 +48,27 @@ export function* writeExport(
   const gzip = new Gzip({ level: GZIP_LEVEL, mtime: 0 }, (chunk) => sink('csv.gz').write(chunk));
   const values = table.columns.map(({ value }) => value);
   const parquet = new ParquetEncoder(values);
-  const writeText = (records: Cell[][], last: boolean): void => {
-    const bytes = Buffer.from(csv(records));
+  const csv = new CsvEncoder(values);
+  const writeText = (text: string, last = false): void => {
+    const bytes = Buffer.from(text);
     sink('csv').write(bytes);
     gzip.push(bytes, last);
   };
   let count = 0;
   try {
-    let batch: Cell[][] = [values.map(({ name }) => name)];
+    writeText(csv.header());
+    let batch: Cell[][] = [];
     for (const cells of rows(register, table)) {
       batch.push(cells);
       const group = parquet.add(cells);
       if (group !== undefined) sink('parquet').write(group);
       count += 1;
       if (batch.length < BATCH_ROWS) continue;
-      writeText(batch, false);
+      writeText(csv.lines(batch));
       yield batch.length;
       batch = [];
     }
-    writeText(batch, true);
+    writeText(csv.lines(batch), true);
     sink('parquet').write(parquet.finish());
     return {
       rows: count,

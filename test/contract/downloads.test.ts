@@ -1,0 +1,149 @@
+/** The bulk downloads as their users get them: from the real generator, through the real proxy. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { snapshot } from '../support/cli.js';
+import { temporary } from '../support/folder.js';
+import { startProxy } from '../support/proxy.js';
+import type { RunningProxy } from '../support/proxy.js';
+import { changeRegister, writeRegister } from '../support/register.js';
+
+const path = temporary();
+let proxy: RunningProxy | undefined;
+
+afterEach(async () => {
+  await proxy?.stop();
+  proxy = undefined;
+});
+
+interface Site extends RunningProxy {
+  readonly out: string;
+  /** Changes the register and publishes it. */
+  readonly change: (sql: string) => Promise<void>;
+}
+
+async function site(options: readonly string[] = []): Promise<Site> {
+  const register = writeRegister(path('register.sqlite'), {
+    items: Array.from({ length: 50 }, (_, index) => ({ id: index + 1, name: `item ${index + 1}`, price: 1 })),
+  });
+  const out = path('dist');
+  const build = async (): Promise<void> => {
+    const { code, stderr } = await snapshot(['build', '--register', register, '--out', out, '--quiet']);
+    if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
+  };
+  await build();
+  proxy = await startProxy(out, options);
+  const change = async (sql: string): Promise<void> => {
+    changeRegister(register, sql);
+    await build();
+  };
+  return { ...proxy, out, change };
+}
+
+const MANY = ['--download-tokens', '1000'];
+const routesOf = z.object({
+  routes: z.array(z.object({ path: z.string(), file: z.string(), class: z.string(), type: z.string() })),
+});
+
+describe('a download', () => {
+  it('is sent as a file with a dated name, whole and exact, in all 24 cases', async () => {
+    const { get, out } = await site(MANY);
+    const { routes } = routesOf.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+    const downloads = routes.filter((route) => route.class === 'download');
+    expect(downloads).toHaveLength(24);
+    for (const { path: url, file, type } of downloads) {
+      const answer = await get(url, { headers: { 'Accept-Encoding': 'gzip, br' } });
+      expect(answer.status, url).toBe(200);
+      const { headers } = answer;
+      const dated = url.replace(/^\/downloads\/(\w+)/, '$1-2026-11-20');
+      expect(headers.get('content-disposition')).toBe(`attachment; filename="${dated}"`);
+      expect(headers.get('content-type')).toBe(type);
+      expect(headers.get('content-encoding')).toBeNull();
+      expect(headers.get('vary')).toBeNull();
+      expect(headers.get('cache-control')).toBe('public, max-age=3600, stale-if-error=86400');
+      expect(headers.get('ratelimit-policy')).toBe('"download";q=1000;w=60000');
+      expect(headers.get('access-control-expose-headers')).toContain('Content-Disposition');
+      const body = Buffer.from(await answer.arrayBuffer());
+      expect(body.equals(readFileSync(join(out, file))), url).toBe(true);
+      const head = await get(url, { method: 'HEAD' });
+      expect(head.headers.get('content-length')).toBe(String(body.length));
+      expect(head.headers.get('content-disposition')).toBe(headers.get('content-disposition'));
+    }
+  });
+
+  it('has the media type of its format', async () => {
+    const { get } = await site(MANY);
+    const typeOf = async (name: string) => (await get(`/downloads/${name}`)).headers.get('content-type');
+    expect(await typeOf('items.csv')).toBe('text/csv; charset=utf-8; header=present');
+    expect(await typeOf('items.csv.gz')).toBe('application/gzip');
+    expect(await typeOf('items.parquet')).toBe('application/vnd.apache.parquet');
+    expect(await typeOf('SHA256SUMS')).toBe('text/plain; charset=utf-8');
+    expect(await typeOf('README.txt')).toBe('text/plain; charset=utf-8');
+    expect(await typeOf('datapackage.json')).toBe('application/json; charset=utf-8');
+  });
+
+  it('is refused after twelve, with a true Retry-After; the API and what describes the files still answer', async () => {
+    const { get } = await site();
+    for (let count = 1; count <= 12; count += 1) {
+      expect((await get('/downloads/items.csv')).status, `download ${count}`).toBe(200);
+    }
+    const refused = await get('/downloads/groups.parquet');
+    expect(refused.status).toBe(429);
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(50);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect(refused.headers.get('ratelimit')).toBe(`"download";r=0;t=${wait}`);
+    expect(refused.headers.get('content-disposition')).toBeNull();
+    for (const url of [
+      '/api/v1',
+      '/downloads/datapackage.json',
+      '/downloads/SHA256SUMS',
+      '/downloads/README.txt',
+    ]) {
+      const answer = await get(url);
+      expect(answer.status, url).toBe(200);
+      expect(answer.headers.get('ratelimit-policy')).toMatch(/^"api";/);
+      expect(answer.headers.get('content-disposition')).toBeNull();
+    }
+  });
+
+  it('that was interrupted goes on, and is whole', async () => {
+    const { get, out } = await site(MANY);
+    const whole = readFileSync(join(out, 'downloads/items.csv'));
+    const first = await get('/downloads/items.csv', { headers: { Range: 'bytes=0-999' } });
+    expect(first.status).toBe(206);
+    const etag = first.headers.get('etag') ?? '';
+    const rest = await get('/downloads/items.csv', { headers: { Range: 'bytes=1000-', 'If-Range': etag } });
+    expect(rest.status).toBe(206);
+    expect(rest.headers.get('content-range')).toBe(`bytes 1000-${whole.length - 1}/${whole.length}`);
+    expect(rest.headers.get('content-disposition')).toMatch(/^attachment; /);
+    const joined = Buffer.concat([
+      Buffer.from(await first.arrayBuffer()),
+      Buffer.from(await rest.arrayBuffer()),
+    ]);
+    expect(joined.equals(whole)).toBe(true);
+  });
+
+  it('that was interrupted and replaced meanwhile is sent whole, never mixed', async () => {
+    const { get, out, change } = await site(MANY);
+    const first = await get('/downloads/items.csv', { headers: { Range: 'bytes=0-999' } });
+    const etag = first.headers.get('etag') ?? '';
+    await change('UPDATE items SET price = 2');
+    // The proxy notices a new snapshot within a second.
+    const headers = { Range: 'bytes=1000-', 'If-Range': etag };
+    const deadline = performance.now() + 5000;
+    let answer = await get('/downloads/items.csv', { headers });
+    while (answer.status === 206 && performance.now() < deadline) {
+      expect(answer.headers.get('etag')).toBe(etag);
+      await answer.arrayBuffer();
+      answer = await get('/downloads/items.csv', { headers });
+    }
+    expect(answer.status).toBe(200);
+    const body = Buffer.from(await answer.arrayBuffer());
+    expect(body.equals(readFileSync(join(out, 'downloads/items.csv')))).toBe(true);
+    const sums = await (await get('/downloads/SHA256SUMS')).text();
+    expect(sums).toContain(`${createHash('sha256').update(body).digest('hex')}  items.csv\n`);
+  });
+});
