@@ -3,6 +3,9 @@
  * records and the names of files all follow from here.
  */
 
+import { archiveText } from './archive-keys.js';
+import { FEED_ROUTES } from './feed-routes.js';
+
 /** Which row of the caching table a response belongs to. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
@@ -18,6 +21,14 @@ export interface IdParameter {
   readonly description: string;
 }
 
+/** A month or a part of one (see archive-keys.ts); its name is `month`, too, in every template. */
+export interface MonthParameter {
+  readonly name: 'month';
+  readonly in: 'path';
+  readonly type: 'month';
+  readonly description: string;
+}
+
 export interface IntegerParameter {
   readonly name: string;
   readonly in: 'query';
@@ -28,7 +39,7 @@ export interface IntegerParameter {
   readonly description: string;
 }
 
-export type Parameter = IdParameter | IntegerParameter;
+export type Parameter = IdParameter | MonthParameter | IntegerParameter;
 
 /** One URL template and the file template that answers it; both use `{parameter}`, files also `{parameter:bucket}`. */
 export interface Route {
@@ -182,7 +193,11 @@ export function routes(layout: Layout): readonly Route[] {
     type: JSON_TYPE,
     listed,
   });
-  return [...ENDPOINTS.map(complete(true)), ...PUBLISHING.map(complete(false))];
+  return [
+    ...ENDPOINTS.map(complete(true)),
+    ...FEED_ROUTES.map((route) => ({ ...route, listed: false })),
+    ...PUBLISHING.map(complete(false)),
+  ];
 }
 
 /** The route of that name. */
@@ -192,7 +207,10 @@ export function routeNamed(table: readonly Route[], name: string): Route {
   return route;
 }
 
-/** `123456` and the template `{id:bucket}/{id}` -> `456/123456`. Compiled once, filled in millions of times. */
+/**
+ * `123456` and the template `{id:bucket}/{id}` -> `456/123456`; `20261199999` and `{month}` -> `2026-11`. Compiled
+ * once, filled in millions of times.
+ */
 export function filler(template: string): (value: number) => string {
   const pieces = template.split(/(\{\w+(?::bucket)?\})/);
   if (pieces.length === 1) return () => template;
@@ -200,6 +218,7 @@ export function filler(template: string): (value: number) => string {
     let filled = '';
     for (const piece of pieces) {
       if (!piece.startsWith('{')) filled += piece;
+      else if (piece === '{month}') filled += archiveText(value);
       else filled += piece.endsWith(':bucket}') ? String(value % 1000).padStart(3, '0') : String(value);
     }
     return filled;
