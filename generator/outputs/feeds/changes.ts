@@ -79,7 +79,7 @@ export function* changes(register: Register, sources: readonly ChangeSource[]): 
   const width = Math.max(...sources.map(({ values }) => values.length));
   const queries = sources.map((from, index) => query(from, index, width));
   const rows = register.rows<Row>(
-    `${queries.join(' UNION ALL ')} ORDER BY measured_at, coalesce(changed_at, measured_at), source, id, position`,
+    `SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY measured_at, coalesce(changed_at, measured_at), source, id, position`,
   );
   for (const [index, id, position, subject, changedAt, measuredAt, changedAfter, ...values] of rows) {
     const from = sources[index];

@@ -42,16 +42,16 @@ export function* feeds(
   };
   yield* current(FEEDS.games, newest.games, operator, table);
   yield* current(FEEDS.items, newest.items, operator, table);
-  const all = Object.values(newest).flat().toSorted(newestFirst).slice(0, DOCUMENT_ENTRIES);
+  const all = Object.values(newest).flat().toSorted(lateReadingFirst).slice(0, DOCUMENT_ENTRIES);
   yield* current(FEEDS.all, all, operator, table);
 }
 
-/** Entries of one reading in the order of their own times; sorting leaves the rest as it was. */
-function newestFirst(a: Dated, b: Dated): number {
-  const [ours, theirs] = [a, b].map(({ measuredAt, entry }) => measuredAt + entry.updated);
-  if (ours === theirs || ours === undefined || theirs === undefined) return 0;
-  return ours < theirs ? 1 : -1;
-}
+/** The order of the readings, newest first; sorting leaves the rest as it was. */
+const lateReadingFirst = (a: Dated, b: Dated): number => descending(a.measuredAt, b.measuredAt);
+/** The order of the changes, as documents list them: what a reading learned may have happened long before. */
+const lateChangeFirst = (a: Dated, b: Dated): number => descending(a.entry.updated, b.entry.updated);
+
+const descending = (a: string, b: string): number => (a === b ? 0 : a < b ? 1 : -1);
 
 /** @returns the newest entries, newest first */
 function* withArchive(
@@ -103,6 +103,6 @@ function documentOf(
     title: `${publisher.name}: ${title}`,
     description,
     updated: entries[0]?.measuredAt ?? NEVER,
-    entries: entries.map(({ entry }) => entry),
+    entries: entries.toSorted(lateChangeFirst).map(({ entry }) => entry),
   };
 }

@@ -48,13 +48,17 @@ function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: 
   return `${declaration ?? ''}${start}${head.map((line) => `\n    ${line}`).join('')}${rest}`;
 }
 
-/** An id is in no text, where `<` is escaped, so it tells where its entry is. */
+const ENTRY = '<entry>';
+
+/** The links to the histories; no text can look like the start of an entry, since `<` is escaped in all of them. */
 function withHistories(xml: string, entries: readonly Entry[]): string {
-  const histories = new Map(entries.map(({ id, history }) => [`<id>${id}</id>`, history]));
-  return xml.replaceAll(/<id>[^<]*<\/id>/g, (element) => {
-    const history = histories.get(element);
-    return history === undefined ? element : `${element}\n        ${link('related', history)}`;
+  const [head = '', ...pieces] = xml.split(ENTRY);
+  if (pieces.length !== entries.length) throw new TypeError(`expected ${entries.length} entries in the feed`);
+  const linked = pieces.map((piece, index) => {
+    const history = entries[index]?.history;
+    return history === undefined ? ENTRY + piece : `${ENTRY}\n        ${link('related', history)}${piece}`;
   });
+  return head + linked.join('');
 }
 
 const json1 = z.looseObject({ items: z.array(z.looseObject({ date_modified: z.string() })) });
