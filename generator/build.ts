@@ -1,6 +1,7 @@
 /** The story of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
 import { Failure, isInterrupt, messageOf } from './errors.js';
+import { snapshotTeller } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/manifest.js';
 import { outputs } from './outputs/index.js';
 import type { Progress } from './progress.js';
@@ -131,6 +132,7 @@ function announce(
     asOf: overview.asOf,
     builtAt,
     kinds: RECORD_ROUTES,
+    tell: snapshotTeller(config.operator),
   };
 }
 

@@ -49,16 +49,20 @@ export const atomRoute = ({ name }: FeedDeclaration): string => `feed-${name}`;
 export const jsonRoute = ({ name }: FeedDeclaration): string => `feed-${name}-json`;
 export const archiveRoute = ({ name }: FeedDeclaration): string => `feed-${name}-archive`;
 
+/** The file of a feed's current document, whose URL is its name. */
+export const documentFile = ({ name }: FeedDeclaration, format: 'atom' | 'json'): string =>
+  `feeds/${name}.${format}`;
+
 type FeedRoute = Omit<Route, 'listed'>;
 
 function routesOf(feed: FeedDeclaration): readonly FeedRoute[] {
   const { name, description } = feed;
   const common = { class: 'feed', description } as const;
-  const document = (route: string, suffix: string, type: string): FeedRoute => ({
+  const document = (route: string, file: string, type: string): FeedRoute => ({
     ...common,
     name: route,
-    path: `/feeds/${name}.${suffix}`,
-    file: `feeds/${name}.${suffix}`,
+    path: `/${file}`,
+    file,
     type,
   });
   const archive: FeedRoute = {
@@ -78,10 +82,31 @@ function routesOf(feed: FeedDeclaration): readonly FeedRoute[] {
     ],
   };
   return [
-    document(atomRoute(feed), 'atom', ATOM_TYPE),
-    document(jsonRoute(feed), 'json', JSON_FEED_TYPE),
+    document(atomRoute(feed), documentFile(feed, 'atom'), ATOM_TYPE),
+    document(jsonRoute(feed), documentFile(feed, 'json'), JSON_FEED_TYPE),
     ...(feed.archived ? [archive] : []),
   ];
 }
 
 export const FEED_ROUTES: readonly FeedRoute[] = Object.values(FEEDS).flatMap(routesOf);
+
+/** A `<link>` for the head of a page, from which readers find a feed. */
+export interface FeedLink {
+  readonly rel: 'alternate';
+  readonly type: string;
+  readonly title: string;
+  readonly href: string;
+}
+
+/** Every feed in both formats, for autodiscovery. @param register what the register is called */
+export const feedLinks = (register: string): readonly FeedLink[] =>
+  Object.values(FEEDS).flatMap((feed) => {
+    const link = (format: 'atom' | 'json', title: string): FeedLink => ({
+      rel: 'alternate',
+      type: `application/${format === 'atom' ? 'atom+xml' : 'feed+json'}`,
+      title,
+      href: `/${documentFile(feed, format)}`,
+    });
+    const title = `${register}: ${feed.title}`;
+    return [link('atom', title), link('json', `${title} (JSON Feed)`)];
+  });

@@ -1,0 +1,80 @@
+/**
+ * The feed of the snapshots themselves. It follows from the index of the change lists, and so from when the register
+ * was built: the digest of the tree leaves it out, like that index.
+ */
+import { z } from 'zod';
+import { FEEDS, documentFile } from '../../feed-routes.js';
+import type { Change } from '../../publish/changes.js';
+import type { Teller } from '../../publish/told.js';
+import { NEVER, tag } from './document.js';
+import type { Entry, Publisher } from './document.js';
+import { anchor, list } from './entries.js';
+import type { Fact } from './entries.js';
+import { atom, jsonFeed } from './render.js';
+
+const { name, title, description } = FEEDS.snapshots;
+
+/** What the publisher tells of its snapshots, for one register. */
+export const snapshotTeller =
+  (publisher: Publisher): Teller =>
+  (changes) => {
+    const document = (file: string) => ({
+      id: tag(publisher, `feeds/${name}`),
+      title: `${publisher.name}: ${title}`,
+      description,
+      updated: changes[0]?.built_at ?? NEVER,
+      self: `${publisher.baseUrl}/${file}`,
+      entries: changes.map((change) => entryOf(change, publisher)),
+      links: {},
+      isArchive: false,
+    });
+    const [inAtom, inJson] = [documentFile(FEEDS.snapshots, 'atom'), documentFile(FEEDS.snapshots, 'json')];
+    return [
+      { file: inAtom, body: atom(document(inAtom), publisher) },
+      { file: inJson, body: jsonFeed(document(inJson), publisher) },
+    ];
+  };
+
+function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, publisher: Publisher): Entry {
+  const kinds = Object.entries(counts).map(
+    ([kind, { added, changed, removed }]) =>
+      [kind, `${added} added, ${changed} changed, ${removed} removed`] as const,
+  );
+  const touched = Object.entries(counts).flatMap(([kind, { added, changed, removed }]) =>
+    added + changed + removed === 0 ? [] : [`${added + changed + removed} ${kind}`],
+  );
+  const facts: readonly Fact[] = [
+    ...(from === null ? [] : [['Follows', `snapshot ${from}`] as const]),
+    ['Register as of', as_of ?? 'never measured'],
+    ['Built at', built_at],
+    ...kinds,
+  ];
+  // A first snapshot changes everything and has no list.
+  const url = publisher.baseUrl + (file ?? '/changes/index.json');
+  return {
+    id: tag(publisher, `snapshot/${sequence}`),
+    title: `Snapshot ${sequence}: ${touched.length === 0 ? 'no records' : touched.join(', ')} added, changed or removed`,
+    content: `${list(facts)}<p>${anchor(url, file === null ? 'The newest snapshots' : 'Everything it changed')}</p>`,
+    updated: built_at,
+    url,
+  };
+}
+
+/** As much of snapshot.json as says who publishes; older ones said less. */
+const service = z.object({
+  service: z.object({
+    name: z.string(),
+    url: z.string(),
+    base_url: z.string(),
+    licence: z.object({ name: z.string(), url: z.string() }),
+    tag_authority: z.string(),
+  }),
+});
+
+/** What goes on being told without the operator's file, where snapshot.json names the publisher. */
+export function snapshotTellerOf(manifest: unknown): Teller {
+  const { success, data } = service.safeParse(manifest);
+  if (!success) return () => [];
+  const { base_url: baseUrl, tag_authority: tagAuthority, ...rest } = data.service;
+  return snapshotTeller({ ...rest, baseUrl, tagAuthority });
+}
