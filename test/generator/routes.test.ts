@@ -53,7 +53,7 @@ describe.each(LAYOUTS)('the route table of layout "%s"', (layout) => {
   it('describes each route in one line', () => {
     for (const { description, type } of table) {
       expect(description).toMatch(/^[A-Z][^\n]+[^.\n]$/);
-      expect(type).toBe('application/json; charset=utf-8');
+      expect(type).toMatch(/^application\/(json|atom\+xml|feed\+json); charset=utf-8$/);
     }
   });
 

@@ -40,7 +40,7 @@ function fileAt(path: string): TreeFile {
 
 /** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
 export const isOfTheBuild = (path: string): boolean =>
-  path === 'snapshot.json' || path.startsWith('changes/');
+  path === 'snapshot.json' || path.startsWith('changes/') || /^feeds\/snapshots\.(atom|json)$/.test(path);
 
 /** The part of a tree that follows from the register and the options alone. */
 export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));
