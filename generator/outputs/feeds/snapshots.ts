@@ -35,25 +35,29 @@ export const snapshotTeller =
     ];
   };
 
+type Counts = Change['counts'][string];
+
+const inWords = ({ added, changed, removed }: Counts): string =>
+  `${added} added, ${changed} changed, ${removed} removed`;
+
 function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, publisher: Publisher): Entry {
-  const kinds = Object.entries(counts).map(
-    ([kind, { added, changed, removed }]) =>
-      [kind, `${added} added, ${changed} changed, ${removed} removed`] as const,
-  );
-  const touched = Object.entries(counts).flatMap(([kind, { added, changed, removed }]) =>
-    added + changed + removed === 0 ? [] : [`${added + changed + removed} ${kind}`],
-  );
+  const kinds = Object.entries(counts);
+  const sum = (of: (count: Counts) => number): number =>
+    kinds.reduce((total, [, count]) => total + of(count), 0);
+  const added = sum((count) => count.added);
   const facts: readonly Fact[] = [
     ...(from === null ? [] : [['Follows', `snapshot ${from}`] as const]),
     ['Register as of', as_of ?? 'never measured'],
     ['Built at', built_at],
-    ...kinds,
+    ...kinds.map(([kind, count]) => [kind, inWords(count)] as const),
   ];
   // A first snapshot changes everything and has no list.
   const url = publisher.baseUrl + (file ?? '/changes/index.json');
   return {
     id: tag(publisher, `snapshot/${sequence}`),
-    title: `Snapshot ${sequence}: ${touched.length === 0 ? 'no records' : touched.join(', ')} added, changed or removed`,
+    title:
+      `Snapshot ${sequence}: ${added} ${added === 1 ? 'record' : 'records'} added,` +
+      ` ${sum((count) => count.changed)} changed, ${sum((count) => count.removed)} removed`,
     content: `${list(facts)}<p>${anchor(url, file === null ? 'The newest snapshots' : 'Everything it changed')}</p>`,
     updated: built_at,
     url,

@@ -1,18 +1,21 @@
 /**
- * Measured text as feeds can carry it. What XML 1.0 has no way to say, escaped or not (section 2.2), is shown by a
- * visible substitute, in the JSON twins too: a C0 control by its picture (U+0007 -> ␇), and U+FFFE, U+FFFF and half a
- * surrogate pair by U+FFFD. A carriage return is shown as ␍, since XML reads it as a line feed. Tabs, line feeds and
- * everything else stay as they were measured; records and histories have every text exactly.
+ * Measured text as feeds can carry it. What XML 1.0 has no way to say, escaped or not (section 2.2), or discourages, and
+ * readers then mistake for Windows-1252, is shown by a visible substitute, in the JSON twins too: a C0 control and DEL
+ * by their pictures (U+0007 -> ␇), a C1 control, U+FFFE, U+FFFF and half a surrogate pair by U+FFFD. A carriage return is
+ * shown as ␍, since XML reads it as a line feed. Tabs, line feeds and everything else stay as they were measured;
+ * records and histories have every text exactly.
  */
 
 // oxlint-disable-next-line no-control-regex
-const UNSAYABLE = /[\u0000-\u0008\u000b-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
+const UNSAYABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/gu;
 const PICTURES = 0x24_00;
+const PICTURE_OF_DELETE = '\u2421';
 const REPLACEMENT = '\ufffd';
 
 /** Text with visible substitutes for what a feed can't say. */
 export const legible = (text: string): string =>
   text.replaceAll(UNSAYABLE, (character) => {
+    if (character === '\u007f') return PICTURE_OF_DELETE;
     const code = character.charCodeAt(0);
     return code < 0x20 ? String.fromCharCode(PICTURES + code) : REPLACEMENT;
   });
