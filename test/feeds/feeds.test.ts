@@ -39,6 +39,9 @@ const feedFiles = (out: string, ending: string): string[] =>
     .filter((file) => file.startsWith('feeds/') && file.endsWith(ending))
     .map((file) => join(out, file));
 
+/** Text that is JSON. */
+const json = z.string().transform((text): unknown => JSON.parse(text));
+
 const NAMES = Object.keys(FEEDS);
 const running: RunningProxy[] = [];
 afterAll(() => Promise.all(running.map((proxy) => proxy.stop())));
@@ -75,6 +78,12 @@ const golden = (name: string): string =>
 
 const briefly = ({ entries }: Fetched) =>
   entries.map(({ id, title, updated }) => [id.replace('tag:golden.example,2026:', ''), updated, title]);
+
+/** All feeds but that of the snapshots. */
+const texts = (out: string) =>
+  [...readTree(out)]
+    .filter(([file]) => /^feeds\/(?!snapshots)/.test(file))
+    .map(([file, { text }]) => [file, text]);
 
 describe('the feeds of the golden register "histories"', () => {
   const register = golden('histories');
@@ -152,9 +161,11 @@ describe('the feeds of the golden register "histories"', () => {
       `${BASE}/feeds/users/2026-02.atom`,
     ]);
     const [all, groups] = await site.subscriber.atoms(['/feeds/all.atom', '/feeds/groups.atom']);
-    const ids = [...briefly(users!), ...briefly(groups!)].toSorted();
-    expect(briefly(all!).toSorted()).toEqual(ids);
-    const times = briefly(all!).map(([, updated]) => updated);
+    expect(new Set(briefly(all!).map(String))).toEqual(
+      new Set([...briefly(users!), ...briefly(groups!)].map(String)),
+    );
+    const times = all!.entries.map(({ updated }) => updated);
+    expect(times).toHaveLength(9);
     expect(times).toEqual(times.toSorted().toReversed());
   });
 
@@ -229,10 +240,6 @@ describe('the feeds of the golden register "histories"', () => {
     expect(feeds()).toEqual(before);
     const again = path('again');
     await build(register, again);
-    const texts = (out: string) =>
-      [...readTree(out)]
-        .filter(([file]) => /^feeds\/(?!snapshots)/.test(file))
-        .map(([file, { text }]) => [file, text]);
     expect(texts(again)).toEqual(texts(site.out));
   });
 
@@ -342,9 +349,18 @@ describe('the feeds of a register of nasty texts', () => {
       }
     }
     for (const file of feedFiles(out, '.json'))
-      expect(() => JSON.parse(readFileSync(file, 'utf8'))).not.toThrow();
+      expect(json.safeParse(readFileSync(file, 'utf8')).success, file).toBe(true);
   });
 });
+
+/** Each document’s place and number of entries. */
+const sizes = (documents: readonly Fetched[]) =>
+  documents.map(({ links, entries }) => [links['self']?.slice(`${BASE}/feeds/`.length), entries.length]);
+
+const told = (documents: readonly Fetched[]) =>
+  documents.flatMap(({ entries }) =>
+    entries.map(({ id, facts }) => `${id} ${facts['From'] ?? ''} ${facts['To'] ?? ''}`),
+  );
 
 describe('the feeds of a crowded month', () => {
   const users = Array.from({ length: 300 }, (_, index) => index + 1);
@@ -365,8 +381,6 @@ describe('the feeds of a crowded month', () => {
     site = await served(register);
     walked = await site.subscriber.walk('/feeds/users.atom');
   });
-  const sizes = (documents: readonly Fetched[]) =>
-    documents.map(({ links, entries }) => [links['self']?.slice(`${BASE}/feeds/`.length), entries.length]);
 
   it('are in bounded documents', () => {
     expect(sizes(walked)).toEqual([
@@ -392,14 +406,10 @@ describe('the feeds of a crowded month', () => {
       .all();
     database.close();
     expect(expected).toHaveLength(1200);
-    const told = (documents: readonly Fetched[]) =>
-      documents.flatMap(({ entries }) =>
-        entries.map(({ id, facts }) => `${id} ${facts['From'] ?? ''} ${facts['To'] ?? ''}`),
-      );
     const [current, ...archive] = walked;
     const archived = told(archive);
     expect(new Set(archived).size).toBe(archived.length);
-    expect([...new Set([...told([current!]), ...archived])].toSorted()).toEqual(expected.toSorted());
+    expect(new Set([...told([current!]), ...archived])).toEqual(new Set(expected));
   });
 
   it('grow without a change to the entries of any document of the archive', async () => {
