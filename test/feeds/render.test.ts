@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { FeedDocument, Publisher } from '../../generator/outputs/feeds/document.js';
+import type { FeedDocument, Imprint } from '../../generator/outputs/feeds/document.js';
 import { atom, jsonFeed } from '../../generator/outputs/feeds/render.js';
 import { escaped, legible } from '../../generator/outputs/feeds/text.js';
 import { temporary } from '../support/folder.js';
@@ -11,7 +11,7 @@ import { NASTY } from './nasty.js';
 
 const path = temporary();
 
-const PUBLISHER: Publisher = {
+const IMPRINT: Imprint = {
   name: 'The Golden Register',
   url: 'https://golden.example/about?a=1&b=2',
   baseUrl: 'https://api.golden.example',
@@ -40,10 +40,10 @@ const documentWith = (text: string, index: number): FeedDocument => ({
   isArchive: index % 2 === 1,
 });
 
-const publisherWith = (text: string): Publisher => ({
-  ...PUBLISHER,
+const imprintWith = (text: string): Imprint => ({
+  ...IMPRINT,
   name: `x${text}x`,
-  licence: { ...PUBLISHER.licence, name: text },
+  licence: { ...IMPRINT.licence, name: text },
 });
 
 const item = z.looseObject({ id: z.string(), title: z.string(), content_html: z.string() });
@@ -59,7 +59,7 @@ describe('a feed with a nasty text in every slot', () => {
   let found: readonly Parsed[];
   beforeAll(() => {
     for (const [index, { text }] of NASTY.entries()) {
-      writeFileSync(files[index]!, atom(documentWith(text, index), publisherWith(text)));
+      writeFileSync(files[index]!, atom(documentWith(text, index), imprintWith(text)));
     }
     found = read(files);
   });
@@ -70,9 +70,9 @@ describe('a feed with a nasty text in every slot', () => {
 
   it('would be refused if a text came through raw', () => {
     const file = path('raw.atom');
-    writeFileSync(file, atom(documentWith('x', 1), PUBLISHER).replace('>x<', '>\u0007<'));
+    writeFileSync(file, atom(documentWith('x', 1), IMPRINT).replace('>x<', '>\u0007<'));
     expect(() => validate([file])).toThrow('xmllint');
-    writeFileSync(file, atom(documentWith('x', 1), PUBLISHER).replaceAll('updated>', 'renewed>'));
+    writeFileSync(file, atom(documentWith('x', 1), IMPRINT).replaceAll('updated>', 'renewed>'));
     expect(() => validate([file])).toThrow('jing');
   });
 
@@ -96,7 +96,7 @@ describe('a feed with a nasty text in every slot', () => {
   });
 
   it.each(NASTY)('is JSON Feed with $what', ({ text, shown }) => {
-    const body = jsonFeed(documentWith(text, 0), publisherWith(text));
+    const body = jsonFeed(documentWith(text, 0), imprintWith(text));
     expect(Buffer.from(body).toString()).toBe(body);
     const feed = json.parse(JSON.parse(body));
     expect(feed).toMatchObject({
@@ -121,7 +121,7 @@ describe('Atom', () => {
   };
 
   it('says who, under which terms, in which language, and that an archive is one', () => {
-    const text = atom(document, PUBLISHER);
+    const text = atom(document, IMPRINT);
     for (const part of [
       'xml:lang="en"',
       '<fh:archive/>',
@@ -136,13 +136,13 @@ describe('Atom', () => {
       expect(text).toContain(part);
     }
     expect(text.match(/<rights>/g)).toHaveLength(1);
-    expect(atom({ ...document, isArchive: false }, PUBLISHER)).not.toContain('<fh:archive/>');
+    expect(atom({ ...document, isArchive: false }, IMPRINT)).not.toContain('<fh:archive/>');
   });
 });
 
 describe('JSON Feed', () => {
   it('is version 1.1 with what that asks for', () => {
-    expect(JSON.parse(jsonFeed(documentWith('Title', 0), PUBLISHER))).toEqual({
+    expect(JSON.parse(jsonFeed(documentWith('Title', 0), IMPRINT))).toEqual({
       version: 'https://jsonfeed.org/version/1.1',
       title: 'Title',
       home_page_url: 'https://api.golden.example/feeds',

@@ -189,10 +189,15 @@ describe('a change of', () => {
     expect(found.changed).toEqual(['api/v1/group/7.json', 'api/v1/stats.json', 'group/7/history.json']);
   });
 
-  it('the base URL changes snapshot.json alone', async () => {
+  it('the base URL changes snapshot.json and the feeds alone', async () => {
     const place = await site();
     const found = await after(place, '', { baseUrl: 'https://elsewhere.example' });
-    expect(found).toEqual({ added: [], changed: [], removed: [] });
+    const feeds = ['all', 'games', 'groups', 'items', 'users'];
+    expect(found).toEqual({
+      added: [],
+      changed: feeds.flatMap((feed) => [`feeds/${feed}.atom`, `feeds/${feed}.json`]),
+      removed: [],
+    });
     expect(json(readTree(place.out), 'snapshot.json')).toMatchObject({
       service: { base_url: 'https://elsewhere.example' },
     });

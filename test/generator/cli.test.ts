@@ -397,8 +397,8 @@ describe.concurrent('snapshot build', () => {
       sequence: 1,
       asOf: '2026-01-01T00:00:00Z',
       records: { groups: 1, users: 1, games: 1, items: 1 },
-      files: 208,
-      changes: { added: 208, changed: 0, removed: 0, unchanged: 0 },
+      files: 218,
+      changes: { added: 218, changed: 0, removed: 0, unchanged: 0 },
       report: { total: 0 },
     });
     const { seconds, peakMemoryBytes } = fields(JSON.parse(stdout));

@@ -4,7 +4,7 @@ import { filler, routeNamed } from '../../routes.js';
 import type { Route } from '../../routes.js';
 import type { Change, ChangeSource, Values } from './changes.js';
 import { tag } from './document.js';
-import type { Entry, Publisher } from './document.js';
+import type { Entry, Imprint } from './document.js';
 import type { First } from './firsts.js';
 import { escaped, isolated, legible, shortened } from './text.js';
 
@@ -73,13 +73,13 @@ function ownerOf([state, id, name]: Values): Phrase {
 
 /** Makes the entries of one register. */
 export class EntryMaker {
-  readonly #publisher: Publisher;
+  readonly #imprint: Imprint;
   /** Route name -> absolute URL of an id. */
   readonly #urls: ReadonlyMap<string, (id: number) => string>;
 
-  constructor(publisher: Publisher, table: readonly Route[]) {
-    this.#publisher = publisher;
-    this.#urls = new Map(table.map(({ name }) => [name, absolute(publisher, table, name)]));
+  constructor(imprint: Imprint, table: readonly Route[]) {
+    this.#imprint = imprint;
+    this.#urls = new Map(table.map(({ name }) => [name, absolute(imprint, table, name)]));
   }
 
   change({ source, id, position, subject, from, to, changedAt, measuredAt, changedAfter }: Change): Dated {
@@ -97,7 +97,7 @@ export class EntryMaker {
     ];
     return {
       entry: {
-        id: tag(this.#publisher, `${resource.kind}/${id}/${field}/${position}`),
+        id: tag(this.#imprint, `${resource.kind}/${id}/${field}/${position}`),
         title: title(of, before, after),
         updated: changedAt ?? measuredAt,
         ...this.#about(resource, id, facts),
@@ -112,7 +112,7 @@ export class EntryMaker {
     return {
       entry: {
         // There is but one first time.
-        id: tag(this.#publisher, `${kind}/${id}/first_measured_at/1`),
+        id: tag(this.#imprint, `${kind}/${id}/first_measured_at/1`),
         title: `${capital(kind)} measured for the first time: ${called?.plain ?? `${kind} ${id}`}`,
         updated: measuredAt,
         ...this.#about(resource, id, [
@@ -158,7 +158,7 @@ const capital = (word: string): string => word.charAt(0).toUpperCase() + word.sl
 
 /** The absolute URLs of a route. */
 export function absolute(
-  { baseUrl }: Publisher,
+  { baseUrl }: Imprint,
   table: readonly Route[],
   route: string,
 ): (key: number) => string {

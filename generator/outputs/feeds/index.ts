@@ -12,7 +12,7 @@ import { DOCUMENT_ENTRIES, archive } from './archive.js';
 import { GROUP_CHANGES, USER_CHANGES, changes } from './changes.js';
 import type { ChangeSource } from './changes.js';
 import { NEVER, tag } from './document.js';
-import type { FeedDocument, Publisher } from './document.js';
+import type { FeedDocument, Imprint } from './document.js';
 import { EntryMaker, absolute } from './entries.js';
 import type { Dated } from './entries.js';
 import { firsts } from './firsts.js';
@@ -58,23 +58,23 @@ function* withArchive(
   feed: FeedDeclaration,
   entries: Iterable<Dated>,
   openMonth: string | undefined,
-  publisher: Publisher,
+  imprint: Imprint,
   table: readonly Route[],
 ): Generator<Output, readonly Dated[]> {
   const route = archiveRoute(feed);
-  const url = absolute(publisher, table, route);
+  const url = absolute(imprint, table, route);
   const link = (rel: string, key: number | undefined) => (key === undefined ? {} : { [rel]: url(key) });
-  const subscription = absolute(publisher, table, atomRoute(feed))(0);
+  const subscription = absolute(imprint, table, atomRoute(feed))(0);
   const parts = archive(entries, openMonth);
   let step = parts.next();
   for (; step.done !== true; step = parts.next()) {
     const { key, previous, next, entries: oldestFirst } = step.value;
     const links = { current: subscription, ...link('prev-archive', previous), ...link('next-archive', next) };
-    const document = documentOf(feed, oldestFirst.toReversed(), publisher);
-    yield { route, key, body: atom({ ...document, self: url(key), links, isArchive: true }, publisher) };
+    const document = documentOf(feed, oldestFirst.toReversed(), imprint);
+    yield { route, key, body: atom({ ...document, self: url(key), links, isArchive: true }, imprint) };
   }
   const { newest, last } = step.value;
-  yield* current(feed, newest, publisher, table, link('prev-archive', last));
+  yield* current(feed, newest, imprint, table, link('prev-archive', last));
   return newest;
 }
 
@@ -82,25 +82,25 @@ function* withArchive(
 function* current(
   feed: FeedDeclaration,
   entries: readonly Dated[],
-  publisher: Publisher,
+  imprint: Imprint,
   table: readonly Route[],
   links: FeedDocument['links'] = {},
 ): Generator<Output> {
-  const document = { ...documentOf(feed, entries, publisher), links, isArchive: false };
-  const self = (route: string): string => absolute(publisher, table, route)(0);
+  const document = { ...documentOf(feed, entries, imprint), links, isArchive: false };
+  const self = (route: string): string => absolute(imprint, table, route)(0);
   const [inAtom, inJson] = [atomRoute(feed), jsonRoute(feed)];
-  yield { route: inAtom, key: 0, body: atom({ ...document, self: self(inAtom) }, publisher) };
-  yield { route: inJson, key: 0, body: jsonFeed({ ...document, self: self(inJson) }, publisher) };
+  yield { route: inAtom, key: 0, body: atom({ ...document, self: self(inAtom) }, imprint) };
+  yield { route: inJson, key: 0, body: jsonFeed({ ...document, self: self(inJson) }, imprint) };
 }
 
 function documentOf(
   { name, title, description }: FeedDeclaration,
   entries: readonly Dated[],
-  publisher: Publisher,
+  imprint: Imprint,
 ): Omit<FeedDocument, 'self' | 'links' | 'isArchive'> {
   return {
-    id: tag(publisher, `feeds/${name}`),
-    title: `${publisher.name}: ${title}`,
+    id: tag(imprint, `feeds/${name}`),
+    title: `${imprint.name}: ${title}`,
     description,
     updated: entries[0]?.measuredAt ?? NEVER,
     entries: entries.toSorted(lateChangeFirst).map(({ entry }) => entry),

@@ -12,7 +12,7 @@ import { Feed } from 'feed';
 import { z } from 'zod';
 import { PATHS } from '../../routes.js';
 import { rights } from './document.js';
-import type { Entry, FeedDocument, Publisher } from './document.js';
+import type { Entry, FeedDocument, Imprint } from './document.js';
 import { escaped, legible } from './text.js';
 
 const LANGUAGE = 'en';
@@ -21,12 +21,12 @@ const GENERATOR = 'register-api';
 const link = (rel: string, url: string): string => `<link rel="${rel}" href="${escaped(url)}"/>`;
 
 /** The document as Atom (RFC 4287). */
-export function atom(document: FeedDocument, publisher: Publisher): string {
-  const feed = started(document, publisher, (text) => legible(text).replaceAll('&', '&amp;'));
+export function atom(document: FeedDocument, imprint: Imprint): string {
+  const feed = started(document, imprint, (text) => legible(text).replaceAll('&', '&amp;'));
   for (const { id, title, content, updated, url } of document.entries) {
     feed.addItem({ id, title: escaped(title), content, date: new Date(updated), link: url });
   }
-  return withHistories(withHead(feed.atom1(), document, publisher), document.entries).replaceAll(
+  return withHistories(withHead(feed.atom1(), document, imprint), document.entries).replaceAll(
     '.000Z</updated>',
     'Z</updated>',
   );
@@ -34,7 +34,7 @@ export function atom(document: FeedDocument, publisher: Publisher): string {
 
 const START = '<feed xmlns="http://www.w3.org/2005/Atom">';
 
-function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: Publisher): string {
+function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: Imprint): string {
   const [declaration, rest, ...more] = xml.split(START);
   if (rest === undefined || more.length > 0) throw new TypeError(`expected one "${START}" in the feed`);
   const head = [
@@ -64,8 +64,8 @@ function withHistories(xml: string, entries: readonly Entry[]): string {
 const json1 = z.looseObject({ items: z.array(z.looseObject({ date_modified: z.string() })) });
 
 /** The document as JSON Feed 1.1. */
-export function jsonFeed(document: FeedDocument, publisher: Publisher): string {
-  const feed = started(document, publisher, legible);
+export function jsonFeed(document: FeedDocument, imprint: Imprint): string {
+  const feed = started(document, imprint, legible);
   for (const { id, title, content, updated, url } of document.entries) {
     feed.addItem({ id, title, content, date: new Date(updated), link: url });
   }
@@ -79,17 +79,17 @@ export function jsonFeed(document: FeedDocument, publisher: Publisher): string {
   });
 }
 
-function started(document: FeedDocument, publisher: Publisher, text: (text: string) => string): Feed {
+function started(document: FeedDocument, imprint: Imprint, text: (text: string) => string): Feed {
   const { id, title, description, updated, self } = document;
   return new Feed({
     id,
     title: text(title),
     description: text(description),
     updated: new Date(updated),
-    link: publisher.baseUrl + PATHS.feeds,
+    link: imprint.baseUrl + PATHS.feeds,
     feedLinks: { atom: self, json: self },
-    author: { name: text(publisher.name), link: publisher.url },
-    copyright: text(rights(publisher)),
+    author: { name: text(imprint.name), link: imprint.url },
+    copyright: text(rights(imprint)),
     generator: GENERATOR,
   });
 }

@@ -7,31 +7,31 @@ import { FEEDS, documentFile } from '../../feed-routes.js';
 import type { Change } from '../../publish/changes.js';
 import type { Teller } from '../../publish/told.js';
 import { NEVER, tag } from './document.js';
-import type { Entry, Publisher } from './document.js';
+import type { Entry, Imprint } from './document.js';
 import { anchor, list } from './entries.js';
 import type { Fact } from './entries.js';
 import { atom, jsonFeed } from './render.js';
 
 const { name, title, description } = FEEDS.snapshots;
 
-/** What the publisher tells of its snapshots, for one register. */
+/** What is told of the snapshots, under one imprint. */
 export const snapshotTeller =
-  (publisher: Publisher): Teller =>
+  (imprint: Imprint): Teller =>
   (changes) => {
     const document = (file: string) => ({
-      id: tag(publisher, `feeds/${name}`),
-      title: `${publisher.name}: ${title}`,
+      id: tag(imprint, `feeds/${name}`),
+      title: `${imprint.name}: ${title}`,
       description,
       updated: changes[0]?.built_at ?? NEVER,
-      self: `${publisher.baseUrl}/${file}`,
-      entries: changes.map((change) => entryOf(change, publisher)),
+      self: `${imprint.baseUrl}/${file}`,
+      entries: changes.map((change) => entryOf(change, imprint)),
       links: {},
       isArchive: false,
     });
     const [inAtom, inJson] = [documentFile(FEEDS.snapshots, 'atom'), documentFile(FEEDS.snapshots, 'json')];
     return [
-      { file: inAtom, body: atom(document(inAtom), publisher) },
-      { file: inJson, body: jsonFeed(document(inJson), publisher) },
+      { file: inAtom, body: atom(document(inAtom), imprint) },
+      { file: inJson, body: jsonFeed(document(inJson), imprint) },
     ];
   };
 
@@ -40,7 +40,7 @@ type Counts = Change['counts'][string];
 const inWords = ({ added, changed, removed }: Counts): string =>
   `${added} added, ${changed} changed, ${removed} removed`;
 
-function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, publisher: Publisher): Entry {
+function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, imprint: Imprint): Entry {
   const kinds = Object.entries(counts);
   const sum = (of: (count: Counts) => number): number =>
     kinds.reduce((total, [, count]) => total + of(count), 0);
@@ -52,9 +52,9 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, publ
     ...kinds.map(([kind, count]) => [kind, inWords(count)] as const),
   ];
   // A first snapshot changes everything and has no list.
-  const url = publisher.baseUrl + (file ?? '/changes/index.json');
+  const url = imprint.baseUrl + (file ?? '/changes/index.json');
   return {
-    id: tag(publisher, `snapshot/${sequence}`),
+    id: tag(imprint, `snapshot/${sequence}`),
     title:
       `Snapshot ${sequence}: ${added} ${added === 1 ? 'record' : 'records'} added,` +
       ` ${sum((count) => count.changed)} changed, ${sum((count) => count.removed)} removed`,
@@ -75,7 +75,7 @@ const service = z.object({
   }),
 });
 
-/** What goes on being told without the operator's file, where snapshot.json names the publisher. */
+/** What goes on being told without the operator's file, where snapshot.json has the imprint. */
 export function snapshotTellerOf(manifest: unknown): Teller {
   const { success, data } = service.safeParse(manifest);
   if (!success) return () => [];
