@@ -379,7 +379,7 @@ describe.concurrent('snapshot build', () => {
     const { code, stdout, stderr } = await build(out);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^checking the register: [\d,]+ steps in [\d.]+ s\nrendering: 208 files in [\d.]+ s\n/,
+      /^checking the register: [\d,]+ steps in [\d.]+ s\nrendering: 218 files in [\d.]+ s\n/,
     );
     for (const control of ['\r', '\u001b']) expect(stderr).not.toContain(control);
     expect(stdout).toContain(`Published snapshot 1 in ${out} (register as of 2026-01-01T00:00:00Z)`);
