@@ -5,6 +5,7 @@ import { Exporter } from './exports/exporter.js';
 import { Exports } from './exports/exports.js';
 import type { Exported } from './exports/exports.js';
 import { downloads } from './outputs/downloads/index.js';
+import { snapshotTeller } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/manifest.js';
 import { outputs } from './outputs/index.js';
 import type { Progress } from './progress.js';
@@ -185,6 +186,7 @@ function announce(
     asOf: overview.asOf,
     builtAt,
     kinds: RECORD_ROUTES,
+    tell: snapshotTeller(config.operator),
   };
 }
 
@@ -216,8 +218,8 @@ const expectedFiles = ({ populations }: Overview): number =>
     FIXED_FILES,
   );
 
-/** The index, the statistics and the 200 lists of the largest: files there are whatever the register holds. */
-const FIXED_FILES = 202;
+/** The index, the statistics, the 200 lists of the largest and ten feeds: files there are whatever the register holds. */
+const FIXED_FILES = 212;
 
 /** RFC 3339 UTC in whole seconds. */
 export const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');

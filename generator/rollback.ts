@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Failure, isInterrupt } from './errors.js';
 import type { Effects } from './build.js';
 import { RECORD_ROUTES, untouched, wholeSeconds } from './build.js';
+import { snapshotTellerOf } from './outputs/feeds/snapshots.js';
 import type { Progress } from './progress.js';
 import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { isRendered } from './publish/comparison.js';
@@ -44,6 +45,7 @@ export async function rollback(out: string, { progress, now }: Effects): Promise
       asOf: manifest.as_of,
       builtAt,
       kinds: RECORD_ROUTES,
+      tell: snapshotTellerOf(manifest),
     },
     progress,
   );

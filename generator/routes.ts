@@ -3,6 +3,8 @@
  * records and the names of files all follow from here.
  */
 
+import { archiveText } from './archive-keys.js';
+import { FEED_ROUTES } from './feed-routes.js';
 import { TABLES } from './resources/index.js';
 
 /** Which row of the caching table a response belongs to. */
@@ -20,6 +22,14 @@ export interface IdParameter {
   readonly description: string;
 }
 
+/** A month or a part of one (see archive-keys.ts); its name is `month`, too, in every template. */
+export interface MonthParameter {
+  readonly name: 'month';
+  readonly in: 'path';
+  readonly type: 'month';
+  readonly description: string;
+}
+
 export interface IntegerParameter {
   readonly name: string;
   readonly in: 'query';
@@ -30,7 +40,7 @@ export interface IntegerParameter {
   readonly description: string;
 }
 
-export type Parameter = IdParameter | IntegerParameter;
+export type Parameter = IdParameter | MonthParameter | IntegerParameter;
 
 /** One URL template and the file template that answers it; both use `{parameter}`, files also `{parameter:bucket}`. */
 export interface Route {
@@ -239,7 +249,11 @@ export function routes(layout: Layout): readonly Route[] {
     type: endpoint.type ?? JSON_TYPE,
     listed,
   });
-  return [...ENDPOINTS.map(complete(true)), ...[...DOWNLOADS, ...PUBLISHING].map(complete(false))];
+  return [
+    ...ENDPOINTS.map(complete(true)),
+    ...FEED_ROUTES.map((route) => ({ ...route, listed: false })),
+    ...[...DOWNLOADS, ...PUBLISHING].map(complete(false)),
+  ];
 }
 
 /** The route of that name. */
@@ -249,7 +263,10 @@ export function routeNamed(table: readonly Route[], name: string): Route {
   return route;
 }
 
-/** `123456` and the template `{id:bucket}/{id}` -> `456/123456`. Compiled once, filled in millions of times. */
+/**
+ * `123456` and the template `{id:bucket}/{id}` -> `456/123456`; `20261199999` and `{month}` -> `2026-11`. Compiled
+ * once, filled in millions of times.
+ */
 export function filler(template: string): (value: number) => string {
   const pieces = template.split(/(\{\w+(?::bucket)?\})/);
   if (pieces.length === 1) return () => template;
@@ -257,6 +274,7 @@ export function filler(template: string): (value: number) => string {
     let filled = '';
     for (const piece of pieces) {
       if (!piece.startsWith('{')) filled += piece;
+      else if (piece === '{month}') filled += archiveText(value);
       else filled += piece.endsWith(':bucket}') ? String(value % 1000).padStart(3, '0') : String(value);
     }
     return filled;

@@ -68,7 +68,10 @@ function resolveRoute({ path, segments, query }: ParsedTarget, route: Route): Re
     const { segment, prefix, suffix } = parameter;
     const whole = segments[segment] ?? '';
     const value = whole.slice(prefix.length, whole.length - suffix.length);
-    if (!isId(value)) return { kind: 'refusal', path, route, ...refuseId(parameter, value) };
+    if (parameter.type === 'month' && !MONTH.test(value))
+      return { kind: 'refusal', path, route, code: parameter.code, detail: NOTHING_HERE };
+    if (parameter.type === 'id' && !isId(value))
+      return { kind: 'refusal', path, route, ...refuseId(parameter, value) };
     values.set(parameter.name, value);
   }
   if (route.queryParameters.length > 0) {
@@ -82,6 +85,7 @@ function resolveRoute({ path, segments, query }: ParsedTarget, route: Route): Re
   return { kind: 'file', path, route, file: route.file(values) };
 }
 
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/;
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 const LARGEST = String(Number.MAX_SAFE_INTEGER);
 

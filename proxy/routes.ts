@@ -8,12 +8,13 @@ import { WELL_KNOWN } from './target.js';
  */
 
 /**
- * A parameter in the path. The one type there is: a decimal id without sign or leading zero, up to 2^53-1.
+ * A parameter in the path. `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such
+ * as 2026-11, or a numbered part of one such as 2026-11-00001.
  */
 export interface PathParameter {
   readonly in: 'path';
   readonly name: string;
-  readonly type: 'id';
+  readonly type: 'id' | 'month';
 }
 
 /** A parameter in the query: one plain decimal integer, bounds included. */
@@ -120,8 +121,9 @@ function addRoute(root: RouteTable, declaration: RouteDeclaration): void {
     }
     const parameter = inPath.find((candidate) => candidate.name === parameterName);
     if (parameter === undefined) throw new Error(`path "${path}": "${text}" is no declared path parameter`);
-    // Whatever it is called, it is an id, and the error of an id is invalid_id.
-    pathParameters.push({ ...parameter, code: 'invalid_id', prefix, suffix, segment });
+    // Whatever an id is called, its error is invalid_id. What is no month is nothing that could be there.
+    const code = parameter.type === 'id' ? 'invalid_id' : 'not_found';
+    pathParameters.push({ ...parameter, code, prefix, suffix, segment });
     place = parameterChild(place, { prefix, suffix });
   }
   if (pathParameters.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
@@ -169,7 +171,7 @@ function refusalCode({ name }: QueryParameter): ProblemCode {
 }
 
 /**
- * A file template as a function. Parameter values are digits only, so what may be read is decided here:
+ * A file template as a function. Parameter values are digits and hyphens only, so what may be read is decided here:
  * relative, no "..", no dotfile but /.well-known.
  */
 function compileFile(template: string, known: ReadonlySet<string>): Route['file'] {

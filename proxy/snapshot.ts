@@ -38,7 +38,7 @@ const limit = z.object({
 });
 
 const parameter = z.discriminatedUnion('in', [
-  z.object({ in: z.literal('path'), name: z.string(), type: z.literal('id') }),
+  z.object({ in: z.literal('path'), name: z.string(), type: z.enum(['id', 'month']) }),
   z
     .object({
       in: z.literal('query'),

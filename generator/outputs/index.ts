@@ -5,6 +5,7 @@ import type { Overview } from '../register/published.js';
 import { RESOURCES } from '../resources/index.js';
 import type { Route } from '../routes.js';
 import { apiIndex } from './api-index.js';
+import { feeds } from './feeds/index.js';
 import { largest } from './largest.js';
 import type { Output } from './output.js';
 import { records } from './records.js';
@@ -20,4 +21,5 @@ export function* outputs(
   yield* stats(overview);
   yield* largest(register, overview.asOf);
   for (const resource of RESOURCES) yield* records(register, resource, table);
+  yield* feeds(register, config, overview, table);
 }

@@ -31,10 +31,12 @@ export function manifest({ config, overview, table, plan, builtAt, generator }: 
     generator,
     service: {
       name: operator.name,
+      url: operator.url,
       base_url: operator.baseUrl,
       docs: PATHS.docs,
       description: PATHS.description,
       licence: operator.licence,
+      tag_authority: operator.tagAuthority,
     },
     limits: { api: bucket(limits.api), download: bucket(limits.download) },
     counts: Object.fromEntries(

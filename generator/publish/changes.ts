@@ -138,14 +138,14 @@ function writeList(paths: StagePaths, from: number, to: number): { bytes: number
 
 /**
  * Stages the change list to a new snapshot and the index that names it.
- * @returns files of lists that are too old now
+ * @returns the changes in that index, and files of lists that are too old now
  */
 export function stageChanges(
   tree: Tree,
   paths: StagePaths,
   from: number | null,
   next: Pick<Change, 'sequence' | 'as_of' | 'built_at' | 'counts'>,
-): string[] {
+): { readonly changes: readonly Change[]; readonly outdated: readonly string[] } {
   const list = from === null ? undefined : writeList(paths, from, next.sequence);
   const newest: Change = {
     sequence: next.sequence,
@@ -162,5 +162,5 @@ export function stageChanges(
   const reachable = earlier[0]?.sequence === from ? earlier : [];
   const changes = [newest, ...reachable].slice(0, KEPT_LISTS);
   writeFileSync(join(paths.changes, 'index.json'), JSON.stringify(indexOf(changes)));
-  return strayLists(tree, changes);
+  return { changes, outdated: strayLists(tree, changes) };
 }

@@ -27,7 +27,7 @@ export interface Compared extends Noted {
 }
 
 /** Files of the publisher's own, which follow from a commit instead of from the register. */
-const OWN = new Set(['snapshot', 'changes', 'change-list']);
+const OWN = new Set(['snapshot', 'changes', 'change-list', 'feed-snapshots', 'feed-snapshots-json']);
 export const isRendered = ({ name }: PublishedRoute): boolean => !OWN.has(name);
 
 export class Comparison {

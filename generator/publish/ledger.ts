@@ -216,19 +216,26 @@ export interface LedgerIndex {
   /** The digest of the tree (see digest.ts), the same as in snapshot.json. */
   readonly digest: string;
   readonly sums: Readonly<Record<string, string>>;
+  /** Files that tell of the snapshots themselves (see told.ts), with their SHA-256 in hex. */
+  readonly told?: Readonly<Record<string, string>>;
 }
 
 const INDEX = 'index.json';
-const indexSchema = z.object({ digest: z.string(), sums: z.record(z.string(), z.string()) });
+const sums = z.record(z.string(), z.string());
+const indexSchema = z.object({ digest: z.string(), sums, told: sums.exactOptional() });
 
 export function writeLedgerIndex(folder: string, index: LedgerIndex): void {
   writeFileSync(join(folder, INDEX), JSON.stringify(index));
 }
 
+/** The index of a ledger that is sound. */
+export const readLedgerIndex = (folder: string): LedgerIndex =>
+  indexSchema.parse(JSON.parse(readFileSync(join(folder, INDEX), 'utf8')));
+
 /** Whether a ledger is undamaged, and, if a digest is given, that of the tree with this digest. */
 export function soundLedger(folder: string, digest?: string): boolean {
   try {
-    const index = indexSchema.parse(JSON.parse(readFileSync(join(folder, INDEX), 'utf8')));
+    const index = readLedgerIndex(folder);
     if (digest !== undefined && index.digest !== digest) return false;
     return Object.entries(index.sums).every(([route, sum]) => sumOf(join(folder, route)) === sum);
   } catch (error) {

@@ -12,7 +12,15 @@ export const FORMAT = 1;
 export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters'>;
 
 const parameter = z.discriminatedUnion('in', [
-  z.object({ name: z.string(), in: z.literal('path'), type: z.literal('id'), description: z.string() }),
+  z.discriminatedUnion('type', [
+    z.object({ name: z.string(), in: z.literal('path'), type: z.literal('id'), description: z.string() }),
+    z.object({
+      name: z.literal('month'),
+      in: z.literal('path'),
+      type: z.literal('month'),
+      description: z.string(),
+    }),
+  ]),
   z.object({
     name: z.string(),
     in: z.literal('query'),

@@ -20,6 +20,8 @@ import type { Gone } from './series.js';
 import { settle } from './settle.js';
 import { Stage } from './stage.js';
 import { inOtherLayout, removeStrays } from './strays.js';
+import { renewTold, stageTold } from './told.js';
+import type { Teller } from './told.js';
 import { Tree } from './tree.js';
 
 /** What all files of a build come to, known before the commit. */
@@ -37,6 +39,7 @@ export interface Announcement {
   readonly builtAt: string;
   /** Kinds of records, by the name of the route that has one file for each. */
   readonly kinds: Readonly<Record<string, string>>;
+  readonly tell: Teller;
 }
 
 /** What a file holds: its size, and its SHA-256 in hex. */
@@ -56,6 +59,8 @@ export class Publisher {
   /** What lies in a tree that has no snapshot.json to tell. */
   #found: Scan | undefined;
   #plan: Plan | undefined;
+  /** The checksums of the next ledger. */
+  #sums: Record<string, string> = {};
 
   private constructor(
     tree: Tree,
@@ -214,14 +219,13 @@ export class Publisher {
 
   #makePlan(): Plan {
     const previous = this.previous;
-    const sums = this.#comparison.seal();
+    this.#sums = this.#comparison.seal();
     if (this.#found !== undefined) removeStrays(this.#comparison, this.#found, this.#stage);
     const outcome = this.#comparison.outcome();
     const { added, changed, removed } = outcome.changes;
     const touched = previous === undefined || added + changed + removed > 0;
     const { ledger } = this.#stage.paths;
     const digest = touched ? treeDigest(ledger, this.#comparison.routes) : previous.digest;
-    writeLedgerIndex(ledger, { digest, sums });
     // Where snapshot.json was lost, the change lists still know how far the counting had come.
     const last = previous?.sequence ?? readChangeIndex(this.tree)[0]?.sequence ?? 0;
     return { ...outcome, sequence: last + (touched || outcome.moved > 0 ? 1 : 0), digest };
@@ -236,6 +240,7 @@ export class Publisher {
       if (sequence === this.previous?.sequence) {
         // Nothing changed: only the time of the build is renewed, and a rollback still goes back to where it did.
         renameSync(this.#stage.paths.manifest, tree.manifest);
+        renewTold(tree, announcement.tell);
         this.abort();
         return;
       }
@@ -256,15 +261,15 @@ export class Publisher {
     }
   }
 
-  /** Stages what follows from everything else: the change list, its index, and what a rollback needs. */
-  #complete({ asOf, builtAt, kinds }: Announcement): void {
+  /** Stages what follows from everything else: the change list, its index, what they tell, and what a rollback needs. */
+  #complete({ asOf, builtAt, kinds, tell }: Announcement): void {
     const { tree } = this;
     const { paths } = this.#stage;
-    const { sequence, byRoute } = this.plan();
+    const { sequence, byRoute, digest } = this.plan();
     if (this.previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
     this.#stage.finishLists();
     if (this.previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
-    const outdated = stageChanges(tree, paths, this.previous?.sequence ?? null, {
+    const { changes, outdated } = stageChanges(tree, paths, this.previous?.sequence ?? null, {
       sequence,
       as_of: asOf,
       built_at: builtAt,
@@ -276,6 +281,7 @@ export class Publisher {
       ),
     });
     for (const file of outdated) this.#stage.remove(file);
+    writeLedgerIndex(paths.ledger, { digest, sums: this.#sums, told: stageTold(this.#stage, tell(changes)) });
     this.#stage.finish(this.previous !== undefined);
   }
 

@@ -2,6 +2,7 @@
 import { hash, createHash } from 'node:crypto';
 import { opendirSync, readFileSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { ARCHIVE_PATTERN, archiveKey } from '../archive-keys.js';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes.js';
 import { CODINGS, namesOf } from './codings.js';
@@ -21,7 +22,7 @@ export interface Scan {
 }
 
 /** What publishing keeps beside the routes' files: described by snapshot.json and /changes, not by the ledger. */
-const OWN_FILES = /^(snapshot\.json|changes\/(index|\d+)\.json)$/;
+const OWN_FILES = /^(snapshot\.json|changes\/(index|\d+)\.json|feeds\/snapshots\.(atom|json))$/;
 
 interface Matcher {
   readonly name: string;
@@ -32,9 +33,10 @@ interface Matcher {
 /** `group/{id:bucket}/{id}.json` -> a pattern whose group `id` is the key. */
 function matcher({ name, file }: PublishedRoute): Matcher {
   const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
-  const pattern = escaped.replaceAll(/\{\w+(:bucket)?\}/g, (_, bucket?: string) =>
-    bucket === undefined ? String.raw`(?<key>\d+)` : String.raw`\d{3}`,
-  );
+  const pattern = escaped.replaceAll(/\{(\w+)(:bucket)?\}/g, (_, parameter: string, bucket?: string) => {
+    if (bucket !== undefined) return String.raw`\d{3}`;
+    return parameter === 'month' ? `(?<month>${ARCHIVE_PATTERN})` : String.raw`(?<key>\d+)`;
+  });
   return { name, pattern: new RegExp(`^${pattern}$`), file: filler(file) };
 }
 
@@ -49,7 +51,8 @@ export async function scan(tree: Tree, routes: readonly PublishedRoute[], progre
       matchers.some(({ name: route, pattern, file: placeOf }) => {
         const match = pattern.exec(file);
         if (match === null) return false;
-        const key = Number(match.groups?.['key'] ?? 0);
+        const month = match.groups?.['month'];
+        const key = month === undefined ? Number(match.groups?.['key'] ?? 0) : archiveKey(month);
         if (placeOf(key) !== file) return false;
         const found = keys.get(route + suffix);
         if (found === undefined) keys.set(route + suffix, [key]);

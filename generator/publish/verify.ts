@@ -10,7 +10,14 @@ import { isSealed } from './commit.js';
 import { isRendered } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { deleteFile } from './files.js';
-import { LedgerReader, LedgerWriter, NO_HASH, soundLedger, writeLedgerIndex } from './ledger.js';
+import {
+  LedgerReader,
+  LedgerWriter,
+  NO_HASH,
+  readLedgerIndex,
+  soundLedger,
+  writeLedgerIndex,
+} from './ledger.js';
 import type { Entry } from './ledger.js';
 import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
@@ -182,6 +189,7 @@ async function hold(
   }
   progress.finish();
   holdChangeLists(tree, manifest.sequence, found);
+  holdTold(tree, found);
   return files;
 }
 
@@ -241,4 +249,13 @@ function holdChangeLists(tree: Tree, sequence: number, found: Findings): void {
     }
   }
   for (const file of strayLists(tree, changes)) found.add(file, 'extra');
+}
+
+/** What is told of the snapshots can be told anew, so what is damaged is only found. */
+function holdTold(tree: Tree, found: Findings): void {
+  for (const [file, sum] of Object.entries(readLedgerIndex(tree.ledger).told ?? {})) {
+    const path = join(tree.out, file);
+    if (!existsSync(path)) found.add(file, 'missing');
+    else if (measure(path).hash.toString('hex') !== sum) found.add(file, 'altered');
+  }
 }

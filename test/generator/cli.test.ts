@@ -379,7 +379,7 @@ describe.concurrent('snapshot build', () => {
     const { code, stdout, stderr } = await build(out);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^checking the register: [\d,]+ steps in [\d.]+ s\nrendering: 208 files in [\d.]+ s\n/,
+      /^checking the register: [\d,]+ steps in [\d.]+ s\nrendering: 218 files in [\d.]+ s\n/,
     );
     for (const control of ['\r', '\u001b']) expect(stderr).not.toContain(control);
     expect(stdout).toContain(`Published snapshot 1 in ${out} (register as of 2026-01-01T00:00:00Z)`);
@@ -397,8 +397,8 @@ describe.concurrent('snapshot build', () => {
       sequence: 1,
       asOf: '2026-01-01T00:00:00Z',
       records: { groups: 1, users: 1, games: 1, items: 1 },
-      files: 235,
-      changes: { added: 235, changed: 0, removed: 0, unchanged: 0 },
+      files: 245,
+      changes: { added: 245, changed: 0, removed: 0, unchanged: 0 },
       report: { total: 0 },
     });
     const { seconds, peakMemoryBytes } = fields(JSON.parse(stdout));

@@ -72,7 +72,12 @@ function cut(longest: Largest, limit: number): string {
 }
 
 const pattern = (template: string): RegExp =>
-  new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\\?\{\w+\}/g, '[1-9][0-9]*')}$`);
+  new RegExp(
+    `^${template
+      .replaceAll('.', '\\.')
+      .replaceAll('{month}', '[0-9]{4}-[0-9]{2}(-[0-9]{5})?')
+      .replaceAll(/\\?\{[a-z]+\}/g, '[1-9][0-9]*')}$`,
+  );
 
 describe.each(CASES)('the golden tree "%s"', (name) => {
   let tree: Tree;

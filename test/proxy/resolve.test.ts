@@ -297,6 +297,43 @@ describe('resolve', () => {
     expect(resolve('/api/v1/group/8/deep', both)).toMatchObject({ code: 'not_found' });
   });
 
+  describe('a month', () => {
+    const archive = {
+      name: 'archive',
+      path: '/feeds/{month}.atom',
+      file: 'feeds/{month}.atom',
+      class: 'feed',
+      type: 'application/atom+xml',
+      parameters: [{ name: 'month', in: 'path', type: 'month' }],
+    };
+    const { table: archived } = parseSnapshot(JSON.stringify(snapshotJson({ routes: [archive] })));
+
+    it.each(['2026-11', '2026-01', '0000-12', '2026-11-00001', '2026-11-99999'])('is %s', (month) => {
+      expect(resolve(`/feeds/${month}.atom`, archived)).toMatchObject({ file: `feeds/${month}.atom` });
+    });
+
+    it.each([
+      '2026-13',
+      '2026-00',
+      '2026-1',
+      '202611',
+      '2026-11-1',
+      '2026-11-000001',
+      '2026-11-',
+      '+2026-11',
+      '2026-11x',
+      '%D9%A2026-11',
+      'x',
+      '',
+    ])('is not "%s", which names nothing', (text) => {
+      expect(resolve(`/feeds/${text}.atom`, archived)).toMatchObject({
+        kind: 'refusal',
+        code: 'not_found',
+        detail: 'nothing is published at this path',
+      });
+    });
+  });
+
   it('prefers the segment with more literal text around its parameter', () => {
     const plain = {
       name: 'plain',

@@ -268,6 +268,8 @@ describe('a tree whose ledger is', () => {
       'api/v1/item/2.json is another',
       'changes/3.json is extra',
       'changes/index.json is another',
+      'feeds/snapshots.atom is another',
+      'feeds/snapshots.json is another',
       'snapshot.json is another',
     ]);
     await expectAtRest(out);

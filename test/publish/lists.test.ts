@@ -55,6 +55,8 @@ async function build(register: string, out: string, layout = 'url'): Promise<Lis
 }
 
 const ALWAYS = ['/changes/index.json', '/snapshot.json'];
+/** What each snapshot tells of itself. */
+const TOLD = ['/feeds/snapshots.atom', '/feeds/snapshots.json'];
 const absolute = (paths: Iterable<string>): string[] => [...paths].map((each) => BASE + each).toSorted();
 
 /**
@@ -89,7 +91,9 @@ describe('the lists of', () => {
   it('a first build hold everything', async () => {
     const out = path('dist');
     const { purged, files } = await build(both.registers[0], out);
-    expect(purged.toSorted()).toEqual(absolute([...mirrorOf(out).keys(), '/api/v1/largest', ...ALWAYS]));
+    expect(purged.toSorted()).toEqual(
+      absolute([...mirrorOf(out).keys(), '/api/v1/largest', ...ALWAYS, ...TOLD]),
+    );
     expect(files.toSorted()).toEqual([...filesOf(out).keys()]);
   });
 
@@ -97,13 +101,15 @@ describe('the lists of', () => {
     const { out, twin } = await twins();
     const { purged, files } = await build(both.registers[1], out);
     const { put, delete: gone } = listOf(out, 2);
-    expect(purged.toSorted()).toEqual(absolute([...put.map((each) => each.path), ...gone, ...ALWAYS]));
+    expect(purged.toSorted()).toEqual(
+      absolute([...put.map((each) => each.path), ...gone, ...ALWAYS, ...TOLD]),
+    );
     expect(
       files
         .filter((file) => !isSibling(file))
         .map(urlOf)
         .toSorted(),
-    ).toEqual([...put.map((each) => each.path), '/changes/2.json', ...ALWAYS].toSorted());
+    ).toEqual([...put.map((each) => each.path), '/changes/2.json', ...ALWAYS, ...TOLD].toSorted());
     copy(out, twin, files, gone);
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
   });
@@ -135,7 +141,7 @@ describe('the lists of', () => {
   it('a layout switch purge nothing that clients see, and copy every file that moved', async () => {
     const { out, twin } = await twins();
     const { purged, files } = await build(both.registers[0], out, 'bucketed');
-    expect(purged.toSorted()).toEqual(absolute(ALWAYS));
+    expect(purged.toSorted()).toEqual(absolute([...ALWAYS, ...TOLD]));
     copy(out, twin, files);
     // Files of the old places are still there; all that are in the tree are as there.
     expect({ ...hashesOf(twin), ...hashesOf(out) }).toEqual(hashesOf(twin));
@@ -173,7 +179,12 @@ describe('the lists of', () => {
     const { out } = await twins();
     const before = stateOf(out);
     const { exitCode, message } = await failureOf(
-      buildWith({ register: both.registers[1], out, purgeList: join(path('nowhere'), 'purge.txt') }),
+      buildWith({
+        register: both.registers[1],
+        out,
+        baseUrl: BASE,
+        purgeList: join(path('nowhere'), 'purge.txt'),
+      }),
     );
     expect(exitCode).toBe(3);
     expect.soft(message).toMatch(/list ".*purge\.txt" can't be written/);
@@ -187,7 +198,7 @@ describe('the lists of', () => {
 
   it('several builds without lists are not saved up for a later one', async () => {
     const { out } = await twins();
-    await buildWith({ register: both.registers[1], out });
+    await buildWith({ register: both.registers[1], out, baseUrl: BASE });
     const { purged } = await build(both.registers[1], out);
     expect(purged.toSorted()).toEqual(absolute(ALWAYS));
     expect(indexOf(out).sequence).toBe(2);

@@ -184,6 +184,7 @@ describe('what an earlier build left behind', () => {
       '.snapshot',
       'api',
       'changes',
+      'feeds',
       'group',
       'snapshot.json',
       'user',

@@ -89,7 +89,7 @@ describe('a rollback', () => {
     expect(touched).toBeLessThanOrEqual(40);
     const { put, delete: gone } = listOf(out, 3);
     const urls = [...put.map((each) => each.path), ...gone];
-    expect(urls.length).toBeLessThan(20);
+    expect(urls.length).toBeLessThan(30);
     expect(urls).not.toContain('/api/v1/group/1');
   });
 

@@ -40,7 +40,7 @@ function fileAt(path: string): TreeFile {
 
 /** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
 export const isOfTheBuild = (path: string): boolean =>
-  path === 'snapshot.json' || path.startsWith('changes/');
+  path === 'snapshot.json' || path.startsWith('changes/') || /^feeds\/snapshots\.(atom|json)$/.test(path);
 
 /** Whether a file answers one of the API's endpoints, as opposed to what is made of them: downloads, for one. */
 export const isEndpoint = (path: string): boolean => /^(api\/v1\.json$|api\/v1\/|group\/|user\/)/.test(path);

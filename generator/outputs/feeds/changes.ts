@@ -1,0 +1,140 @@
+/** Every change that the register's histories know, in the order in which they were measured. */
+import type { Column, History, Resource } from '../../resources/field.js';
+import { columnsOf } from '../../resources/field.js';
+import { group } from '../../resources/group.js';
+import { user } from '../../resources/user.js';
+import type { Register } from '../../register/open.js';
+import { isPublished, name, publishedValue } from '../../register/sql.js';
+
+/** What an entry of a history says, beside its times: up to three columns. */
+export type Values = readonly (string | number | null)[];
+
+/** A history whose entries, but for the first of each record, are changes. */
+export interface ChangeSource {
+  readonly resource: Resource;
+  readonly history: History;
+  /** What changed, as entry ids name it. */
+  readonly field: 'name' | 'owner' | 'username';
+  readonly values: readonly Column[];
+  /** Where the values alone don't tell which record it is: the record's column that does. */
+  readonly subject?: string;
+}
+
+export const GROUP_CHANGES: readonly ChangeSource[] = [
+  source(group, 'names', 'name', ['name']),
+  source(group, 'owners', 'owner', ['owner_state', 'owner_id', 'owner_name'], 'name'),
+];
+export const USER_CHANGES: readonly ChangeSource[] = [source(user, 'usernames', 'username', ['username'])];
+
+function source(
+  resource: Resource,
+  historyName: string,
+  field: ChangeSource['field'],
+  columns: readonly string[],
+  subject?: string,
+): ChangeSource {
+  const history = resource.histories.find((candidate) => candidate.name === historyName);
+  if (history === undefined) throw new TypeError(`${resource.kind} has no history "${historyName}"`);
+  const values = columns.map((wanted) => {
+    const column = columnsOf(history.fields).find((candidate) => candidate.name === wanted);
+    if (column === undefined) throw new TypeError(`history "${historyName}" has no column "${wanted}"`);
+    return column;
+  });
+  return { resource, history, field, values, ...(subject === undefined ? {} : { subject }) };
+}
+
+/** One value of a record that gave way to another. */
+export interface Change {
+  readonly source: ChangeSource;
+  readonly id: number;
+  /** Place of the new value in the history. */
+  readonly position: number;
+  readonly subject: string | null;
+  readonly from: Values;
+  readonly to: Values;
+  /** When it happened, where the platform itself dates it. */
+  readonly changedAt: string | null;
+  /** The first reading that saw the new value. */
+  readonly measuredAt: string;
+  /** The last reading that saw the old one; null where both were learned at once. */
+  readonly changedAfter: string | null;
+}
+
+type Row = readonly [
+  source: number,
+  id: number,
+  position: number,
+  subject: string | null,
+  changedAt: string | null,
+  measuredAt: string,
+  changedAfter: string | null,
+  ...values: (string | number | null)[],
+];
+
+/**
+ * The changes of published records, oldest reading first. What one reading learned comes in the order in which it
+ * happened; the rest of the order is that of the sources, ids and positions, so that it is always the same.
+ */
+export function* changes(register: Register, sources: readonly ChangeSource[]): Generator<Change> {
+  const width = Math.max(...sources.map(({ values }) => values.length));
+  const queries = sources.map((from, index) => query(from, index, width));
+  const rows = register.rows<Row>(
+    `SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY measured_at, coalesce(changed_at, measured_at), source, id, position`,
+  );
+  for (const [index, id, position, subject, changedAt, measuredAt, changedAfter, ...values] of rows) {
+    const from = sources[index];
+    if (from === undefined) throw new TypeError(`no source ${index} of changes`);
+    const count = from.values.length;
+    yield {
+      source: from,
+      id,
+      position,
+      subject,
+      from: values.slice(width, width + count),
+      to: values.slice(0, count),
+      changedAt,
+      measuredAt,
+      changedAfter,
+    };
+  }
+}
+
+/** The changes of one source, with as many columns as the widest has values. */
+function query({ resource, history, values, subject }: ChangeSource, index: number, width: number): string {
+  const places = Array.from({ length: width }, (_, place) => place);
+  const own = (place: number): string | undefined => {
+    const column = values[place];
+    return column === undefined ? undefined : publishedValue(column);
+  };
+  const columns = columnsOf(history.fields).map((column) => column.name);
+  const changedAt = columns.includes('changed_at') ? 'changed_at' : 'NULL';
+  // Neighbours are looked at under the names that the declared fields know them by.
+  const entries =
+    `SELECT ${name(history.key.name)} AS id, ${name(history.order.name)} AS position, first_measured_at,` +
+    ` last_measured_at, ${changedAt} AS changed_at` +
+    places.map((place) => `, ${own(place) ?? 'NULL'} AS to_${place}`).join('') +
+    ` FROM ${name(history.table)} WHERE ${isPublished(resource.kind, history.key.name)}`;
+  const neighbours =
+    `SELECT *, lag(last_measured_at) OVER w AS previous_last` +
+    places
+      .map((place) => `, ${place < values.length ? `lag(to_${place}) OVER w` : 'NULL'} AS from_${place}`)
+      .join('') +
+    ` FROM (${entries}) WINDOW w AS (PARTITION BY id ORDER BY position)`;
+  const record = name(resource.plural);
+  const subjectColumns = subject === undefined ? 'NULL' : `${record}.${name(subject)}`;
+  const joined = subject === undefined ? '' : ` LEFT JOIN ${record} ON ${record}.id = entry.id`;
+  return (
+    `SELECT ${index} AS source, entry.id AS id, position, ${subjectColumns} AS subject, changed_at,` +
+    ` entry.first_measured_at AS measured_at, changed_after` +
+    [...places.map((place) => `, to_${place}`), ...places.map((place) => `, from_${place}`)].join('') +
+    ` FROM (SELECT *, ${afterSql(history)} AS changed_after FROM (${neighbours})` +
+    ` WHERE previous_last IS NOT NULL) AS entry${joined}`
+  );
+}
+
+/** The bound that the history's own document publishes. */
+function afterSql({ name: history, fields }: History): string {
+  const field = fields.find((candidate) => candidate.name === 'changed_after');
+  if (field?.is !== 'computed') throw new TypeError(`history "${history}" says not when an entry changed`);
+  return field.sql;
+}

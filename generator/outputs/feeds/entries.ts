@@ -1,0 +1,167 @@
+/** The wording of an entry: what happened, in a title that says it and in content that leaves nothing out. */
+import type { Resource } from '../../resources/field.js';
+import { filler, routeNamed } from '../../routes.js';
+import type { Route } from '../../routes.js';
+import type { Change, ChangeSource, Values } from './changes.js';
+import { tag } from './document.js';
+import type { Entry, Imprint } from './document.js';
+import type { First } from './firsts.js';
+import { escaped, isolated, legible, shortened } from './text.js';
+
+/** An entry, and the reading that it comes from: feeds are in the order of the readings. */
+export interface Dated {
+  readonly entry: Entry;
+  readonly measuredAt: string;
+}
+
+/** A value in a title is cut after so many characters; the content has it whole. */
+const TITLE_CHARACTERS = 100;
+
+/** Something as a title has it and as content does. */
+interface Phrase {
+  readonly plain: string;
+  readonly html: string;
+}
+
+/** Words of our own. */
+const own = (words: string): Phrase => ({ plain: words, html: words });
+
+/** A measured text, whose direction must not turn the words around it. */
+function measured(value: string): Phrase {
+  const text = legible(value);
+  return {
+    plain: text === '' ? '(empty)' : isolated(shortened(text, TITLE_CHARACTERS)),
+    html: `<bdi>${escaped(text)}</bdi>`,
+  };
+}
+
+/** What is said of each sort of change. */
+const SORTS: Readonly<
+  Record<
+    ChangeSource['field'],
+    {
+      readonly what: string;
+      readonly title: (subject: Phrase, from: Phrase, to: Phrase) => string;
+      readonly value: (values: Values) => Phrase;
+    }
+  >
+> = {
+  name: {
+    what: 'group name',
+    title: (_, from, to) => `Group renamed: ${from.plain} → ${to.plain}`,
+    value: ([name]) => measured(String(name)),
+  },
+  owner: {
+    what: 'group owner',
+    title: (group, from, to) => `New owner of ${group.plain}: ${from.plain} → ${to.plain}`,
+    value: ownerOf,
+  },
+  username: {
+    what: 'username',
+    title: (_, from, to) => `Username changed: ${from.plain} → ${to.plain}`,
+    value: ([username]) => measured(String(username)),
+  },
+};
+
+/** An owner who is withheld comes without id and name, like one who was not measured. */
+function ownerOf([state, id, name]: Values): Phrase {
+  if (state === 'none') return own('no owner');
+  if (typeof name !== 'string') return own(typeof id === 'number' ? `user ${id}` : 'an owner not named');
+  const { plain, html } = measured(name);
+  return { plain, html: typeof id === 'number' ? `${html} (user ${id})` : html };
+}
+
+/** Makes the entries of one register. */
+export class EntryMaker {
+  readonly #imprint: Imprint;
+  /** Route name -> absolute URL of an id. */
+  readonly #urls: ReadonlyMap<string, (id: number) => string>;
+
+  constructor(imprint: Imprint, table: readonly Route[]) {
+    this.#imprint = imprint;
+    this.#urls = new Map(table.map(({ name }) => [name, absolute(imprint, table, name)]));
+  }
+
+  change({ source, id, position, subject, from, to, changedAt, measuredAt, changedAfter }: Change): Dated {
+    const { resource, field } = source;
+    const { what, title, value } = SORTS[field];
+    const [before, after] = [value(from), value(to)];
+    const of = subject === null ? own(`${resource.kind} ${id}`) : measured(subject);
+    const facts: readonly Fact[] = [
+      ['Changed', what],
+      ['From', before.html],
+      ['To', after.html],
+      ...(changedAt === null ? [] : [['Changed at', `${changedAt}, by the platform`] as const]),
+      ['Measured at', measuredAt],
+      ['Previous measurement at', changedAfter ?? 'none: both were learned at once'],
+    ];
+    return {
+      entry: {
+        id: tag(this.#imprint, `${resource.kind}/${id}/${field}/${position}`),
+        title: title(of, before, after),
+        updated: changedAt ?? measuredAt,
+        ...this.#about(resource, id, facts),
+      },
+      measuredAt,
+    };
+  }
+
+  first({ resource, id, name, measuredAt }: First): Dated {
+    const { kind } = resource;
+    const called = name === null ? undefined : measured(name);
+    return {
+      entry: {
+        // There is but one first time.
+        id: tag(this.#imprint, `${kind}/${id}/first_measured_at/1`),
+        title: `${capital(kind)} measured for the first time: ${called?.plain ?? `${kind} ${id}`}`,
+        updated: measuredAt,
+        ...this.#about(resource, id, [
+          ['Name', called?.html ?? 'not measured'],
+          ['First measured at', measuredAt],
+        ]),
+      },
+      measuredAt,
+    };
+  }
+
+  #about(
+    { kind, record, history }: Resource,
+    id: number,
+    facts: readonly Fact[],
+  ): Pick<Entry, 'content' | 'url' | 'history'> {
+    const url = this.#url(record.route, id);
+    if (history === undefined) {
+      return { url, content: `${list(facts)}<p>${anchor(url, `Record of ${kind} ${id}`)}</p>` };
+    }
+    const past = this.#url(history.route, id);
+    const links = `${anchor(url, `Record of ${kind} ${id}`)} and ${anchor(past, 'its history')}`;
+    return { url, history: past, content: `${list(facts)}<p>${links}</p>` };
+  }
+
+  #url(route: string, id: number): string {
+    const url = this.#urls.get(route);
+    if (url === undefined) throw new TypeError(`no route is named "${route}"`);
+    return url(id);
+  }
+}
+
+/** A term and what is true of it, as HTML. */
+export type Fact = readonly [term: string, html: string];
+
+/** Each value is a paragraph of its own, which no other can turn around. */
+export const list = (facts: readonly Fact[]): string =>
+  `<dl>${facts.map(([term, html]) => `<dt>${term}</dt><dd>${html}</dd>`).join('')}</dl>`;
+
+export const anchor = (url: string, words: string): string => `<a href="${escaped(url)}">${words}</a>`;
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** The absolute URLs of a route. */
+export function absolute(
+  { baseUrl }: Imprint,
+  table: readonly Route[],
+  route: string,
+): (key: number) => string {
+  const fill = filler(routeNamed(table, route).path);
+  return (key) => baseUrl + fill(key);
+}

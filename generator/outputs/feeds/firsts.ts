@@ -1,0 +1,22 @@
+/** Records of a kind that were measured for the first time, the newest only. */
+import type { Resource } from '../../resources/field.js';
+import type { Register } from '../../register/open.js';
+import { isPublished, name } from '../../register/sql.js';
+
+export interface First {
+  readonly resource: Resource;
+  readonly id: number;
+  readonly name: string | null;
+  readonly measuredAt: string;
+}
+
+type Row = readonly [id: number, name: string | null, measuredAt: string];
+
+/** Newest first; of those that one reading saw, the highest id first. */
+export function* firsts(register: Register, resource: Resource, limit: number): Generator<First> {
+  const rows = register.rows<Row>(
+    `SELECT id, name, first_measured_at FROM ${name(resource.plural)} WHERE ${isPublished(resource.kind)}` +
+      ` ORDER BY first_measured_at DESC, id DESC LIMIT ${limit}`,
+  );
+  for (const [id, called, measuredAt] of rows) yield { resource, id, name: called, measuredAt };
+}
