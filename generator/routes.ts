@@ -45,6 +45,9 @@ export interface Route {
   readonly listed: boolean;
 }
 
+/** The version of the API, which the base path repeats. */
+export const API_VERSION = 1;
+
 export const PATHS = {
   base: '/api/v1',
   docs: '/developers',

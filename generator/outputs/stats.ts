@@ -1,30 +1,127 @@
 /** /api/v1/stats: register-wide measured totals. */
 import type { Register } from '../register/open.js';
 import { historyCounts } from '../register/published.js';
-import type { Overview } from '../register/published.js';
+import type { Overview, Population, Total } from '../register/published.js';
+import { columnsOf } from '../resources/field.js';
+import type { Resource } from '../resources/field.js';
 import { group } from '../resources/group.js';
+import { RESOURCES } from '../resources/index.js';
 import { user } from '../resources/user.js';
 import type { Output } from './output.js';
+import { nested, part, shapeOfParts, value, valuesOf } from './parts.js';
+import type { Part } from './parts.js';
 
-export function* stats(register: Register, { asOf, populations }: Overview): Generator<Output> {
-  const kinds = populations.map(
-    ({ resource, records, measurements, firstMeasuredAt, measuredAt, totals }) => [
-      resource.plural,
-      {
-        records,
-        measurements,
-        first_measured_at: firstMeasuredAt,
-        measured_at: measuredAt,
-        ...Object.fromEntries(totals.map(({ column, total, measured }) => [column, { total, measured }])),
-      },
-    ],
-  );
-  const histories = {
-    member_readings: historyCounts(register, group, 'members').entries,
-    name_changes: historyCounts(register, group, 'names').changes,
-    owner_changes: historyCounts(register, group, 'owners').changes,
-    username_changes: historyCounts(register, user, 'usernames').changes,
-  };
-  const body = JSON.stringify({ as_of: asOf, ...Object.fromEntries(kinds), histories });
-  yield { route: 'stats', key: 0, body };
+interface Facts {
+  readonly register: Register;
+  readonly overview: Overview;
+}
+
+function populationOf({ overview }: Facts, { kind }: Resource): Population {
+  const found = overview.populations.find(({ resource }) => resource.kind === kind);
+  if (found === undefined) throw new TypeError(`no population of kind "${kind}"`);
+  return found;
+}
+
+/** A kind as a whole, and what some of its columns add up to. */
+function wholeOf(resource: Resource): Part<Facts> {
+  const { plural } = resource;
+  const from = (facts: Facts): Population => populationOf(facts, resource);
+  return nested(plural, `All ${plural} of the register.`, [
+    part(
+      value('records', 'count', 48_213, `How many ${plural} are published.`, { unit: plural }),
+      (facts) => from(facts).records,
+    ),
+    part(
+      value('measurements', 'count', 1_204_877, 'How many times they were measured.', { unit: 'readings' }),
+      (facts) => from(facts).measurements,
+    ),
+    part(
+      value('first_measured_at', 'time', '2024-03-01T12:00:00Z', 'The first measurement of any of them.', {
+        nullable: true,
+      }),
+      (facts) => from(facts).firstMeasuredAt,
+    ),
+    part(
+      value('measured_at', 'time', '2026-11-20T08:00:00Z', 'The newest measurement of any of them.', {
+        nullable: true,
+      }),
+      (facts) => from(facts).measuredAt,
+    ),
+    ...resource.totals.map((column) =>
+      totalOf(resource, column, (facts) => from(facts).totals.find((total) => total.column === column)),
+    ),
+  ]);
+}
+
+function totalOf(
+  { plural, record }: Resource,
+  name: string,
+  from: (facts: Facts) => Total | undefined,
+): Part<Facts> {
+  const unit = columnsOf(record.fields).find((column) => column.name === name)?.unit;
+  if (unit === undefined) throw new TypeError(`"${name}" of ${plural} counts nothing, so it has no total`);
+  return nested(name, `What ${name} adds up to over all ${plural}.`, [
+    part(
+      value('total', 'count', 70_214_993, 'The sum of the measured values; null where there is none.', {
+        unit,
+        nullable: true,
+      }),
+      (facts) => from(facts)?.total,
+    ),
+    part(
+      value('measured', 'count', 41_877, 'How many records have a measured value.', { unit: plural }),
+      (facts) => from(facts)?.measured,
+    ),
+  ]);
+}
+
+const counted = (
+  name: string,
+  unit: string,
+  description: string,
+  of: (register: Register) => number,
+): Part<Facts> => part(value(name, 'count', 190_551, description, { unit }), ({ register }) => of(register));
+
+const HISTORIES: readonly Part<Facts>[] = [
+  counted(
+    'member_readings',
+    'readings',
+    'Readings of member counts.',
+    (register) => historyCounts(register, group, 'members').entries,
+  ),
+  counted(
+    'name_changes',
+    'changes',
+    'Group names that followed another.',
+    (register) => historyCounts(register, group, 'names').changes,
+  ),
+  counted(
+    'owner_changes',
+    'changes',
+    'Group owners that followed another.',
+    (register) => historyCounts(register, group, 'owners').changes,
+  ),
+  counted(
+    'username_changes',
+    'changes',
+    'Usernames that followed another.',
+    (register) => historyCounts(register, user, 'usernames').changes,
+  ),
+];
+
+const PARTS: readonly Part<Facts>[] = [
+  part(
+    value('as_of', 'time', '2026-11-20T08:00:00Z', 'The newest measurement of the register.', {
+      nullable: true,
+    }),
+    ({ overview }) => overview.asOf,
+  ),
+  ...RESOURCES.map(wholeOf),
+  nested('histories', 'What the histories hold.', HISTORIES),
+];
+
+export const STATS_SHAPE = shapeOfParts('stats', 'Register-wide measured totals.', PARTS);
+
+export function* stats(register: Register, overview: Overview): Generator<Output> {
+  yield { route: 'stats', key: 0, body: JSON.stringify(valuesOf(PARTS, { register, overview })) };
 }
