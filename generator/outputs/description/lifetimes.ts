@@ -1,0 +1,45 @@
+/** How long answers may be kept, as they are told to people; a contract test holds it equal to what the proxy sends. */
+import type { CacheClass } from '../../routes.js';
+
+export interface Lifetime {
+  /** For browsers and other private caches. */
+  readonly cacheControl: string;
+  /** For CDNs (RFC 9213); absent where nothing may be stored. */
+  readonly cdn?: string;
+}
+
+/** 200, 206 and 304, by the class of the route. */
+export const CONTENT_LIFETIMES: Readonly<Record<CacheClass, Lifetime>> = {
+  record: {
+    cacheControl: 'public, max-age=300, stale-while-revalidate=600, stale-if-error=86400',
+    cdn: 'max-age=3600, stale-while-revalidate=600, stale-if-error=86400',
+  },
+  summary: {
+    cacheControl: 'public, max-age=60, stale-while-revalidate=120, stale-if-error=3600',
+    cdn: 'max-age=300, stale-while-revalidate=120, stale-if-error=3600',
+  },
+  download: {
+    cacheControl: 'public, max-age=3600, stale-if-error=86400',
+    cdn: 'max-age=86400, stale-if-error=86400',
+  },
+  feed: {
+    cacheControl: 'public, max-age=900, stale-if-error=86400',
+    cdn: 'max-age=900, stale-if-error=86400',
+  },
+  page: {
+    cacheControl: 'public, max-age=3600, stale-if-error=86400',
+    cdn: 'max-age=86400, stale-if-error=86400',
+  },
+};
+
+/** 404 and 308. */
+export const BRIEF_LIFETIME: Lifetime = { cacheControl: 'public, max-age=60', cdn: 'max-age=60' };
+
+/** Every other error, and 204. */
+export const NO_LIFETIME: Lifetime = { cacheControl: 'no-store' };
+
+/** How long an answer of this status may be kept. */
+export function lifetimeOf(status: number, cacheClass: CacheClass): Lifetime {
+  if (status < 300 || status === 304) return CONTENT_LIFETIMES[cacheClass];
+  return status === 404 || status === 308 ? BRIEF_LIFETIME : NO_LIFETIME;
+}

@@ -1,0 +1,131 @@
+/**
+ * The errors of the service as they are explained to people. The proxy answers them by a table of its own; a
+ * contract test holds the two equal.
+ */
+import { MAX_INTEGER } from '../../resources/field.js';
+import type { ObjectShape } from '../../resources/shape.js';
+import { value } from '../parts.js';
+
+export interface Problem {
+  /** The stable code, `error` in the body. */
+  readonly code: string;
+  readonly status: number;
+  readonly title: string;
+  /** When it happens. */
+  readonly when: string;
+  /** What a client does about it. */
+  readonly remedy: string;
+}
+
+export const PROBLEMS = [
+  {
+    code: 'invalid_id',
+    status: 400,
+    title: 'Invalid id',
+    when: `What stands in the place of an id is none: ids are decimal digits without sign or leading zero, at most ${MAX_INTEGER} (2^53 - 1).`,
+    remedy: 'Correct the id. The same request fails again.',
+  },
+  {
+    code: 'invalid_limit',
+    status: 400,
+    title: 'Invalid limit',
+    when: 'The limit is not one integer within its bounds, in plain decimal, or is given more than once.',
+    remedy: 'Correct the limit or leave it out. The same request fails again.',
+  },
+  {
+    code: 'invalid_path',
+    status: 400,
+    title: 'Invalid path',
+    when: 'The path can’t be decoded as UTF-8, or has "." or ".." segments, escaped separators or control characters.',
+    remedy: 'Correct the URL. The same request fails again.',
+  },
+  {
+    code: 'not_found',
+    status: 404,
+    title: 'Not found',
+    when: 'The register has no such record, or nothing is published at this path.',
+    remedy:
+      'Don’t ask again soon: a record that is not there today may be measured later. The answer may be cached for a minute.',
+  },
+  {
+    code: 'method_not_allowed',
+    status: 405,
+    title: 'Method not allowed',
+    when: 'The method is not GET, HEAD or OPTIONS; the header Allow names these.',
+    remedy: 'Use GET. The service is read-only.',
+  },
+  {
+    code: 'uri_too_long',
+    status: 414,
+    title: 'URI too long',
+    when: 'The path is longer than 2048 bytes; none that is published comes near it.',
+    remedy: 'Correct the URL. The same request fails again.',
+  },
+  {
+    code: 'range_not_satisfiable',
+    status: 416,
+    title: 'Range not satisfiable',
+    when: 'The range asked for begins behind the end of the file; the header Content-Range tells its size.',
+    remedy: 'Ask without Range, or for a range within the size.',
+  },
+  {
+    code: 'rate_limited',
+    status: 429,
+    title: 'Too many requests',
+    when: 'The client has used up its limit; a request that is refused takes nothing from it.',
+    remedy: 'Wait as many seconds as the header Retry-After says: then the next request passes.',
+  },
+  {
+    code: 'internal',
+    status: 500,
+    title: 'Internal error',
+    when: 'The answer could not be made. The request is not at fault.',
+    remedy: 'Try again later, with growing pauses; tell us if it stays.',
+  },
+  {
+    code: 'no_snapshot',
+    status: 503,
+    title: 'No snapshot yet',
+    when: 'The service has just been set up and has nothing to serve yet.',
+    remedy: 'Try again after as many seconds as the header Retry-After says.',
+  },
+] as const satisfies readonly Problem[];
+
+export type ProblemCode = (typeof PROBLEMS)[number]['code'];
+
+/** The problem of that code. */
+export function problemOf(code: ProblemCode): Problem {
+  const found = PROBLEMS.find((problem) => problem.code === code);
+  if (found === undefined) throw new TypeError(`no problem has the code "${code}"`);
+  return found;
+}
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** The body of every error (RFC 9457; `error` is an extension member). */
+export const PROBLEM_SHAPE: ObjectShape = {
+  is: 'object',
+  name: 'problem',
+  nullable: false,
+  description: 'What went wrong (RFC 9457).',
+  members: [
+    value(
+      'type',
+      'url',
+      'https://register.example/developers#error-not_found',
+      'Where the error is explained.',
+    ),
+    value('title', 'text', 'Not found', 'The error in words, always the same for a code.'),
+    value('status', 'ordinal', 404, 'The HTTP status.'),
+    value('detail', 'text', 'nothing is published at this path', 'What was asked, and what was expected.'),
+    value(
+      'instance',
+      'text',
+      '/api/v1/group/9',
+      'The path that was asked, as received, shortened where it is long.',
+    ),
+    value('error', 'enum', 'not_found', 'The stable code to tell errors apart by.', {
+      values: PROBLEMS.map(({ code }) => code),
+    }),
+  ],
+};
