@@ -139,8 +139,15 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** What the publisher itself writes: described here, not listed among the endpoints of the specification. */
+/** What describes the service itself: not among the endpoints of the specification. The publisher writes all but one. */
 const PUBLISHING: readonly Endpoint[] = [
+  // Plain JSON, not application/openapi+json: every tool takes it, and browsers show it.
+  {
+    name: 'openapi',
+    path: PATHS.description,
+    class: 'page',
+    description: 'Description of the API in OpenAPI 3.1',
+  },
   {
     name: 'snapshot',
     path: '/snapshot.json',

@@ -5,12 +5,15 @@ import type { Overview } from '../register/published.js';
 import { RESOURCES } from '../resources/index.js';
 import type { Route } from '../routes.js';
 import { apiIndex } from './api-index.js';
+import { Examples } from './description/examples.js';
+import { openapi } from './description/openapi.js';
 import { largest } from './largest.js';
 import type { Output } from './output.js';
 import { records } from './records.js';
 import { stats } from './stats.js';
 
-export function* outputs(
+/** What the API answers. */
+function* documents(
   register: Register,
   config: BuildConfig,
   overview: Overview,
@@ -20,4 +23,15 @@ export function* outputs(
   yield* stats(register, overview);
   yield* largest(register, overview.asOf);
   for (const resource of RESOURCES) yield* records(register, resource, table);
+}
+
+export function* outputs(
+  register: Register,
+  config: BuildConfig,
+  overview: Overview,
+  table: readonly Route[],
+): Generator<Output> {
+  const examples = new Examples(table);
+  yield* examples.from(documents(register, config, overview, table));
+  yield* openapi(config, table, examples);
 }

@@ -23,7 +23,7 @@ function documentsOf(resource: Resource): readonly ObjectShape[] {
 }
 
 /** Each is named as its route is. */
-const DOCUMENTS: readonly ObjectShape[] = [
+export const DOCUMENTS: readonly ObjectShape[] = [
   INDEX_SHAPE,
   ...RESOURCES.flatMap(documentsOf),
   LARGEST_SHAPE,

@@ -12,6 +12,8 @@ export interface Header {
   readonly example: string;
   /** Whether every answer that may have it has it. */
   readonly always: boolean;
+  /** Tells it from the same header with another value; empty where one value speaks for all. */
+  readonly variant: string;
 }
 
 /** What headers say of an answer depends on. */
@@ -21,14 +23,16 @@ export interface AnswerFacts {
   readonly limits: Limits;
 }
 
-interface HeaderRule extends Omit<Header, 'example'> {
+interface HeaderRule extends Omit<Header, 'example' | 'variant'> {
   /** Undefined where an answer does not have it. */
   readonly example: (facts: AnswerFacts) => string | undefined;
+  readonly variant?: (facts: AnswerFacts) => string;
 }
 
 const isContent = (status: number): boolean => status === 200 || status === 206;
 const isShown = (status: number): boolean => isContent(status) || status === 304;
-const isApi = (cacheClass: CacheClass): boolean => cacheClass === 'record' || cacheClass === 'summary';
+/** Whether an answer of this class describes the API by Link. */
+export const isApi = (cacheClass: CacheClass): boolean => cacheClass === 'record' || cacheClass === 'summary';
 const isUncached = ({ status, route }: AnswerFacts): boolean =>
   lifetimeOf(status, route.class).cdn === undefined;
 
@@ -39,6 +43,9 @@ export const policyOf = (cacheClass: CacheClass): keyof Limits =>
 /** A limit as RateLimit-Policy says it: q requests, w seconds in which an empty bucket fills. */
 export const policyText = (name: keyof Limits, { tokens, refillSeconds }: Limit): string =>
   `"${name}";q=${tokens};w=${tokens * refillSeconds}`;
+
+const byLifetime = ({ status, route }: AnswerFacts): string => lifetimeOf(status, route.class).name;
+const byPolicy = ({ route }: AnswerFacts): string => (policyOf(route.class) === 'api' ? '' : 'download');
 
 const EXPOSED =
   'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link';
@@ -67,6 +74,7 @@ const RULES: readonly HeaderRule[] = [
     description:
       'The limit that the request counts against: q requests at once, w seconds until all are back. It comes back continuously.',
     example: ({ route, limits }) => policyText(policyOf(route.class), limits[policyOf(route.class)]),
+    variant: byPolicy,
     always: true,
   },
   {
@@ -75,29 +83,30 @@ const RULES: readonly HeaderRule[] = [
       'What is left: r requests, t seconds until there is one more. Only on answers that nobody may store, since caches would repeat it to others.',
     example: (facts) => {
       if (!isUncached(facts)) return undefined;
-      const { status, route, limits } = facts;
-      const policy = policyOf(route.class);
-      const left = status === 429 ? 0 : limits[policy].tokens - 1;
-      return `"${policy}";r=${left};t=${limits[policy].refillSeconds}`;
+      const policy = policyOf(facts.route.class);
+      return `"${policy}";r=0;t=${facts.limits[policy].refillSeconds}`;
     },
+    variant: byPolicy,
     always: false,
   },
   {
     name: 'Retry-After',
     description: 'After how many seconds the next request has a chance; after a 429, it passes then.',
-    example: ({ status }) => (status === 429 ? '1' : status === 503 ? '10' : undefined),
+    example: ({ status }) => (status === 429 || status === 503 ? '10' : undefined),
     always: true,
   },
   {
     name: 'Cache-Control',
     description: 'How long the answer may be kept. Please do keep it.',
     example: ({ status, route }) => lifetimeOf(status, route.class).cacheControl,
+    variant: byLifetime,
     always: true,
   },
   {
     name: 'CDN-Cache-Control',
     description: 'How long a CDN may keep it (RFC 9213).',
     example: ({ status, route }) => lifetimeOf(status, route.class).cdn,
+    variant: byLifetime,
     always: true,
   },
   {
@@ -144,12 +153,13 @@ const RULES: readonly HeaderRule[] = [
     description: 'Which part this is, and the size of the whole.',
     example: ({ status }) =>
       status === 206 ? 'bytes 0-99/1873' : status === 416 ? 'bytes */1873' : undefined,
+    variant: ({ status }) => (status === 416 ? 'unsatisfied' : ''),
     always: true,
   },
   {
     name: 'Content-Length',
     description: 'The size of the body.',
-    example: ({ status }) => (isContent(status) ? '1873' : status >= 400 ? '233' : undefined),
+    example: ({ status }) => (isContent(status) || status >= 400 ? '1873' : undefined),
     always: true,
   },
   {
@@ -169,14 +179,12 @@ const RULES: readonly HeaderRule[] = [
 
 /** Every header that an answer has or may have, beside Content-Type, Date and those of the connection. */
 export const headersOf = (facts: AnswerFacts): readonly Header[] =>
-  RULES.flatMap(({ example, ...rule }) => {
+  RULES.flatMap(({ example, variant, ...rule }) => {
     const value = example(facts);
-    return value === undefined ? [] : [{ ...rule, example: value }];
+    return value === undefined ? [] : [{ ...rule, example: value, variant: variant?.(facts) ?? '' }];
   });
 
 /** Every header there is, for a table of them. */
-export const HEADERS: readonly Omit<Header, 'example'>[] = RULES.map(({ name, description, always }) => ({
-  name,
-  description,
-  always,
-}));
+export const HEADERS: readonly Pick<Header, 'name' | 'description' | 'always'>[] = RULES.map(
+  ({ name, description, always }) => ({ name, description, always }),
+);

@@ -15,6 +15,8 @@ export interface Problem {
   readonly when: string;
   /** What a client does about it. */
   readonly remedy: string;
+  /** What differs from one such error to the next, as the proxy said it once. */
+  readonly example: { readonly instance: string; readonly detail: string };
 }
 
 export const PROBLEMS = [
@@ -24,6 +26,10 @@ export const PROBLEMS = [
     title: 'Invalid id',
     when: `What stands in the place of an id is none: ids are decimal digits without sign or leading zero, at most ${MAX_INTEGER} (2^53 - 1).`,
     remedy: 'Correct the id. The same request fails again.',
+    example: {
+      instance: '/api/v1/group/abc',
+      detail: `id "abc": expected decimal digits without sign or leading zero, at most ${MAX_INTEGER}`,
+    },
   },
   {
     code: 'invalid_limit',
@@ -31,6 +37,10 @@ export const PROBLEMS = [
     title: 'Invalid limit',
     when: 'The limit is not one integer within its bounds, in plain decimal, or is given more than once.',
     remedy: 'Correct the limit or leave it out. The same request fails again.',
+    example: {
+      instance: '/api/v1/largest',
+      detail: 'limit "0": expected one integer from 1 to 200 in plain decimal',
+    },
   },
   {
     code: 'invalid_path',
@@ -38,6 +48,7 @@ export const PROBLEMS = [
     title: 'Invalid path',
     when: 'The path can’t be decoded as UTF-8, or has "." or ".." segments, escaped separators or control characters.',
     remedy: 'Correct the URL. The same request fails again.',
+    example: { instance: '/api/v1/group/..', detail: 'the path has a "." or ".." segment' },
   },
   {
     code: 'not_found',
@@ -46,6 +57,7 @@ export const PROBLEMS = [
     when: 'The register has no such record, or nothing is published at this path.',
     remedy:
       'Don’t ask again soon: a record that is not there today may be measured later. The answer may be cached for a minute.',
+    example: { instance: '/api/v1/group/9007199254740991', detail: 'nothing is published at this path' },
   },
   {
     code: 'method_not_allowed',
@@ -53,6 +65,7 @@ export const PROBLEMS = [
     title: 'Method not allowed',
     when: 'The method is not GET, HEAD or OPTIONS; the header Allow names these.',
     remedy: 'Use GET. The service is read-only.',
+    example: { instance: '/api/v1', detail: 'method "POST": expected GET, HEAD or OPTIONS' },
   },
   {
     code: 'uri_too_long',
@@ -60,6 +73,10 @@ export const PROBLEMS = [
     title: 'URI too long',
     when: 'The path is longer than 2048 bytes; none that is published comes near it.',
     remedy: 'Correct the URL. The same request fails again.',
+    example: {
+      instance: `/${'0'.repeat(255)}`,
+      detail: 'the path is 2049 bytes long: expected at most 2048',
+    },
   },
   {
     code: 'range_not_satisfiable',
@@ -67,6 +84,10 @@ export const PROBLEMS = [
     title: 'Range not satisfiable',
     when: 'The range asked for begins behind the end of the file; the header Content-Range tells its size.',
     remedy: 'Ask without Range, or for a range within the size.',
+    example: {
+      instance: '/api/v1/stats',
+      detail: 'range "bytes=5000-": expected one that begins within 1021 bytes',
+    },
   },
   {
     code: 'rate_limited',
@@ -74,6 +95,10 @@ export const PROBLEMS = [
     title: 'Too many requests',
     when: 'The client has used up its limit; a request that is refused takes nothing from it.',
     remedy: 'Wait as many seconds as the header Retry-After says: then the next request passes.',
+    example: {
+      instance: '/api/v1/stats',
+      detail: 'more requests than the limit allows: the next one passes in 1 s',
+    },
   },
   {
     code: 'internal',
@@ -81,6 +106,10 @@ export const PROBLEMS = [
     title: 'Internal error',
     when: 'The answer could not be made. The request is not at fault.',
     remedy: 'Try again later, with growing pauses; tell us if it stays.',
+    example: {
+      instance: '/api/v1/stats',
+      detail: 'the answer could not be made; the request is not at fault',
+    },
   },
   {
     code: 'no_snapshot',
@@ -88,16 +117,29 @@ export const PROBLEMS = [
     title: 'No snapshot yet',
     when: 'The service has just been set up and has nothing to serve yet.',
     remedy: 'Try again after as many seconds as the header Retry-After says.',
+    example: { instance: '/api/v1', detail: 'nothing has been published yet' },
   },
 ] as const satisfies readonly Problem[];
 
 export type ProblemCode = (typeof PROBLEMS)[number]['code'];
 
 /** The problem of that code. */
-export function problemOf(code: ProblemCode): Problem {
+export function problemOf(code: ProblemCode): (typeof PROBLEMS)[number] {
   const found = PROBLEMS.find((problem) => problem.code === code);
   if (found === undefined) throw new TypeError(`no problem has the code "${code}"`);
   return found;
+}
+
+/** The anchor on the page for developers where an error is explained. */
+export const anchorOf = (code: ProblemCode): string => `error-${code}`;
+
+/** A body of this error. @param documentation URL of the page for developers */
+export function problemExample(
+  { code, status, title, example }: (typeof PROBLEMS)[number],
+  documentation: string,
+) {
+  const { detail, instance } = example;
+  return { type: `${documentation}#${anchorOf(code)}`, title, status, detail, instance, error: code };
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
