@@ -11,17 +11,21 @@ export interface Example {
   readonly body: string;
 }
 
-/** Larger documents show no more than these do. */
-const MAX_LENGTH = 4096;
+/** Of records and histories, larger ones show no more than these do: 2 KiB. */
+const MAX_LENGTH = 2048;
 
-/** Among so many of a route, the one that shows most is taken: each build looks at the same ones. */
+/** Of so many of a route, the one that shows most is taken: each build looks at the same ones. */
 const CANDIDATES = 100;
 
+/** What was measured in a document counts for it, and what was not against it. */
+const shows = (body: string): number => body.split('":').length - 2 * body.split('":null').length;
+
 interface Choice {
-  readonly route: Route;
   readonly urlOf: (key: number) => string;
-  seen: number;
-  unmeasured: number;
+  /** The URL that the route itself names to try. */
+  readonly named: string | undefined;
+  candidates: number;
+  shows: number;
   example: Example | undefined;
 }
 
@@ -33,10 +37,10 @@ export class Examples {
       table.map((route) => [
         route.name,
         {
-          route,
           urlOf: filler(urlTemplate(route)),
-          seen: 0,
-          unmeasured: Number.POSITIVE_INFINITY,
+          named: route.parameters === undefined ? route.path : route.example,
+          candidates: 0,
+          shows: Number.NEGATIVE_INFINITY,
           example: undefined,
         },
       ]),
@@ -51,18 +55,16 @@ export class Examples {
     }
   }
 
-  #consider({ route: name, key, body }: Output): void {
-    const choice = this.#choices.get(name);
-    if (choice === undefined || choice.seen >= CANDIDATES || body.length > MAX_LENGTH) return;
-    const { route, urlOf } = choice;
-    const url = urlOf(key);
-    // A route that names a URL to try is shown by what that answers.
-    if (route.example !== undefined && route.example !== url) return;
-    choice.seen += 1;
-    const unmeasured = body.split(':null').length;
-    if (unmeasured >= choice.unmeasured) return;
-    choice.unmeasured = unmeasured;
-    choice.example = { key, url, body };
+  #consider({ route, key, body }: Output): void {
+    const choice = this.#choices.get(route);
+    if (choice === undefined || choice.candidates >= CANDIDATES) return;
+    const { urlOf, named } = choice;
+    if (named === undefined ? body.length > MAX_LENGTH : urlOf(key) !== named) return;
+    choice.candidates += 1;
+    const shown = shows(body);
+    if (shown <= choice.shows) return;
+    choice.shows = shown;
+    choice.example = { key, url: urlOf(key), body };
   }
 
   /** The document to show for a route; undefined where there is none, or none of a size to show. */

@@ -120,6 +120,13 @@ function valueIn({ body }: Example): unknown {
   return JSON.parse(body);
 }
 
+/** Where OpenAPI has what no operation declares: all there is of the methods that are not allowed. */
+const OTHERWISE: Answer = {
+  status: 405,
+  description: 'Any other error: 405 to methods other than GET, HEAD and OPTIONS.',
+  problems: ['method_not_allowed'],
+};
+
 /** GET of a route. */
 export function operationOf(route: Route, components: Components, example: Example | undefined): Schema {
   const { name, description, parameters = [] } = route;
@@ -133,13 +140,16 @@ export function operationOf(route: Route, components: Components, example: Examp
       ...parameters.map((parameter) => parameterOf(parameter, example)),
       ...Object.keys(REQUEST_HEADERS).map((header) => referTo('parameters', header)),
     ],
-    responses: Object.fromEntries(
-      answersOf(route).map((answer) => [
-        String(answer.status),
-        answer.status === 200
-          ? contentAnswer(route, answer, components, example)
-          : components.answer(route, answer),
-      ]),
-    ),
+    responses: {
+      ...Object.fromEntries(
+        answersOf(route).map((answer) => [
+          String(answer.status),
+          answer.status === 200
+            ? contentAnswer(route, answer, components, example)
+            : components.answer(route, answer),
+        ]),
+      ),
+      default: components.answer(route, OTHERWISE),
+    },
   };
 }
