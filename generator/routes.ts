@@ -2,6 +2,7 @@
  * Every URL of the service, once. The index, the published route table that the proxy reads, the links in
  * records and the names of files all follow from here.
  */
+import { pageRoutes } from './page-routes.js';
 
 /** Which row of the caching table a response belongs to. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page'] as const;
@@ -192,7 +193,8 @@ export function routes(layout: Layout): readonly Route[] {
     type: JSON_TYPE,
     listed,
   });
-  return [...ENDPOINTS.map(complete(true)), ...PUBLISHING.map(complete(false))];
+  const pages = pageRoutes(PATHS).map((page) => ({ ...page, listed: false }));
+  return [...ENDPOINTS.map(complete(true)), ...PUBLISHING.map(complete(false)), ...pages];
 }
 
 /** The route of that name. */

@@ -9,6 +9,8 @@ import { Examples } from './description/examples.js';
 import { openapi } from './description/openapi.js';
 import { largest } from './largest.js';
 import type { Output } from './output.js';
+import { pages } from './pages/index.js';
+import { Shown } from './pages/shown.js';
 import { records } from './records.js';
 import { stats } from './stats.js';
 
@@ -32,6 +34,8 @@ export function* outputs(
   table: readonly Route[],
 ): Generator<Output> {
   const examples = new Examples(table);
-  yield* examples.from(documents(register, config, overview, table));
+  const shown = new Shown(register);
+  yield* shown.watch(examples.from(documents(register, config, overview, table)));
   yield* openapi(config, table, examples);
+  yield* pages(config, overview, table, shown, { downloads: { asOf: overview.asOf, tables: [] }, feeds: [] });
 }
