@@ -20,9 +20,9 @@ export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text
 
 /**
  * What columns hold and, of other published values, `difference`: an integer with a sign · `path`: a URL path ·
- * `url`: an absolute URL · `sha256`: a hash in lower-case hexadecimal.
+ * `url`: an absolute URL · `reference`: a URL or a path · `sha256`: a hash in lower-case hexadecimal.
  */
-export type ValueType = ColumnType | 'difference' | 'path' | 'url' | 'sha256';
+export type ValueType = ColumnType | 'difference' | 'path' | 'url' | 'reference' | 'sha256';
 
 /** A published value. `null` always means "not measured". */
 export interface Value {

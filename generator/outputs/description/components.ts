@@ -35,14 +35,14 @@ class Named {
 
 export class Components {
   readonly #limits: Limits;
-  readonly #documentation: string;
+  readonly #baseUrl: string;
   readonly #headers = new Named('headers');
   readonly #responses = new Named('responses');
 
-  /** @param documentation URL of the page for developers */
-  constructor(limits: Limits, documentation: string) {
+  /** @param baseUrl where the service is reached */
+  constructor(limits: Limits, baseUrl: string) {
     this.#limits = limits;
-    this.#documentation = documentation;
+    this.#baseUrl = baseUrl;
   }
 
   /** The headers of an answer, by name. */
@@ -72,7 +72,7 @@ export class Components {
       .map(problemOf)
       .map((problem): [string, unknown] => [
         problem.code,
-        { summary: problem.title, value: problemExample(problem, this.#documentation) },
+        { summary: problem.title, value: problemExample(problem, this.#baseUrl) },
       ]);
     return {
       [PROBLEM_TYPE]: { schema: referTo('schemas', 'Problem'), examples: Object.fromEntries(examples) },

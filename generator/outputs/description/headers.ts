@@ -36,16 +36,16 @@ export const isApi = (cacheClass: CacheClass): boolean => cacheClass === 'record
 const isUncached = ({ status, route }: AnswerFacts): boolean =>
   lifetimeOf(status, route.class).cdn === undefined;
 
-/** The name of the limit that answers of this class count against. */
-export const policyOf = (cacheClass: CacheClass): keyof Limits =>
-  cacheClass === 'download' ? 'download' : 'api';
+/** The name of the limit that an answer counts against. Before the first snapshot nothing is a download. */
+const policyOf = ({ status, route }: AnswerFacts): keyof Limits =>
+  route.class === 'download' && status !== 503 ? 'download' : 'api';
 
 /** A limit as RateLimit-Policy says it: q requests, w seconds in which an empty bucket fills. */
 export const policyText = (name: keyof Limits, { tokens, refillSeconds }: Limit): string =>
   `"${name}";q=${tokens};w=${tokens * refillSeconds}`;
 
 const byLifetime = ({ status, route }: AnswerFacts): string => lifetimeOf(status, route.class).name;
-const byPolicy = ({ route }: AnswerFacts): string => (policyOf(route.class) === 'api' ? '' : 'download');
+const byPolicy = (facts: AnswerFacts): string => (policyOf(facts) === 'api' ? '' : 'download');
 
 const EXPOSED =
   'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link';
@@ -73,7 +73,7 @@ const RULES: readonly HeaderRule[] = [
     name: 'RateLimit-Policy',
     description:
       'The limit that the request counts against: q requests at once, w seconds until all are back. It comes back continuously.',
-    example: ({ route, limits }) => policyText(policyOf(route.class), limits[policyOf(route.class)]),
+    example: (facts) => policyText(policyOf(facts), facts.limits[policyOf(facts)]),
     variant: byPolicy,
     always: true,
   },
@@ -83,7 +83,7 @@ const RULES: readonly HeaderRule[] = [
       'What is left: r requests, t seconds until there is one more. Only on answers that nobody may store, since caches would repeat it to others.',
     example: (facts) => {
       if (!isUncached(facts)) return undefined;
-      const policy = policyOf(facts.route.class);
+      const policy = policyOf(facts);
       return `"${policy}";r=0;t=${facts.limits[policy].refillSeconds}`;
     },
     variant: byPolicy,
@@ -111,9 +111,11 @@ const RULES: readonly HeaderRule[] = [
   },
   {
     name: 'Link',
-    description: 'Where the API is described (service-desc, service-doc), and its licence.',
-    example: ({ route }) =>
-      isApi(route.class) ? '</api/v1/openapi.json>; rel="service-desc"; type="application/json"' : undefined,
+    description: 'Where the API is described (service-desc, service-doc), and the licence of the data.',
+    example: ({ status, route }) =>
+      isApi(route.class) && status !== 503
+        ? '</api/v1/openapi.json>; rel="service-desc"; type="application/json"'
+        : undefined,
     always: true,
   },
   {

@@ -27,8 +27,7 @@ export function* openapi(
   examples: Examples,
 ): Generator<Output> {
   const { operator, limits } = config;
-  const documentation = operator.baseUrl + PATHS.docs;
-  const components = new Components(limits, documentation);
+  const components = new Components(limits, operator.baseUrl);
   const described = table.filter(isDescribed);
   const paths = Object.fromEntries(
     described.map((route) => [route.path, { get: operationOf(route, components, examples.of(route.name)) }]),
@@ -44,7 +43,7 @@ export function* openapi(
       contact: contactOf(operator),
       license: operator.licence,
     },
-    externalDocs: { description: 'For developers', url: documentation },
+    externalDocs: { description: 'For developers', url: operator.baseUrl + PATHS.docs },
     servers: [{ url: operator.baseUrl }],
     // No key is asked for.
     security: [],

@@ -4,6 +4,7 @@
  */
 import { MAX_INTEGER } from '../../resources/field.js';
 import type { ObjectShape } from '../../resources/shape.js';
+import { PATHS } from '../../routes.js';
 import { value } from '../parts.js';
 
 export interface Problem {
@@ -133,12 +134,10 @@ export function problemOf(code: ProblemCode): (typeof PROBLEMS)[number] {
 /** The anchor on the page for developers where an error is explained. */
 export const anchorOf = (code: ProblemCode): string => `error-${code}`;
 
-/** A body of this error. @param documentation URL of the page for developers */
-export function problemExample(
-  { code, status, title, example }: (typeof PROBLEMS)[number],
-  documentation: string,
-) {
+/** A body of this error. @param baseUrl where the service is reached, which it doesn't know before it has a snapshot */
+export function problemExample({ code, status, title, example }: (typeof PROBLEMS)[number], baseUrl: string) {
   const { detail, instance } = example;
+  const documentation = code === 'no_snapshot' ? PATHS.docs : baseUrl + PATHS.docs;
   return { type: `${documentation}#${anchorOf(code)}`, title, status, detail, instance, error: code };
 }
 
@@ -153,16 +152,16 @@ export const PROBLEM_SHAPE: ObjectShape = {
   members: [
     value(
       'type',
-      'url',
+      'reference',
       'https://register.example/developers#error-not_found',
-      'Where the error is explained.',
+      'Where the error is explained; before the first snapshot it is a path.',
     ),
     value('title', 'text', 'Not found', 'The error in words, always the same for a code.'),
     value('status', 'ordinal', 404, 'The HTTP status.'),
     value('detail', 'text', 'nothing is published at this path', 'What was asked, and what was expected.'),
     value(
       'instance',
-      'text',
+      'reference',
       '/api/v1/group/9',
       'The path that was asked, as received, shortened where it is long.',
     ),

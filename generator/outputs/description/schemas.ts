@@ -34,6 +34,7 @@ export function typeOf({ type, values = [] }: Pick<ValueShape, 'type' | 'values'
     case 'enum':
       return { type: 'string', enum: values };
     case 'path':
+    case 'reference':
       return { type: 'string', format: 'uri-reference' };
     case 'url':
       return { type: 'string', format: 'uri' };
