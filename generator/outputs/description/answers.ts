@@ -12,7 +12,11 @@ export interface Answer {
 
 const CONTENT: readonly Answer[] = [
   { status: 200, description: 'The document.', problems: [] },
-  { status: 206, description: 'The part of the document that Range asked for.', problems: [] },
+  {
+    status: 206,
+    description: 'The part of the document that Range asked for; the schema is that of the whole.',
+    problems: [],
+  },
   { status: 304, description: 'What the client has is still what is published.', problems: [] },
 ];
 

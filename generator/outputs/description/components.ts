@@ -56,15 +56,14 @@ export class Components {
     return this.#headers.add(value, name.replaceAll('-', '') + pascal(variant));
   }
 
-  /** An answer other than the document itself. */
+  /** An answer without the document. */
   answer(route: Route, { status, description, problems }: Answer): Schema {
-    const content = problems.length > 0 ? this.#problemContent(problems) : partContent(route, status);
     const response = {
       description,
       headers: this.headers(route, status),
-      ...(content === undefined ? {} : { content }),
+      ...(problems.length === 0 ? {} : { content: this.#problemContent(problems) }),
     };
-    return this.#responses.add(response, nameOf(route, status, problems));
+    return this.#responses.add(response, nameOf(route, problems));
   }
 
   #problemContent(problems: Answer['problems']): Schema {
@@ -84,19 +83,8 @@ export class Components {
   }
 }
 
-/** `text/csv; charset=utf-8` -> `text/csv`: parameters of a media type don't tell contents apart. */
-export const mediaType = ({ type }: Route): string => type.replace(/;.*/, '');
-
-/** A part of a JSON document is none, so nothing is said of it. */
-const partContent = (route: Route, status: number): Schema | undefined =>
-  status === 206 ? { [mediaType(route)]: {} } : undefined;
-
 /** Errors are alike but for the limit they count against, and for the Link of the API's own. */
-function nameOf(route: Route, status: number, problems: Answer['problems']): string {
-  if (problems.length > 0) {
-    const codes = problems.map(pascal).join('Or');
-    return codes + (isApi(route.class) ? '' : pascal(route.class));
-  }
-  if (status === 304) return `NotModified${pascal(route.class)}`;
-  return `Part${pascal(route.class)}${pascal(mediaType(route).replaceAll(/\W+/g, '-'))}`;
+function nameOf(route: Route, problems: Answer['problems']): string {
+  if (problems.length === 0) return `NotModified${pascal(route.class)}`;
+  return problems.map(pascal).join('Or') + (isApi(route.class) ? '' : pascal(route.class));
 }

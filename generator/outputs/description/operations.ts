@@ -3,7 +3,6 @@ import { RESOURCES } from '../../resources/index.js';
 import type { Parameter, Route } from '../../routes.js';
 import { answersOf } from './answers.js';
 import type { Answer } from './answers.js';
-import { mediaType } from './components.js';
 import type { Components } from './components.js';
 import { documentOf } from './documents.js';
 import type { Example } from './examples.js';
@@ -95,19 +94,23 @@ function linksFrom({ name }: Route): Schema {
   );
 }
 
-/** The answer that is the document itself. */
+/** `text/csv; charset=utf-8` -> `text/csv`: parameters of a media type don't tell contents apart. */
+const mediaType = ({ type }: Route): string => type.replace(/;.*/, '');
+
+/** An answer with the document, or with a part of it: what a schema says is then true of the whole. */
 function contentAnswer(
   route: Route,
   { status, description }: Answer,
   components: Components,
   example: Example | undefined,
 ): Schema {
+  const isWhole = status === 200;
   const isOurs = documentOf(route.name) !== undefined;
+  const links = isWhole ? linksFrom(route) : {};
   const content = {
     ...(isOurs ? { schema: referTo('schemas', pascal(route.name)) } : {}),
-    ...(example === undefined ? {} : { example: valueIn(example) }),
+    ...(isWhole && example !== undefined ? { example: valueIn(example) } : {}),
   };
-  const links = linksFrom(route);
   return {
     description,
     headers: components.headers(route, status),
@@ -144,7 +147,7 @@ export function operationOf(route: Route, components: Components, example: Examp
       ...Object.fromEntries(
         answersOf(route).map((answer) => [
           String(answer.status),
-          answer.status === 200
+          answer.status < 300
             ? contentAnswer(route, answer, components, example)
             : components.answer(route, answer),
         ]),
