@@ -10,7 +10,7 @@ import type { Options } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
-import { foldersOf, hashes, json, lasting, readTree, stamps } from '../support/tree.js';
+import { foldersOf, hashes, isEndpoint, json, lasting, readTree, stamps } from '../support/tree.js';
 import type { Tree } from '../support/tree.js';
 import { containing, fields } from '../support/values.js';
 
@@ -51,7 +51,10 @@ function differences(before: Tree, after: Tree): Record<'added' | 'changed' | 'r
   };
 }
 
-/** Changes the register, builds, and tells what became of the tree; what isn't concerned must not be touched. */
+/**
+ * Changes the register, builds, and tells what became of the endpoints' files; what isn't concerned must not be
+ * touched, in the whole tree.
+ */
 async function after(
   { register, out }: Site,
   sql: string,
@@ -71,7 +74,11 @@ async function after(
     removed: found.removed.length,
     unchanged: rest(now).size,
   });
-  return found;
+  return {
+    added: found.added.filter(isEndpoint),
+    changed: found.changed.filter(isEndpoint),
+    removed: found.removed.filter(isEndpoint),
+  };
 }
 
 const LISTS = Array.from({ length: 200 }, (_, index) => `api/v1/largest/${index + 1}.json`).toSorted();
@@ -189,7 +196,7 @@ describe('a change of', () => {
     expect(found.changed).toEqual(['api/v1/group/7.json', 'api/v1/stats.json', 'group/7/history.json']);
   });
 
-  it('the base URL changes snapshot.json alone', async () => {
+  it('the base URL changes no endpoint, but snapshot.json', async () => {
     const place = await site();
     const found = await after(place, '', { baseUrl: 'https://elsewhere.example' });
     expect(found).toEqual({ added: [], changed: [], removed: [] });
@@ -388,7 +395,8 @@ describe('a build that is stopped', () => {
     const config = buildConfig({ register, out, operator: OPERATOR });
     await expect(build(config, { ...effects, progress })).rejects.toThrow('stopped');
     expect(stamps(readTree(out))).toEqual(stamps(before));
-    expect((await published({ register, out })).changes).toMatchObject({ changed: 1, added: 0, removed: 0 });
+    // The item, and what shows it as an example: the description and the page for developers.
+    expect((await published({ register, out })).changes).toMatchObject({ changed: 3, added: 0, removed: 0 });
   });
 });
 

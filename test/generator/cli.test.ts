@@ -379,12 +379,12 @@ describe.concurrent('snapshot build', () => {
     const { code, stdout, stderr } = await build(out);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^checking the register: [\d,]+ steps in [\d.]+ s\nrendering: 208 files in [\d.]+ s\n/,
+      /^checking the register: [\d,]+ steps in [\d.]+ s\nrendering: 225 files in [\d.]+ s\n/,
     );
     for (const control of ['\r', '\u001b']) expect(stderr).not.toContain(control);
     expect(stdout).toContain(`Published snapshot 1 in ${out} (register as of 2026-01-01T00:00:00Z)`);
     expect(stdout).toContain('1 groups, 1 users, 1 games, 1 items');
-    expect(stdout).toContain('208 added, 0 changed, 0 removed, 0 unchanged');
+    expect(stdout).toContain('225 added, 0 changed, 0 removed, 0 unchanged');
   });
 
   it('--json prints one object, of what was published', async () => {
@@ -397,8 +397,8 @@ describe.concurrent('snapshot build', () => {
       sequence: 1,
       asOf: '2026-01-01T00:00:00Z',
       records: { groups: 1, users: 1, games: 1, items: 1 },
-      files: 208,
-      changes: { added: 208, changed: 0, removed: 0, unchanged: 0 },
+      files: 225,
+      changes: { added: 225, changed: 0, removed: 0, unchanged: 0 },
       report: { total: 0 },
     });
     const { seconds, peakMemoryBytes } = fields(JSON.parse(stdout));

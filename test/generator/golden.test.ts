@@ -10,7 +10,7 @@ import type { Published } from '../../generator/build.js';
 import { OPERATOR, published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
-import { isOfTheBuild, json, lasting, readTree } from '../support/tree.js';
+import { isEndpoint, json, lasting, readTree } from '../support/tree.js';
 import type { Tree } from '../support/tree.js';
 import { fields } from '../support/values.js';
 
@@ -88,7 +88,7 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
 
   it('has no file that is not expected', () => {
     const unexpected = [...tree.keys()].filter(
-      (file) => !expected.has(file) && !isList(file) && !isOfTheBuild(file),
+      (file) => isEndpoint(file) && !expected.has(file) && !isList(file),
     );
     expect(unexpected).toEqual([]);
   });

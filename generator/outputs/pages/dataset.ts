@@ -38,10 +38,11 @@ export function dataset(
         encodingFormat: 'application/json',
         contentUrl: baseUrl + PATHS.base,
       },
-      ...tables.flatMap(({ title, files }) =>
-        files.map(({ path, type, bytes }) => ({
+      ...tables.flatMap(({ description, files }) =>
+        files.map(({ path, format, type, bytes }) => ({
           '@type': 'DataDownload',
-          name: title,
+          name: `${path.slice(path.lastIndexOf('/') + 1)} (${format})`,
+          description,
           encodingFormat: type,
           contentSize: `${bytes} B`,
           contentUrl: baseUrl + path,

@@ -1,19 +1,20 @@
 /** The page for developers: how to ask, what comes back, what every field means. */
 import type { BuildConfig } from '../../config.js';
+import { MAX_INTEGER } from '../../resources/field.js';
 import { PATHS, filler, routeNamed, urlTemplate } from '../../routes.js';
 import type { Parameter, Route } from '../../routes.js';
 import { licenceText, rateLimitText } from '../api-index.js';
 import { problemsOf } from '../description/answers.js';
 import { documentOf } from '../description/documents.js';
-import { HEADERS, policyText } from '../description/headers.js';
+import { HEADERS, headersOf, policyText } from '../description/headers.js';
 import { BRIEF_LIFETIME, CONTENT_LIFETIMES, NO_LIFETIME } from '../description/lifetimes.js';
-import { PROBLEMS, PROBLEM_SHAPE } from '../description/problems.js';
+import { PROBLEMS, PROBLEM_SHAPE, problemOf } from '../description/problems.js';
 import { TYPES, fieldRows } from './fields.js';
 import type { FieldRow } from './fields.js';
 import { dataBlock } from './render.js';
 import { sample } from './sample.js';
 import type { Shown } from './shown.js';
-import { span } from './words.js';
+import { interval } from './words.js';
 
 /** Documents that describe what is published: explained, not listed among the endpoints. */
 const PUBLISHING = ['snapshot', 'changes', 'change-list'];
@@ -75,6 +76,9 @@ function explorable(
   };
 }
 
+/** Lists the headers that scripts may read. */
+const EXPOSE = 'Access-Control-Expose-Headers';
+
 const LIFETIMES = [
   { what: 'Records and histories', ...CONTENT_LIFETIMES.record },
   { what: 'Index, totals, largest groups, snapshot and change lists', ...CONTENT_LIFETIMES.summary },
@@ -84,6 +88,18 @@ const LIFETIMES = [
   { what: '404', ...BRIEF_LIFETIME },
   { what: 'Every other error', ...NO_LIFETIME },
 ];
+
+/** A request that fails, and the problem it is answered by. */
+function failure(baseUrl: string, table: readonly Route[]) {
+  const { code, status, title } = problemOf('invalid_id');
+  const instance = routeNamed(table, 'group').path.replace('{id}', 'abc');
+  const type = `${baseUrl}${PATHS.docs}#error-${code}`;
+  const detail = `id "abc": expected decimal digits without sign or leading zero, at most ${MAX_INTEGER}`;
+  return {
+    url: instance,
+    sample: sample(JSON.stringify({ type, title, status, detail, instance, error: code })),
+  };
+}
 
 /** What the template of the page for developers shows. */
 export function developersPage({ operator, limits }: BuildConfig, table: readonly Route[], shown: Shown) {
@@ -99,14 +115,17 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
     publishing,
     types: Object.values(TYPES),
     problems: PROBLEMS,
+    failure: failure(operator.baseUrl, table),
     problemFields: fieldRows(PROBLEM_SHAPE),
     headers: HEADERS,
+    readable: headersOf({ status: 200, route: routeNamed(table, 'group'), limits }).find(
+      ({ name }) => name === EXPOSE,
+    )?.example,
     lifetimes: LIFETIMES,
     limit: {
       text: rateLimitText(limits),
       policies: [policyText('api', limits.api), policyText('download', limits.download)],
-      tokens: limits.api.tokens,
-      every: span(limits.api.refillSeconds),
+      every: interval(limits.api.refillSeconds),
     },
     licence: licenceText(operator),
     explorer: dataBlock([...listed, ...publishing].map((each) => explorable(each, table, shown))),

@@ -1,12 +1,14 @@
 /** The bulk downloads, for people: what there is, how large, and how to read it. */
 import type { BuildConfig } from '../../config.js';
+import type { Value } from '../../resources/field.js';
 import { PATHS } from '../../routes.js';
-import { amount, integer, moment, size, span } from './words.js';
+import { TYPES } from './fields.js';
+import { amount, integer, interval, moment, size } from './words.js';
 
 export interface DownloadFile {
   /** URL path: `/downloads/groups.csv.gz`. */
   readonly path: string;
-  /** `CSV`, `CSV, gzip`, `Parquet`. */
+  /** In words: `CSV`, `CSV, compressed`, `Parquet`. */
   readonly format: string;
   /** Media type. */
   readonly type: string;
@@ -15,20 +17,11 @@ export interface DownloadFile {
   readonly sha256: string;
 }
 
-export interface DownloadColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly unit?: string;
-  readonly nullable: boolean;
-  readonly description: string;
-}
-
 export interface DownloadTable {
   readonly name: string;
-  readonly title: string;
   readonly description: string;
   readonly rows: number;
-  readonly columns: readonly DownloadColumn[];
+  readonly columns: readonly Pick<Value, 'name' | 'type' | 'unit' | 'nullable' | 'description'>[];
   readonly files: readonly DownloadFile[];
 }
 
@@ -50,12 +43,11 @@ export function downloadsPage({ asOf, tables }: Downloads, { operator, limits }:
   const { tokens, refillSeconds } = limits.download;
   return {
     asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
-    tables: tables.map(({ name, title, description, rows, columns, files }) => ({
+    tables: tables.map(({ name, description, rows, columns, files }) => ({
       name,
-      title,
       description,
       rows: amount(rows, 'row'),
-      columns,
+      columns: columns.map((column) => ({ ...column, type: TYPES[column.type].name })),
       files: files.map(({ path, format, bytes, sha256 }) => ({
         path,
         name: path.slice(path.lastIndexOf('/') + 1),
@@ -69,6 +61,6 @@ export function downloadsPage({ asOf, tables }: Downloads, { operator, limits }:
     resume: largest === undefined ? undefined : operator.baseUrl + largest.path,
     folder: operator.baseUrl + PATHS.bulk,
     path: PATHS.bulk,
-    limit: { tokens: amount(tokens, 'download'), every: span(refillSeconds) },
+    limit: { tokens: amount(tokens, 'download'), every: interval(refillSeconds) },
   };
 }

@@ -30,6 +30,7 @@ export const TYPES: Readonly<Record<ValueType, { readonly name: string; readonly
   enum: { name: 'word', meaning: 'One of the words listed beside it. Others may be added.' },
   path: { name: 'path', meaning: 'Path of this service, to be resolved against its base URL.' },
   url: { name: 'URL', meaning: 'Absolute URL.' },
+  reference: { name: 'URL reference', meaning: 'URL, absolute or relative to where it stands.' },
   sha256: { name: 'SHA-256', meaning: 'Hash, 64 digits of lower-case hexadecimal.' },
 };
 

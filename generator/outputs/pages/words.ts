@@ -48,6 +48,9 @@ export function size(bytes: number): string {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
+/** What follows "every": `second`, `5 seconds`, `minute`. */
+export const interval = (seconds: number): string => span(seconds).replace(/^1 /, '');
+
 /** A number of seconds in the largest unit that says it exactly. */
 export function span(seconds: number): string {
   if (seconds % 86_400 === 0) return amount(seconds / 86_400, 'day');
