@@ -168,7 +168,9 @@ const RULES: readonly HeaderRule[] = [
     name: 'Content-Security-Policy',
     description: 'Pages load from this origin only.',
     example: ({ status, route }) =>
-      isShown(status) && route.class === 'page' ? "default-src 'self'" : undefined,
+      isShown(status) && route.class === 'page'
+        ? "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        : undefined,
     always: true,
   },
   {
