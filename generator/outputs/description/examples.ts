@@ -2,6 +2,7 @@
 import { filler, urlTemplate } from '../../routes.js';
 import type { Route } from '../../routes.js';
 import type { Output } from '../output.js';
+import { documentOf } from './documents.js';
 
 /** A document of the tree, and the URL that answers it. */
 export interface Example {
@@ -33,8 +34,9 @@ export class Examples {
   readonly #choices: ReadonlyMap<string, Choice>;
 
   constructor(table: readonly Route[]) {
+    const shown = table.filter(({ name }) => documentOf(name) !== undefined);
     this.#choices = new Map(
-      table.map((route) => [
+      shown.map((route) => [
         route.name,
         {
           urlOf: filler(urlTemplate(route)),
