@@ -173,7 +173,12 @@ describe('the lists of', () => {
     const { out } = await twins();
     const before = stateOf(out);
     const { exitCode, message } = await failureOf(
-      buildWith({ register: both.registers[1], out, purgeList: join(path('nowhere'), 'purge.txt') }),
+      buildWith({
+        register: both.registers[1],
+        out,
+        baseUrl: BASE,
+        purgeList: join(path('nowhere'), 'purge.txt'),
+      }),
     );
     expect(exitCode).toBe(3);
     expect.soft(message).toMatch(/list ".*purge\.txt" can't be written/);
@@ -187,7 +192,7 @@ describe('the lists of', () => {
 
   it('several builds without lists are not saved up for a later one', async () => {
     const { out } = await twins();
-    await buildWith({ register: both.registers[1], out });
+    await buildWith({ register: both.registers[1], out, baseUrl: BASE });
     const { purged } = await build(both.registers[1], out);
     expect(purged.toSorted()).toEqual(absolute(ALWAYS));
     expect(indexOf(out).sequence).toBe(2);
