@@ -48,7 +48,7 @@ const HEAD: readonly Part<Cut>[] = [
     value('limit', 'ordinal', LARGEST_LIMIT.default, 'The limit that was applied.', { unit: 'groups' }),
     ({ limit }) => limit,
   ),
-  moment('as_of', 'The newest measurement of the register.', ({ asOf }) => asOf),
+  moment('as_of', 'The newest measurement of the register; null where it is empty.', ({ asOf }) => asOf),
   moment(
     'oldest_measured_at',
     'The oldest measurement in this list; null where it is empty.',

@@ -119,9 +119,15 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ({ plan }) => plan.sequence,
   ),
   part(
-    value('as_of', 'time', '2026-11-20T08:00:00Z', 'The newest measurement of the register.', {
-      nullable: true,
-    }),
+    value(
+      'as_of',
+      'time',
+      '2026-11-20T08:00:00Z',
+      'The newest measurement of the register; null where it is empty.',
+      {
+        nullable: true,
+      },
+    ),
     ({ overview }) => overview.asOf,
   ),
   part(

@@ -36,15 +36,27 @@ function wholeOf(resource: Resource): Part<Facts> {
       (facts) => from(facts).measurements,
     ),
     part(
-      value('first_measured_at', 'time', '2024-03-01T12:00:00Z', 'The first measurement of any of them.', {
-        nullable: true,
-      }),
+      value(
+        'first_measured_at',
+        'time',
+        '2024-03-01T12:00:00Z',
+        'The first measurement of any of them; null where there is none.',
+        {
+          nullable: true,
+        },
+      ),
       (facts) => from(facts).firstMeasuredAt,
     ),
     part(
-      value('measured_at', 'time', '2026-11-20T08:00:00Z', 'The newest measurement of any of them.', {
-        nullable: true,
-      }),
+      value(
+        'measured_at',
+        'time',
+        '2026-11-20T08:00:00Z',
+        'The newest measurement of any of them; null where there is none.',
+        {
+          nullable: true,
+        },
+      ),
       (facts) => from(facts).measuredAt,
     ),
     ...resource.totals.map((column) =>
@@ -111,9 +123,15 @@ const HISTORIES: readonly Part<Facts>[] = [
 
 const PARTS: readonly Part<Facts>[] = [
   part(
-    value('as_of', 'time', '2026-11-20T08:00:00Z', 'The newest measurement of the register.', {
-      nullable: true,
-    }),
+    value(
+      'as_of',
+      'time',
+      '2026-11-20T08:00:00Z',
+      'The newest measurement of the register; null where it is empty.',
+      {
+        nullable: true,
+      },
+    ),
     ({ overview }) => overview.asOf,
   ),
   ...RESOURCES.map(wholeOf),

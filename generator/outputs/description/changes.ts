@@ -29,14 +29,19 @@ const counts: ObjectShape = {
 const change: readonly Shape[] = [
   sequence('sequence', 'Number of the snapshot.'),
   sequence('from', 'The snapshot before it; null where none leads here.', { nullable: true }),
-  value('as_of', 'time', '2026-11-20T08:00:00Z', 'The newest measurement in it.', { nullable: true }),
+  value('as_of', 'time', '2026-11-20T08:00:00Z', 'The newest measurement in it; null where it is empty.', {
+    nullable: true,
+  }),
   value('built_at', 'time', '2026-11-20T09:00:00Z', 'When it was built.'),
   counts,
   value('file', 'path', '/changes/118.json', 'Its change list; null for a snapshot that none leads to.', {
     nullable: true,
   }),
-  value('bytes', 'count', 180_232, 'Size of the list.', { unit: 'bytes', nullable: true }),
-  value('sha256', 'sha256', SHA256, 'SHA-256 of the list.', { nullable: true }),
+  value('bytes', 'count', 180_232, 'Size of the list; null where there is none.', {
+    unit: 'bytes',
+    nullable: true,
+  }),
+  value('sha256', 'sha256', SHA256, 'SHA-256 of the list; null where there is none.', { nullable: true }),
 ];
 
 export const CHANGES_SHAPE: ObjectShape = {

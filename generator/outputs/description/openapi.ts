@@ -16,9 +16,9 @@ import type { Schema } from './schemas.js';
 const isDescribed = (route: Route): boolean => route.class !== 'page' || route.path === PATHS.description;
 
 function contactOf({ name, contact }: Operator): Schema {
-  return contact.startsWith('mailto:')
-    ? { name, email: contact.slice('mailto:'.length) }
-    : { name, url: contact };
+  // Without what a mailto: URL may say of subject and body.
+  const { protocol, pathname } = new URL(contact);
+  return protocol === 'mailto:' ? { name, email: decodeURIComponent(pathname) } : { name, url: contact };
 }
 
 export function* openapi(
