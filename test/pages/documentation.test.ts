@@ -1,6 +1,6 @@
 /** The documentation is true: what it shows is what the service answers, and what it names is there. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,23 +59,24 @@ describe('every curl line of a page', () => {
   });
 });
 
-describe('the first request', () => {
-  const name = async (): Promise<unknown> => {
-    const url = /curl "[^"]*(\/api\/v1\/group\/\d+)"/.exec(textOf(developers()))?.[1] ?? '';
-    const group = fields(await (await site.proxy.get(url)).json());
-    return `${String(group['name'])} ${String(group['member_count'])}\n`;
-  };
+/** What the first request prints. */
+const printed = async (): Promise<unknown> => {
+  const url = /curl "[^"]*(\/api\/v1\/group\/\d+)"/.exec(textOf(developers()))?.[1] ?? '';
+  const group = fields(await (await site.proxy.get(url)).json());
+  return `${String(group['name'])} ${String(group['member_count'])}\n`;
+};
 
+describe('the first request', () => {
   it('works in JavaScript', async () => {
     const code = codeOf(developers()).find((each) => each.startsWith('const answer')) ?? '';
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', here(code)]);
-    expect(stdout).toBe(await name());
+    expect(stdout).toBe(await printed());
   });
 
   it('works in Python', async () => {
     const code = codeOf(developers()).find((each) => each.startsWith('import json')) ?? '';
     const { stdout } = await run('python3', ['-c', here(code)], { env: { ...process.env, PYTHONUTF8: '1' } });
-    expect(stdout).toBe(await name());
+    expect(stdout).toBe(await printed());
   });
 });
 
@@ -97,18 +98,26 @@ function cutLike(value: unknown, shown: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cutLike(member, like[key])]));
 }
 
-describe('every sample', () => {
-  const samples = (): [url: string, text: string][] =>
-    [...developers().matchAll(/<code class="json" data-url="([^"]*)">([^]*?)<\/code>/g)].map(
-      ([, url = '', text = '']) => [textOf(url), textOf(text)],
-    );
+const samples = (): [url: string, text: string][] =>
+  [...developers().matchAll(/<code class="json" data-url="([^"]*)">([^]*?)<\/code>/g)].map(
+    ([, url = '', text = '']) => [textOf(url), textOf(text)],
+  );
 
+describe('every sample', () => {
   it('is what the service answers, cut where it says so', async () => {
     expect(samples()).toHaveLength(10);
     for (const [url, text] of samples()) {
       const answer: unknown = await (await site.proxy.get(url)).json();
       expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
-      if (!text.includes('…')) expect(text, url).toBe(JSON.stringify(answer, null, 2));
+    }
+  });
+
+  it('that is not cut is the whole answer, indented by two', async () => {
+    const whole = samples().filter(([, text]) => !text.includes('…'));
+    expect(whole.length).toBeGreaterThan(5);
+    for (const [url, text] of whole) {
+      const answer: unknown = await (await site.proxy.get(url)).json();
+      expect(text, url).toBe(JSON.stringify(answer, null, 2));
     }
   });
 
@@ -137,24 +146,25 @@ function places(value: unknown, at: string, found: Map<string, boolean>): void {
   }
 }
 
-describe('every table of fields', () => {
-  /** Documented places, and what is said of null. */
-  const documented = (route: string): Map<string, string> => {
-    const begin = developers().indexOf(`id="endpoint-${route}"`);
-    const table = between(developers().slice(begin), '<tbody>', '</tbody>')[0] ?? '';
-    return new Map(
-      between(table, '<tr>', '</tr>').map((row) => {
-        const [nullness] = [...row.matchAll(/<td>([^<]*)<\/td>/g)].slice(2).map(([, cell]) => cell ?? '');
-        return [textOf(between(row, '<th scope="row">', '</th>')[0] ?? ''), nullness ?? ''];
-      }),
-    );
-  };
-  const patterns = () =>
-    manifestOf(site.out).routes.map(({ name, file }) => ({
-      name,
-      pattern: new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '\\d+')}$`),
-    }));
+/** Documented places, and what is said of null. */
+const documented = (route: string): Map<string, string> => {
+  const begin = developers().indexOf(`id="endpoint-${route}"`);
+  const table = between(developers().slice(begin), '<tbody>', '</tbody>')[0] ?? '';
+  return new Map(
+    between(table, '<tr>', '</tr>').map((row) => {
+      const [nullness] = [...row.matchAll(/<td>([^<]*)<\/td>/g)].slice(2).map(([, cell]) => cell ?? '');
+      return [textOf(between(row, '<th scope="row">', '</th>')[0] ?? ''), nullness ?? ''];
+    }),
+  );
+};
 
+const patterns = () =>
+  manifestOf(site.out).routes.map(({ name, file }) => ({
+    name,
+    pattern: new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '\\d+')}$`),
+  }));
+
+describe('every table of fields', () => {
   it.each([
     'index',
     'group',
@@ -216,13 +226,13 @@ describe('the headers', () => {
 
   it('of an answer are all explained', async () => {
     const { headers } = await site.proxy.get('/api/v1/largest', { headers: { 'Accept-Encoding': 'br' } });
-    const ofHttp = ['connection', 'keep-alive', 'date', 'content-type', 'transfer-encoding'];
-    const explained = [...developers().matchAll(/<th scope="row"><code>([\w-]+)<\/code><\/th>/g)].map(
-      ([, name]) => name?.toLowerCase(),
+    const ofHttp = new Set(['connection', 'keep-alive', 'date', 'content-type', 'transfer-encoding']);
+    const explained = new Set(
+      [...developers().matchAll(/<th scope="row"><code>([\w-]+)<\/code><\/th>/g)].map(([, name]) =>
+        name?.toLowerCase(),
+      ),
     );
-    expect([...headers.keys()].filter((name) => !explained.includes(name) && !ofHttp.includes(name))).toEqual(
-      [],
-    );
+    expect([...headers.keys()].filter((name) => !explained.has(name) && !ofHttp.has(name))).toEqual([]);
   });
 });
 
@@ -240,7 +250,8 @@ describe('every link of a page', () => {
     for (const { pathname, search, hash } of own) {
       const answer = await site.proxy.get(pathname + search);
       expect(answer.status, pathname + search).toBe(200);
-      if (hash !== '') expect(await answer.text(), pathname + hash).toContain(` id="${hash.slice(1)}"`);
+      const begin = hash === '' ? '' : ` id="${hash.slice(1)}"`;
+      expect(await answer.text(), pathname + hash).toContain(begin);
     }
   });
 
@@ -340,16 +351,15 @@ describe('the dataset', () => {
   });
 });
 
+/** The size of a file as it travels. */
+function packed(file: string): number {
+  const whole = join(site.out, file);
+  const compressed = `${whole}.br`;
+  return statSync(existsSync(compressed) ? compressed : whole).size;
+}
+
 describe('all that a page loads', () => {
   it('is a few tens of kB, compressed', () => {
-    const size = (file: string): number => readFileSync(join(site.out, file)).length;
-    const packed = (file: string): number => {
-      try {
-        return size(`${file}.br`);
-      } catch {
-        return size(file);
-      }
-    };
     const front = packed('index.html') + packed('assets/style.css');
     const scripts = [
       'uplot.js',

@@ -127,19 +127,20 @@ const OFFERS: Offers = {
   ],
 };
 
-describe('what others offer', () => {
-  const rendered = (): ReadonlyMap<string, string> => {
-    const file = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
-    const config = buildConfig({ register: file, out: path('dist'), operator: OPERATOR });
-    const register = Register.open(file);
-    try {
-      const all = pages(config, overview(register), routes('url'), new Shown(register), OFFERS);
-      return new Map([...all].map(({ route, body }) => [route, body]));
-    } finally {
-      register.close();
-    }
-  };
+/** All that is rendered with the offers, by route. */
+const rendered = (): ReadonlyMap<string, string> => {
+  const file = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+  const config = buildConfig({ register: file, out: path('dist'), operator: OPERATOR });
+  const register = Register.open(file);
+  try {
+    const all = pages(config, overview(register), routes('url'), new Shown(register), OFFERS);
+    return new Map([...all].map(({ route, body }) => [route, body]));
+  } finally {
+    register.close();
+  }
+};
 
+describe('what others offer', () => {
   it('is told with rows, sizes, checksums, columns and warnings', async () => {
     const html = rendered().get('downloads-page') ?? '';
     expect(await complaintsOf(html)).toEqual([]);

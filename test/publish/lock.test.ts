@@ -181,7 +181,7 @@ describe('what an earlier build left behind', () => {
     await published({ register, out, layout: 'bucketed' });
     expect(readFileSync(join(out, '.gitignore'), 'utf8')).toBe('*\n!.gitignore\n');
     await expectAtRest(out);
-    const places = routes('bucketed').map(({ file }) => file.split('/')[0]);
+    const places = routes('bucketed').map(({ file }) => file.split('/')[0] ?? '');
     expect(
       readdirSync(out)
         .filter((name) => !isSibling(name))
