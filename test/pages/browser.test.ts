@@ -177,6 +177,14 @@ describe('the explorer', () => {
       );
     expect(text).toContain(`Member history: ${history.members.length} readings`);
     expect(text).toMatch(/(no gaps|1 gap|\d+ gaps)/);
+    const day = (count: number): string =>
+      `{ measured_at: '2026-11-0${count}T00:00:00Z', member_count: ${count} }`;
+    const url = manifestOf(site.out).routes.find(({ name }) => name === 'chart-script')?.path;
+    const line = await page.evaluate(
+      `import('${url}').then(({ lineOf }) => lineOf([${[1, 2, 3, 7, 8].map(day).join(', ')}]))`,
+    );
+    // uPlot draws no line over a null.
+    expect(line).toMatchObject({ counts: [1, 2, 3, null, 7, 8], gaps: 1 });
     expect(await accessibilityOf(page)).toEqual([]);
     await page.context().close();
   });

@@ -1,7 +1,7 @@
 /** JSON in colours. Text nodes only, so whatever is in a name stays text. */
 
-/** A string, with the colon after it where it names a member; a number; a word. */
-const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g;
+/** A string, with the colon after it where it names a member; a number; a word; a line that says what is left out. */
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b|…[^\n]*/g;
 
 /**
  * Replaces the content of an element by coloured JSON.
@@ -15,26 +15,29 @@ export function highlight(element, text) {
     const [token, string, colon] = match;
     pieces.append(text.slice(end, match.index));
     end = match.index + token.length;
-    if (string !== undefined && colon !== undefined) pieces.append(span('json-name', string), colon);
-    else
-      pieces.append(
-        span(
-          string !== undefined ? 'json-string' : /^[tfn]/.test(token) ? 'json-word' : 'json-number',
-          token,
-        ),
-      );
+    pieces.append(span(className(token, colon), string ?? token), colon ?? '');
   }
   pieces.append(text.slice(end));
   element.replaceChildren(pieces);
 }
 
 /**
- * @param {string} className
+ * @param {string} token
+ * @param {string | undefined} colon
+ */
+function className(token, colon) {
+  if (token.startsWith('"')) return colon === undefined ? 'json-string' : 'json-name';
+  if (token.startsWith('…')) return 'json-cut';
+  return /^[tfn]/.test(token) ? 'json-word' : 'json-number';
+}
+
+/**
+ * @param {string} name
  * @param {string} text
  */
-function span(className, text) {
+function span(name, text) {
   const element = document.createElement('span');
-  element.className = className;
+  element.className = name;
   element.textContent = text;
   return element;
 }
