@@ -1,12 +1,14 @@
 /** The documentation is true: what it shows is what the service answers, and what it names is there. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PROBLEMS } from '../../proxy/problems.js';
+import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
+import { changeRegister, writeRegister } from '../support/register.js';
 import { readTree } from '../support/tree.js';
 import { fields } from '../support/values.js';
 import { PAGES, between, codeOf, manifestOf, publishSite, textOf } from './site.js';
@@ -191,6 +193,19 @@ describe('every table of fields', () => {
     expect(absent.filter(([place]) => !optional.some((outer) => place.startsWith(outer)))).toEqual([]);
     const nulls = [...found].filter(([, isNull]) => isNull).map(([place]) => place);
     expect(nulls.filter((place) => told.get(place) !== 'may be null')).toEqual([]);
+  });
+});
+
+describe('the table of fields of a change list', () => {
+  it('names what one holds, and nothing else', async () => {
+    const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }, { id: 2 }] });
+    const out = path('twice');
+    await published({ register, out });
+    changeRegister(register, 'UPDATE items SET price = 5 WHERE id = 1; DELETE FROM items WHERE id = 2');
+    await published({ register, out, acceptRemovals: true });
+    const found = new Map<string, boolean>();
+    places(JSON.parse(readFileSync(join(out, 'changes/2.json'), 'utf8')), '', found);
+    expect([...documented('change-list').keys()]).toEqual([...found.keys()]);
   });
 });
 
