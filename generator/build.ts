@@ -4,10 +4,10 @@ import { Failure, isInterrupt, messageOf } from './errors.js';
 import { Exporter } from './exports/exporter.js';
 import { Exports } from './exports/exports.js';
 import type { Exported } from './exports/exports.js';
-import { downloads } from './outputs/downloads/index.js';
 import { snapshotTeller } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/manifest.js';
-import { outputs } from './outputs/index.js';
+import { Samples, descriptions, documents } from './outputs/index.js';
+import type { Sources } from './outputs/index.js';
 import type { Progress } from './progress.js';
 import type { Outcome } from './publish/comparison.js';
 import { writeLists } from './publish/lists.js';
@@ -117,12 +117,8 @@ export async function untouched<T>(work: Promise<T>): Promise<T> {
 }
 
 /** What a build works with, once the register is found fit to be published. */
-interface Work {
-  readonly register: Register;
+interface Work extends Sources {
   readonly exporter: Exporter;
-  readonly config: BuildConfig;
-  readonly overview: Overview;
-  readonly table: readonly Route[];
   readonly publisher: Publisher;
 }
 
@@ -153,23 +149,22 @@ async function render(work: Work, effects: Effects): Promise<Rendered> {
   }
 }
 
-async function renderAll(
-  { register, exporter, config, overview, table, publisher }: Work,
-  { progress, generator }: Effects,
-): Promise<readonly Exported[]> {
+async function renderAll(work: Work, { progress, generator }: Effects): Promise<readonly Exported[]> {
+  const { register, exporter, overview, publisher } = work;
   await exporter.hide(register.hidden());
   const exports = new Exports(exporter, publisher);
   // Another version may write the same values in another way.
   if (publisher.previous?.generator?.version !== generator.version) exports.all();
+  const samples = new Samples(work);
   progress.start('rendering', expectedFiles(overview), 'files');
-  for (const { route, key, body } of outputs(register, config, overview, table)) {
+  for (const { route, key, body } of samples.watch(documents(work))) {
     if (publisher.put(route, key, body)) exports.changed(route);
     const pause = progress.advance(1);
     if (pause !== undefined) await pause;
   }
   progress.finish();
   const exported = await exports.finish(overview, progress);
-  for (const { route, key, body } of downloads(config, overview, exported)) publisher.put(route, key, body);
+  for (const { route, key, body } of descriptions(work, samples, exported)) publisher.put(route, key, body);
   return exported;
 }
 
@@ -218,7 +213,7 @@ const expectedFiles = ({ populations }: Overview): number =>
     FIXED_FILES,
   );
 
-/** The index, the statistics, the 200 lists of the largest and ten feeds: files there are whatever the register holds. */
+/** The index, the statistics, the 200 lists of the largest and ten feeds: documents there are whatever the register holds. */
 const FIXED_FILES = 212;
 
 /** RFC 3339 UTC in whole seconds. */

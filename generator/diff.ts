@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { implausible } from './build.js';
 import type { BuildConfig } from './config.js';
 import { Failure, codeOf } from './errors.js';
-import { outputs } from './outputs/index.js';
+import { documents } from './outputs/index.js';
 import type { Progress } from './progress.js';
 import { isSealed } from './publish/commit.js';
 import { Comparison } from './publish/comparison.js';
@@ -17,7 +17,7 @@ import { check, isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
-import { isBulk, routes } from './routes.js';
+import { isDocument, routes } from './routes.js';
 import { EXPORTS } from './exports/tables.js';
 
 /** A member of a JSON document that differs. Values are undefined where the member is missing. */
@@ -68,16 +68,17 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
     }
     markWithheld(register);
     const overview = measure(register);
-    // The exports follow from the documents, so those are compared and these named.
-    const table = routes(config.layout).filter((route) => !isBulk(route));
-    const old = manifest && { ...manifest, routes: manifest.routes.filter((route) => !isBulk(route)) };
+    // The rest follows from the documents: exports are named, descriptions are not worth it.
+    const table = routes(config.layout);
+    const compared = table.filter(isDocument);
+    const old = manifest && { ...manifest, routes: manifest.routes.filter(isDocument) };
     const examples = new Examples();
-    const comparison = new Comparison(tree, old, table, ({ name }, { url }) =>
+    const comparison = new Comparison(tree, old, compared, ({ name }, { url }) =>
       examples.add(name, { what: 'removed', url }),
     );
     try {
       progress.start('comparing', manifest?.tree.files ?? 0, 'files');
-      for (const { route, key, body } of outputs(register, config, overview, table)) {
+      for (const { route, key, body } of documents({ register, config, overview, table })) {
         const { series, verdict, oldFiles } = comparison.note(route, key, body);
         if ((verdict === 'added' || verdict === 'changed') && examples.wanted(route, verdict)) {
           const [old] = oldFiles;

@@ -2,10 +2,11 @@
  * Every URL of the service, once. The index, the published route table that the proxy reads, the links in
  * records and the names of files all follow from here.
  */
+import { pageRoutes } from './page-routes.js';
 
 import { archiveText } from './archive-keys.js';
 import { FEED_ROUTES } from './feed-routes.js';
-import { TABLES } from './resources/index.js';
+import { BULK, EXPORT_ROUTES } from './export-routes.js';
 
 /** Which row of the caching table a response belongs to. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page'] as const;
@@ -57,18 +58,20 @@ export interface Route {
   readonly listed: boolean;
 }
 
+/** The version of the API, which the base path repeats. */
+export const API_VERSION = 1;
+
 export const PATHS = {
   base: '/api/v1',
   docs: '/developers',
   description: '/api/v1/openapi.json',
-  bulk: '/downloads',
+  bulk: BULK,
   feeds: '/feeds',
 } as const;
 
 export const LARGEST_LIMIT = { minimum: 1, maximum: 200, default: 100 } as const;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 const byId = (description: string): readonly [IdParameter] => [
   { name: 'id', in: 'path', type: 'id', description },
@@ -149,8 +152,15 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** What the publisher itself writes: described here, not listed among the endpoints of the specification. */
+/** What describes the service itself: not among the endpoints of the specification. The publisher writes all but one. */
 const PUBLISHING: readonly Endpoint[] = [
+  // Plain JSON, not application/openapi+json: every tool takes it, and browsers show it.
+  {
+    name: 'openapi',
+    path: PATHS.description,
+    class: 'page',
+    description: 'Description of the API in OpenAPI 3.1',
+  },
   {
     name: 'snapshot',
     path: '/snapshot.json',
@@ -173,59 +183,9 @@ const PUBLISHING: readonly Endpoint[] = [
   },
 ];
 
-/** The files in which each table of the bulk downloads is published. */
-export const EXPORT_FORMATS = [
-  { format: 'csv', type: 'text/csv; charset=utf-8; header=present', words: 'CSV' },
-  { format: 'csv.gz', type: 'application/gzip', words: 'CSV, compressed' },
-  { format: 'parquet', type: 'application/vnd.apache.parquet', words: 'Parquet' },
-] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number]['format'];
-
-/** The route of an export's file. */
-export const exportRoute = (table: string, format: ExportFormat): string =>
-  `download-${table}-${format.replace('.', '-')}`;
-/** Where it lies in the tree. */
-export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
-
-/** The bulk downloads: whole populations, and what describes them. */
-const DOWNLOADS: readonly Endpoint[] = [
-  ...TABLES.filter(({ kind }) => kind !== null).flatMap(({ name }) =>
-    EXPORT_FORMATS.map(({ format, type, words }): Endpoint => ({
-      name: exportRoute(name, format),
-      path: `${PATHS.bulk}/${name}.${format}`,
-      file: exportFile(name, format),
-      class: 'download',
-      type,
-      description: `All of ${name}, as ${words}`,
-    })),
-  ),
-  // These describe the files and are no download: they cost no more than a record does.
-  {
-    name: 'datapackage',
-    path: `${PATHS.bulk}/datapackage.json`,
-    class: 'summary',
-    description: 'The downloads as a Data Package: every file, every column',
-  },
-  {
-    name: 'checksums',
-    path: `${PATHS.bulk}/SHA256SUMS`,
-    file: 'downloads/SHA256SUMS',
-    class: 'summary',
-    type: TEXT_TYPE,
-    description: 'Checksums of the downloads, for sha256sum',
-  },
-  {
-    name: 'downloads-readme',
-    path: `${PATHS.bulk}/README.txt`,
-    file: 'downloads/README.txt',
-    class: 'summary',
-    type: TEXT_TYPE,
-    description: 'What the downloads hold, and how to read them',
-  },
-];
-
-/** Whether a route is one of the bulk downloads or describes them. */
-export const isBulk = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith(`${PATHS.bulk}/`);
+/** Whether a route answers with a document of the API or a feed, as opposed to what is made of those. */
+export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>
+  cacheClass !== 'page' && cacheClass !== 'download' && !/^\/(downloads|\.well-known)\//.test(path);
 
 /** `/api/v1/group/{id}` -> `api/v1/group/{id}.json`: what any static host finds by adding the suffix. */
 function fileOf({ path, file }: Endpoint): string {
@@ -249,10 +209,12 @@ export function routes(layout: Layout): readonly Route[] {
     type: endpoint.type ?? JSON_TYPE,
     listed,
   });
+  const pages = pageRoutes(PATHS).map((page) => ({ ...page, listed: false }));
   return [
     ...ENDPOINTS.map(complete(true)),
-    ...FEED_ROUTES.map((route) => ({ ...route, listed: false })),
-    ...[...DOWNLOADS, ...PUBLISHING].map(complete(false)),
+    ...[...EXPORT_ROUTES, ...FEED_ROUTES].map((route) => ({ ...route, listed: false })),
+    ...PUBLISHING.map(complete(false)),
+    ...pages,
   ];
 }
 

@@ -54,11 +54,19 @@ function quotaOf({ tokens, refill_seconds: seconds }: Snapshot['limits']['api'])
   return { tokens, refillMs: Math.round(seconds * 1000) };
 }
 
-/** RFC 8288, with the relations of RFC 8631 (service-desc, service-doc) and RFC 4946 (license). */
-function linkOf({ service: { description, docs, licence } }: Snapshot): string {
+/** The route of the catalog of APIs, where the generator publishes one. */
+const CATALOG = 'api-catalog';
+
+/**
+ * RFC 8288, with the relations of RFC 8631 (service-desc, service-doc) and RFC 4946 (license); RFC 9727 wants the
+ * catalog named on the answer to HEAD of itself, which is one of the API.
+ */
+function linkOf({ service: { description, docs, licence }, routes }: Snapshot): string {
+  const catalog = routes.find(({ name }) => name === CATALOG);
   return [
     `<${description}>; rel="service-desc"; type="application/json"`,
     `<${docs}>; rel="service-doc"; type="text/html"`,
     `<${licence.url}>; rel="license"`,
+    ...(catalog === undefined ? [] : [`<${catalog.path}>; rel="${CATALOG}"`]),
   ].join(', ');
 }

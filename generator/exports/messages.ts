@@ -4,7 +4,7 @@
  * all else there.
  */
 import type { Hidden } from '../register/open.js';
-import { EXPORT_FORMATS } from '../routes.js';
+import { EXPORT_FORMATS } from '../export-routes.js';
 import type { Written } from './write.js';
 
 /**

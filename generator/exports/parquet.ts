@@ -16,7 +16,8 @@ type ParquetType = Pick<SchemaElement, 'type' | 'converted_type' | 'logical_type
 const INTEGER: ParquetType = { type: 'INT64' };
 const TEXT: ParquetType = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } };
 
-const TYPES: Readonly<Record<ValueType, ParquetType>> = {
+/** What is none of these is text. */
+const TYPES: Readonly<Partial<Record<ValueType, ParquetType>>> = {
   id: INTEGER,
   ordinal: INTEGER,
   count: INTEGER,
@@ -27,9 +28,6 @@ const TYPES: Readonly<Record<ValueType, ParquetType>> = {
     converted_type: 'TIMESTAMP_MILLIS',
     logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
   },
-  text: TEXT,
-  enum: TEXT,
-  path: TEXT,
 };
 
 /** What a column of Parquet holds. */
@@ -53,7 +51,7 @@ export class ParquetEncoder {
       ...values.map(({ name, type, nullable }) => ({
         name,
         repetition_type: nullable ? ('OPTIONAL' as const) : ('REQUIRED' as const),
-        ...TYPES[type],
+        ...(TYPES[type] ?? TEXT),
       })),
     ];
     this.#writer = new ParquetWriter({ writer: this.#bytes, schema, createdBy: 'register-api' });

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { Gzip } from 'fflate';
 import type { Register } from '../register/open.js';
-import { EXPORT_FORMATS, exportFile } from '../routes.js';
-import type { ExportFormat } from '../routes.js';
+import { EXPORT_FORMATS, exportFile } from '../export-routes.js';
+import type { ExportFormat } from '../export-routes.js';
 import { CsvEncoder } from './csv.js';
 import { ParquetEncoder } from './parquet.js';
 import { rows } from './rows.js';

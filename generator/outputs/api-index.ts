@@ -1,11 +1,11 @@
 /** /api/v1: the machine-readable index, generated from the route table. */
-import type { BuildConfig, Limit } from '../config.js';
-import { PATHS } from '../routes.js';
+import type { BuildConfig, Limit, Limits, Operator } from '../config.js';
+import { API_VERSION, PATHS } from '../routes.js';
 import type { Route } from '../routes.js';
 import type { Output } from './output.js';
-
-/** The version of the API, which the base path repeats. */
-const API_VERSION = 1;
+import { parameters } from './parameters.js';
+import { listed, part, shapeOfParts, value, valuesOf } from './parts.js';
+import type { Part } from './parts.js';
 
 const amount = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
@@ -23,27 +23,71 @@ function limitText({ tokens, refillSeconds }: Limit, thing: string): string {
   );
 }
 
-export function* apiIndex({ operator, limits }: BuildConfig, table: readonly Route[]): Generator<Output> {
-  const { name, url, licence, platform } = operator;
-  const body = JSON.stringify({
-    name,
-    version: API_VERSION,
-    base: PATHS.base,
-    licence:
-      `Free to reuse under ${licence.name} (${licence.url}). Credit ${name} with a link to ${url}.` +
-      ` Not affiliated with ${platform}.`,
-    rate_limit: `${limitText(limits.api, 'request')}. Bulk downloads: ${limitText(limits.download, 'download')}.`,
-    docs: PATHS.docs,
-    endpoints: table
-      .filter(({ listed }) => listed)
-      .map(({ path, description, parameters }) => ({
-        method: 'GET',
-        path,
-        description,
-        ...(parameters === undefined ? {} : { parameters }),
-      })),
-    bulk: PATHS.bulk,
-    feeds: PATHS.feeds,
-  });
-  yield { route: 'index', key: 0, body };
+/** Under which terms the data may be used, in words. */
+export const licenceText = ({ name, url, licence, platform }: Operator): string =>
+  `Free to reuse under ${licence.name} (${licence.url}). Credit ${name} with a link to ${url}.` +
+  ` Not affiliated with ${platform}.`;
+
+/** What a client may ask, in words. */
+export const rateLimitText = ({ api, download }: Limits): string =>
+  `${limitText(api, 'request')}. Bulk downloads: ${limitText(download, 'download')}.`;
+
+interface Facts {
+  readonly config: BuildConfig;
+  readonly table: readonly Route[];
+}
+
+const ENDPOINT: readonly Part<Route>[] = [
+  part(value('method', 'enum', 'GET', 'Always GET.', { values: ['GET'] }), () => 'GET'),
+  part(
+    value('path', 'text', '/api/v1/group/{id}', 'Path, with its parameters in braces.'),
+    ({ path }) => path,
+  ),
+  part(
+    value('description', 'text', 'Measured record of one group', 'What it answers.'),
+    ({ description }) => description,
+  ),
+  parameters,
+];
+
+const PARTS: readonly Part<Facts>[] = [
+  part(
+    value('name', 'text', 'The Example Register', 'Name of the register.'),
+    ({ config }) => config.operator.name,
+  ),
+  part(
+    value('version', 'ordinal', API_VERSION, 'Version of the API, which the base path repeats.'),
+    () => API_VERSION,
+  ),
+  part(value('base', 'path', PATHS.base, 'What the paths of the API begin with.'), () => PATHS.base),
+  part(
+    value(
+      'licence',
+      'text',
+      'Free to reuse under CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/).',
+      'How the data may be used, and whom to credit.',
+    ),
+    ({ config }) => licenceText(config.operator),
+  ),
+  part(
+    value(
+      'rate_limit',
+      'text',
+      '60 requests per minute per IP address, refilled continuously at about 1 request per second.',
+      'How much one client may ask for.',
+    ),
+    ({ config }) => rateLimitText(config.limits),
+  ),
+  part(value('docs', 'path', PATHS.docs, 'The page for developers.'), () => PATHS.docs),
+  listed('endpoints', 'Every endpoint of the API.', ENDPOINT, ({ table }) =>
+    table.filter(({ listed }) => listed),
+  ),
+  part(value('bulk', 'path', PATHS.bulk, 'Where the bulk downloads are.'), () => PATHS.bulk),
+  part(value('feeds', 'path', PATHS.feeds, 'Where the feeds are.'), () => PATHS.feeds),
+];
+
+export const INDEX_SHAPE = shapeOfParts('index', 'What the API is, and what it offers.', PARTS);
+
+export function* apiIndex(config: BuildConfig, table: readonly Route[]): Generator<Output> {
+  yield { route: 'index', key: 0, body: JSON.stringify(valuesOf(PARTS, { config, table })) };
 }

@@ -1,37 +1,88 @@
 /** /api/v1/largest: one file for each limit, all cut from one list. */
-import type { ColumnField, Field, ObjectField } from '../resources/field.js';
+import { required } from '../resources/field.js';
+import type { ColumnField, ComputedField, Field, ObjectField } from '../resources/field.js';
 import { group } from '../resources/group.js';
+import { shapesOf } from '../resources/shape.js';
+import type { ObjectShape } from '../resources/shape.js';
 import type { Register } from '../register/open.js';
 import { isPublished, name, objectOf } from '../register/sql.js';
 import { LARGEST_LIMIT } from '../routes.js';
 import type { Output } from './output.js';
+import { part, value, valuesOf } from './parts.js';
+import type { Part } from './parts.js';
 
 /** What the list says of a group, beside its position. */
 const LISTED = ['id', 'name', 'member_count', 'measured_at', 'owner_state', 'owner'];
 
-function listedFields(): (ColumnField | ObjectField)[] {
-  return LISTED.map((wanted) => {
-    const field = group.record.fields.find((candidate: Field) => candidate.name === wanted);
-    if (field?.is !== 'column' && field?.is !== 'object')
-      throw new TypeError(`no field "${wanted}" in group`);
-    return field;
-  });
+const position: ComputedField = {
+  is: 'computed',
+  name: 'position',
+  type: 'ordinal',
+  nullable: false,
+  description: 'Place in the order by member count; equal counts share a place.',
+  example: 1,
+  sql: 'rank() OVER (ORDER BY member_count DESC)',
+};
+
+function listedField(wanted: string): ColumnField | ObjectField {
+  const field = group.record.fields.find((candidate: Field) => candidate.name === wanted);
+  if (field?.is !== 'column' && field?.is !== 'object') throw new TypeError(`no field "${wanted}" in group`);
+  // A group without a count is in no list.
+  return field.is === 'column' && wanted === 'member_count' ? required(field) : field;
 }
+
+const FIELDS = [position, ...LISTED.map(listedField)];
+
+interface Cut {
+  readonly limit: number;
+  readonly asOf: string | null;
+  /** When the groups of the list were measured, ascending. */
+  readonly times: readonly string[];
+}
+
+const moment = (name: string, description: string, of: (cut: Cut) => string | null): Part<Cut> =>
+  part(value(name, 'time', '2026-11-20T08:00:00Z', description, { nullable: true }), of);
+
+const HEAD: readonly Part<Cut>[] = [
+  part(
+    value('limit', 'ordinal', LARGEST_LIMIT.default, 'The limit that was applied.', { unit: 'groups' }),
+    ({ limit }) => limit,
+  ),
+  moment('as_of', 'The newest measurement of the register; null where it is empty.', ({ asOf }) => asOf),
+  moment(
+    'oldest_measured_at',
+    'The oldest measurement in this list; null where it is empty.',
+    ({ times }) => times.at(0) ?? null,
+  ),
+  moment(
+    'newest_measured_at',
+    'The newest measurement in this list; null where it is empty.',
+    ({ times }) => times.at(-1) ?? null,
+  ),
+];
+
+export const LARGEST_SHAPE: ObjectShape = {
+  is: 'object',
+  name: 'largest',
+  nullable: false,
+  description:
+    'The largest groups by measured member count. Groups without a measured count, and deleted ones, are left out.',
+  members: [
+    ...HEAD.map(({ shape }) => shape),
+    {
+      is: 'list',
+      name: 'groups',
+      description: 'The groups, largest first; of equal counts the lower id first.',
+      members: shapesOf(FIELDS, []),
+    },
+  ],
+};
 
 /** The files for limits 1 to 200. Equal counts share a position: 1, 2, 2, 4. */
 export function* largest(register: Register, asOf: string | null): Generator<Output> {
-  const position = {
-    is: 'computed',
-    name: 'position',
-    type: 'ordinal',
-    nullable: false,
-    description: 'Place in the order by member count; equal counts share a place.',
-    example: 1,
-    sql: 'rank() OVER (ORDER BY member_count DESC)',
-  } as const;
   const ranked = [
     ...register.rows<[json: string, measuredAt: string]>(
-      `SELECT ${objectOf([position, ...listedFields()], [])}, measured_at FROM` +
+      `SELECT ${objectOf(FIELDS, [])}, measured_at FROM` +
         ` (SELECT * FROM ${name(group.plural)} WHERE member_count IS NOT NULL AND state IS NOT 'deleted'` +
         ` AND ${isPublished(group.kind)} ORDER BY member_count DESC, id LIMIT ${LARGEST_LIMIT.maximum})` +
         ` ORDER BY member_count DESC, id`,
@@ -40,12 +91,7 @@ export function* largest(register: Register, asOf: string | null): Generator<Out
   for (let limit: number = LARGEST_LIMIT.minimum; limit <= LARGEST_LIMIT.maximum; limit += 1) {
     const listed = ranked.slice(0, limit);
     const times = listed.map(([, measuredAt]) => measuredAt).toSorted();
-    const head = JSON.stringify({
-      limit,
-      as_of: asOf,
-      oldest_measured_at: times.at(0) ?? null,
-      newest_measured_at: times.at(-1) ?? null,
-    });
+    const head = JSON.stringify(valuesOf(HEAD, { limit, asOf, times }));
     const groups = listed.map(([json]) => json).join(',');
     yield { route: 'largest', key: limit, body: `${head.slice(0, -1)},"groups":[${groups}]}` };
   }

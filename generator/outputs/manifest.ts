@@ -5,8 +5,12 @@ import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/manifest.js';
 import type { Plan } from '../publish/publisher.js';
 import type { Overview } from '../register/published.js';
-import { PATHS, filler } from '../routes.js';
+import { RESOURCES } from '../resources/index.js';
+import { CACHE_CLASSES, LAYOUTS, PATHS, filler } from '../routes.js';
 import type { Route } from '../routes.js';
+import { parameters } from './parameters.js';
+import { listed, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
+import type { Part } from './parts.js';
 
 /** What is known only when everything is rendered. */
 export interface ManifestFacts {
@@ -19,54 +23,31 @@ export interface ManifestFacts {
   readonly generator: { readonly name: string; readonly version: string };
 }
 
-const bucket = ({ tokens, refillSeconds }: Limit) => ({ tokens, refill_seconds: refillSeconds });
+interface PublishedRoute {
+  readonly route: Route;
+  readonly asOf: string | null;
+  /** The lowest key of its files. */
+  readonly firstKey: number | undefined;
+}
 
-export function manifest({ config, overview, table, plan, builtAt, generator }: ManifestFacts): string {
-  const { operator, limits } = config;
-  return JSON.stringify({
-    format: FORMAT,
-    sequence: plan.sequence,
-    as_of: overview.asOf,
-    built_at: builtAt,
-    generator,
-    service: {
-      name: operator.name,
-      url: operator.url,
-      base_url: operator.baseUrl,
-      docs: PATHS.docs,
-      description: PATHS.description,
-      licence: operator.licence,
-      tag_authority: operator.tagAuthority,
-    },
-    limits: { api: bucket(limits.api), download: bucket(limits.download) },
-    counts: Object.fromEntries(
-      overview.populations.map(({ resource, records }) => [resource.plural, records]),
+const bucket = (
+  name: 'api' | 'download',
+  description: string,
+  tokens: number,
+  seconds: number,
+): Part<ManifestFacts> => {
+  const from = ({ config }: ManifestFacts): Limit => config.limits[name];
+  return nested(name, description, [
+    part(
+      value('tokens', 'ordinal', tokens, 'Requests at once.', { unit: 'requests' }),
+      (facts) => from(facts).tokens,
     ),
-    digest: plan.digest,
-    tree: { files: plan.files, bytes: plan.bytes },
-    layout: config.layout,
-    compressed_from: COMPRESSED_FROM_BYTES,
-    routes: table.map((route) => described(route, plan.firstKeys.get(route.name), overview.asOf)),
-  });
-}
-
-/** A route as the proxy reads it. A route by id gets the first record there is as its example. */
-function described(route: Route, firstKey: number | undefined, asOf: string | null) {
-  const { name, path, file, class: cacheClass, type, description, parameters, example } = route;
-  const byId = path.includes('{') && firstKey !== undefined ? filler(path)(firstKey) : undefined;
-  // JSON leaves out what is undefined.
-  return {
-    name,
-    path,
-    file,
-    class: cacheClass,
-    type,
-    attachment: cacheClass === 'download' ? dated(path, asOf) : undefined,
-    description,
-    parameters,
-    example: example ?? byId,
-  };
-}
+    part(
+      value('refill_seconds', 'ordinal', seconds, 'After how long one is back.', { unit: 'seconds' }),
+      (facts) => from(facts).refillSeconds,
+    ),
+  ]);
+};
 
 /** What a browser shall call a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz`, by the day of the newest reading. */
 function dated(path: string, asOf: string | null): string {
@@ -74,3 +55,173 @@ function dated(path: string, asOf: string | null): string {
   const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
   return [[stem, ...day].join('-'), ...suffixes].join('.');
 }
+
+const SERVICE: readonly Part<ManifestFacts>[] = [
+  part(
+    value('name', 'text', 'The Example Register', 'Name of the register.'),
+    ({ config }) => config.operator.name,
+  ),
+  part(
+    value('url', 'url', 'https://register.example', 'What a credit links to.'),
+    ({ config }) => config.operator.url,
+  ),
+  part(
+    value('base_url', 'url', 'https://register.example', 'Where the service is reached.'),
+    ({ config }) => config.operator.baseUrl,
+  ),
+  part(value('docs', 'path', PATHS.docs, 'The page for developers.'), () => PATHS.docs),
+  part(value('description', 'path', PATHS.description, 'The OpenAPI description.'), () => PATHS.description),
+  nested('licence', 'Licence of the data.', [
+    part(
+      value('name', 'text', 'CC BY 4.0', 'Name of the licence.'),
+      ({ config }) => config.operator.licence.name,
+    ),
+    part(
+      value('url', 'url', 'https://creativecommons.org/licenses/by/4.0/', 'Its text.'),
+      ({ config }) => config.operator.licence.url,
+    ),
+  ]),
+  part(
+    value(
+      'tag_authority',
+      'text',
+      'register.example',
+      'The domain under which ids of feed entries are minted.',
+    ),
+    ({ config }) => config.operator.tagAuthority,
+  ),
+];
+
+const TREE: readonly Part<ManifestFacts>[] = [
+  part(
+    value('files', 'count', 96_841, 'Files, without compressed forms, snapshot.json and change lists.', {
+      unit: 'files',
+    }),
+    ({ plan }) => plan.files,
+  ),
+  part(value('bytes', 'count', 61_203_377, 'Their size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
+];
+
+const ROUTE: readonly Part<PublishedRoute>[] = [
+  part(value('name', 'text', 'group', 'Name of the route.'), ({ route }) => route.name),
+  part(
+    value('path', 'text', '/api/v1/group/{id}', 'Path, with its parameters in braces.'),
+    ({ route }) => route.path,
+  ),
+  part(
+    value('file', 'text', 'api/v1/group/{id}.json', 'The file that answers, below the root of the tree.'),
+    ({ route }) => route.file,
+  ),
+  part(
+    value('class', 'enum', 'record', 'How long the answer may be cached.', { values: CACHE_CLASSES }),
+    ({ route }) => route.class,
+  ),
+  part(
+    value('type', 'text', 'application/json; charset=utf-8', 'Media type of the answer.'),
+    ({ route }) => route.type,
+  ),
+  part(
+    value(
+      'attachment',
+      'text',
+      'groups-2026-11-20.csv',
+      'The name to save it under, where it is a download.',
+      {
+        optional: true,
+      },
+    ),
+    ({ route, asOf }) => (route.class === 'download' ? dated(route.path, asOf) : undefined),
+  ),
+  part(
+    value('description', 'text', 'Measured record of one group', 'What it answers.'),
+    ({ route }) => route.description,
+  ),
+  { shape: parameters.shape, of: ({ route }) => parameters.of(route) },
+  part(
+    value('example', 'path', '/api/v1/group/7', 'A URL to try.', { optional: true }),
+    ({ route, firstKey }) =>
+      route.example ??
+      // A route by id gets the first record there is as its example.
+      (route.path.includes('{') && firstKey !== undefined ? filler(route.path)(firstKey) : undefined),
+  ),
+];
+
+const PARTS: readonly Part<ManifestFacts>[] = [
+  part(value('format', 'ordinal', FORMAT, 'Version of this format.'), () => FORMAT),
+  part(
+    value('sequence', 'ordinal', 118, 'Number of the snapshot; each one that changes something is one more.'),
+    ({ plan }) => plan.sequence,
+  ),
+  part(
+    value(
+      'as_of',
+      'time',
+      '2026-11-20T08:00:00Z',
+      'The newest measurement of the register; null where it is empty.',
+      {
+        nullable: true,
+      },
+    ),
+    ({ overview }) => overview.asOf,
+  ),
+  part(
+    value('built_at', 'time', '2026-11-20T09:00:00Z', 'When it was last built.'),
+    ({ builtAt }) => builtAt,
+  ),
+  nested('generator', 'What built it.', [
+    part(value('name', 'text', 'register-api', 'Name of the program.'), ({ generator }) => generator.name),
+    part(value('version', 'text', '1.0.0', 'Its version.'), ({ generator }) => generator.version),
+  ]),
+  nested('service', 'Whose service it is.', SERVICE),
+  nested('limits', 'What one client may ask.', [
+    bucket('api', 'All requests.', 60, 1),
+    bucket('download', 'Bulk downloads, which count as requests as well.', 12, 60),
+  ]),
+  nested(
+    'counts',
+    'Records published, per kind.',
+    RESOURCES.map(({ kind, plural }) =>
+      part(
+        value(plural, 'count', 48_213, `How many ${plural} are published.`, { unit: plural }),
+        ({ overview }) => overview.populations.find(({ resource }) => resource.kind === kind)?.records,
+      ),
+    ),
+  ),
+  part(
+    value(
+      'digest',
+      'sha256',
+      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      'SHA-256 over a line "SHA256  URL-PATH" for each file, sorted by path, without snapshot.json and change lists.',
+    ),
+    ({ plan }) => plan.digest,
+  ),
+  nested('tree', 'How large it is.', TREE),
+  part(
+    value('layout', 'enum', 'url', 'How files are spread over folders.', { values: LAYOUTS }),
+    ({ config }) => config.layout,
+  ),
+  part(
+    value(
+      'compressed_from',
+      'count',
+      COMPRESSED_FROM_BYTES,
+      'Documents from this size on lie in compressed forms too.',
+      {
+        unit: 'bytes',
+      },
+    ),
+    () => COMPRESSED_FROM_BYTES,
+  ),
+  listed('routes', 'Every URL of the service.', ROUTE, ({ table, plan, overview }) =>
+    table.map((route) => ({ route, asOf: overview.asOf, firstKey: plan.firstKeys.get(route.name) })),
+  ),
+];
+
+export const MANIFEST_SHAPE = shapeOfParts(
+  'snapshot',
+  'The published snapshot: when, what and how much.',
+  PARTS,
+);
+
+export const manifest = (facts: ManifestFacts): string => JSON.stringify(valuesOf(PARTS, facts));

@@ -1,33 +1,124 @@
 /** /api/v1/stats: register-wide measured totals. */
-import type { HistoryCounts, Overview } from '../register/published.js';
+import type { Overview, Population, Total } from '../register/published.js';
+import { columnsOf } from '../resources/field.js';
+import type { Resource } from '../resources/field.js';
+import { RESOURCES } from '../resources/index.js';
 import type { Output } from './output.js';
+import { nested, part, shapeOfParts, value, valuesOf } from './parts.js';
+import type { Part } from './parts.js';
 
-export function* stats({ asOf, populations }: Overview): Generator<Output> {
-  const kinds = populations.map(
-    ({ resource, records, measurements, firstMeasuredAt, measuredAt, totals }) => [
-      resource.plural,
-      {
-        records,
-        measurements,
-        first_measured_at: firstMeasuredAt,
-        measured_at: measuredAt,
-        ...Object.fromEntries(totals.map(({ column, total, measured }) => [column, { total, measured }])),
-      },
-    ],
-  );
-  const counted = (table: string): HistoryCounts => {
+function populationOf({ populations }: Overview, { kind }: Resource): Population {
+  const found = populations.find(({ resource }) => resource.kind === kind);
+  if (found === undefined) throw new TypeError(`no population of kind "${kind}"`);
+  return found;
+}
+
+/** A kind as a whole, and what some of its columns add up to. */
+function wholeOf(resource: Resource): Part<Overview> {
+  const { plural } = resource;
+  const from = (facts: Overview): Population => populationOf(facts, resource);
+  return nested(plural, `All ${plural} of the register.`, [
+    part(
+      value('records', 'count', 48_213, `How many ${plural} are published.`, { unit: plural }),
+      (facts) => from(facts).records,
+    ),
+    part(
+      value('measurements', 'count', 1_204_877, 'How many times they were measured.', { unit: 'readings' }),
+      (facts) => from(facts).measurements,
+    ),
+    part(
+      value(
+        'first_measured_at',
+        'time',
+        '2024-03-01T12:00:00Z',
+        'The first measurement of any of them; null where there is none.',
+        {
+          nullable: true,
+        },
+      ),
+      (facts) => from(facts).firstMeasuredAt,
+    ),
+    part(
+      value(
+        'measured_at',
+        'time',
+        '2026-11-20T08:00:00Z',
+        'The newest measurement of any of them; null where there is none.',
+        {
+          nullable: true,
+        },
+      ),
+      (facts) => from(facts).measuredAt,
+    ),
+    ...resource.totals.map((column) =>
+      totalOf(resource, column, (facts) => from(facts).totals.find((total) => total.column === column)),
+    ),
+  ]);
+}
+
+function totalOf(
+  { plural, record }: Resource,
+  name: string,
+  from: (facts: Overview) => Total | undefined,
+): Part<Overview> {
+  const unit = columnsOf(record.fields).find((column) => column.name === name)?.unit;
+  if (unit === undefined) throw new TypeError(`"${name}" of ${plural} counts nothing, so it has no total`);
+  return nested(name, `What ${name} adds up to over all ${plural}.`, [
+    part(
+      value('total', 'count', 70_214_993, 'The sum of the measured values; null where there is none.', {
+        unit,
+        nullable: true,
+      }),
+      (facts) => from(facts)?.total,
+    ),
+    part(
+      value('measured', 'count', 41_877, 'How many records have a measured value.', { unit: plural }),
+      (facts) => from(facts)?.measured,
+    ),
+  ]);
+}
+
+const counted = (
+  name: string,
+  unit: string,
+  description: string,
+  table: string,
+  what: 'entries' | 'changes',
+): Part<Overview> =>
+  part(value(name, 'count', 190_551, description, { unit }), ({ populations }) => {
     const found = populations
       .flatMap(({ histories }) => histories)
       .find(({ history }) => history.table === table);
     if (found === undefined) throw new TypeError(`no history is in a table "${table}"`);
-    return found;
-  };
-  const histories = {
-    member_readings: counted('group_member_readings').entries,
-    name_changes: counted('group_names').changes,
-    owner_changes: counted('group_owners').changes,
-    username_changes: counted('usernames').changes,
-  };
-  const body = JSON.stringify({ as_of: asOf, ...Object.fromEntries(kinds), histories });
-  yield { route: 'stats', key: 0, body };
+    return found[what];
+  });
+
+const HISTORIES: readonly Part<Overview>[] = [
+  counted('member_readings', 'readings', 'Readings of member counts.', 'group_member_readings', 'entries'),
+  counted('name_changes', 'changes', 'Group names that followed another.', 'group_names', 'changes'),
+  counted('owner_changes', 'changes', 'Group owners that followed another.', 'group_owners', 'changes'),
+  counted('username_changes', 'changes', 'Usernames that followed another.', 'usernames', 'changes'),
+];
+
+const PARTS: readonly Part<Overview>[] = [
+  part(
+    value(
+      'as_of',
+      'time',
+      '2026-11-20T08:00:00Z',
+      'The newest measurement of the register; null where it is empty.',
+      {
+        nullable: true,
+      },
+    ),
+    ({ asOf }) => asOf,
+  ),
+  ...RESOURCES.map(wholeOf),
+  nested('histories', 'What the histories hold.', HISTORIES),
+];
+
+export const STATS_SHAPE = shapeOfParts('stats', 'Register-wide measured totals.', PARTS);
+
+export function* stats(overview: Overview): Generator<Output> {
+  yield { route: 'stats', key: 0, body: JSON.stringify(valuesOf(PARTS, overview)) };
 }

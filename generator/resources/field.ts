@@ -18,8 +18,11 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
  */
 export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text' | 'enum';
 
-/** What columns hold and, of values made from them, `difference`: an integer with a sign, and `path`: a URL path. */
-export type ValueType = ColumnType | 'difference' | 'path';
+/**
+ * What columns hold and, of other published values, `difference`: an integer with a sign · `path`: a URL path ·
+ * `url`: an absolute URL · `reference`: a URL or a path · `sha256`: a hash in lower-case hexadecimal.
+ */
+export type ValueType = ColumnType | 'difference' | 'path' | 'url' | 'reference' | 'sha256';
 
 /** A published value. `null` always means "not measured". */
 export interface Value {
@@ -27,7 +30,7 @@ export interface Value {
   readonly type: ValueType;
   readonly nullable: boolean;
   readonly description: string;
-  /** Paths have none: they follow from a record's. */
+  /** Paths in a record's links have none: they follow from its id. */
   readonly example?: string | number | boolean;
   /** What one unit of a count is, for people: `members`, `currency units`. */
   readonly unit?: string;

@@ -2,13 +2,18 @@
 import type { Field, History, Value } from './field.js';
 
 /** What stands in one place of a document, as documentation and exports see it. */
-export type Shape = ValueShape | ObjectShape | ListShape;
+export type Shape = ValueShape | ObjectShape | ListShape | ValuesShape;
 
-export interface ValueShape extends Value {
+/** Records and histories have each of their members always; other documents may lack some. */
+interface Presence {
+  readonly optional?: true;
+}
+
+export interface ValueShape extends Value, Presence {
   readonly is: 'value';
 }
 
-export interface ObjectShape {
+export interface ObjectShape extends Presence {
   readonly is: 'object';
   readonly name: string;
   readonly nullable: boolean;
@@ -17,11 +22,19 @@ export interface ObjectShape {
 }
 
 /** A list of objects. */
-export interface ListShape {
+export interface ListShape extends Presence {
   readonly is: 'list';
   readonly name: string;
   readonly description: string;
   readonly members: readonly Shape[];
+}
+
+/** A list of plain values. */
+export interface ValuesShape extends Presence {
+  readonly is: 'values';
+  readonly name: string;
+  readonly description: string;
+  readonly of: ValueShape;
 }
 
 /** The shape of a field. A list says what the history of that name holds. */

@@ -16,7 +16,9 @@ const out = path('dist');
 let proxy: RunningProxy;
 
 const snapshotFile = z.object({
-  routes: z.array(z.object({ name: z.string(), path: z.string(), example: z.string().optional() })),
+  routes: z.array(
+    z.object({ name: z.string(), path: z.string(), file: z.string(), example: z.string().optional() }),
+  ),
 });
 const indexBody = z.object({
   endpoints: z.array(
@@ -66,12 +68,15 @@ describe('the index', () => {
 
 describe('every document of the tree', () => {
   it('is answered at its URL, byte for byte', async () => {
+    const { routes } = snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+    const paths = new Map(routes.map((route) => [route.file, route.path]));
     for (const [file, { text }] of readTree(out)) {
       // These have a limit of their own, and tests of their own.
       if (/\.(csv|csv\.gz|parquet)$/.test(file)) continue;
       const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
       const bare = file.startsWith('api/') ? file.replace(/\.json$/, '') : file;
-      const answer = await proxy.get(limit === undefined ? `/${bare}` : `/api/v1/largest?limit=${limit}`);
+      const path = paths.get(file) ?? `/${bare}`;
+      const answer = await proxy.get(limit === undefined ? path : `/api/v1/largest?limit=${limit}`);
       expect(answer.status, file).toBe(200);
       expect(await answer.text(), file).toBe(text);
     }

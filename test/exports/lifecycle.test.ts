@@ -148,6 +148,8 @@ describe('a thread that fails', () => {
   });
 });
 
+const price = (register: Register): unknown => [...register.rows('SELECT price FROM items')][0]?.[0];
+
 describe('two connections', () => {
   it('see one state of the register, though a writer commits all the time', async () => {
     const file = writeRegister(path('busy.sqlite'), { items: [{ id: 1, price: 0 }] });
@@ -155,7 +157,6 @@ describe('two connections', () => {
     writer.pragma('journal_mode = WAL');
     const one = Register.open(file);
     const two = Register.open(file);
-    const price = (register: Register): unknown => [...register.rows('SELECT price FROM items')][0]?.[0];
     let commits = 0;
     const commit = (): void => {
       writer.exec('UPDATE items SET price = price + 1');

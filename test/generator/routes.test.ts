@@ -43,17 +43,20 @@ describe.each(LAYOUTS)('the route table of layout "%s"', (layout) => {
     expect(table.filter(({ parameters = [] }) => parameters.length > 1)).toEqual([]);
   });
 
-  it('gives files that stay in the tree, and no dotfile', () => {
+  it('gives files that stay in the tree, and no dotfile but /.well-known', () => {
     for (const { path, file } of table) {
-      expect(path).toMatch(/^(\/[^/.][^/]*)+$/);
-      expect(file).toMatch(/^[^/.][^/]*(\/[^/.][^/]*)*$/);
+      expect(path).toMatch(/^\/((?:[^/.][^/]*|\.well-known(?=\/))(\/[^/.][^/]*)*)?$/);
+      expect(file).toMatch(/^(?:[^/.][^/]*|\.well-known(?=\/))(\/[^/.][^/]*)*$/);
     }
   });
 
   it('describes each route in one line', () => {
-    for (const { description, type, listed } of table) {
-      expect(description).toMatch(/^[A-Z][^\n]+[^.\n]$/);
-      if (listed) expect(type).toBe('application/json; charset=utf-8');
+    for (const { description } of table) expect(description).toMatch(/^[A-Z][^\n]+[^.\n]$/);
+  });
+
+  it('answers with JSON at every endpoint', () => {
+    for (const { type } of table.filter(({ listed }) => listed)) {
+      expect(type).toBe('application/json; charset=utf-8');
     }
   });
 

@@ -30,6 +30,7 @@ import type { Progress } from '../../generator/progress.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { verify } from '../../generator/publish/verify.js';
 import type { Damage } from '../../generator/publish/verify.js';
+import { routes } from '../../generator/routes.js';
 import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
 import type { Options } from '../support/build.js';
 import { PROJECT } from '../support/folder.js';
@@ -382,11 +383,18 @@ export const listOf = (out: string, sequence: number) =>
   listSchema.parse(read(out, `changes/${sequence}.json`));
 export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snapshot.json'));
 
+/** The URL path of each file that is its route's only one. */
+const FIXED: ReadonlyMap<string, string> = new Map(
+  routes('url')
+    .filter(({ file }) => !file.includes('{'))
+    .map(({ file, path }) => [file, path]),
+);
+
 /** The URL path of a file in the `url` layout, as a mirror asks for it. */
 export function urlOf(file: string): string {
   const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
   if (limit !== undefined) return `/api/v1/largest?limit=${limit}`;
-  return file.startsWith('api/') ? `/${file.replace(/\.json$/, '')}` : `/${file}`;
+  return FIXED.get(file) ?? (file.startsWith('api/') ? `/${file.replace(/\.json$/, '')}` : `/${file}`);
 }
 
 /** The files of a tree that are no compressed siblings. */

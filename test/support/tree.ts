@@ -42,8 +42,9 @@ function fileAt(path: string): TreeFile {
 export const isOfTheBuild = (path: string): boolean =>
   path === 'snapshot.json' || path.startsWith('changes/') || /^feeds\/snapshots\.(atom|json)$/.test(path);
 
-/** Whether a file answers one of the API's endpoints, as opposed to what is made of them: downloads, for one. */
-export const isEndpoint = (path: string): boolean => /^(api\/v1\.json$|api\/v1\/|group\/|user\/)/.test(path);
+/** Whether a file answers one of the API's endpoints, as opposed to what is made of them: pages, for one. */
+export const isEndpoint = (path: string): boolean =>
+  /^(api\/v1\.json$|api\/v1\/(?!openapi\.json$)|group\/|user\/)/.test(path);
 
 /** The part of a tree that follows from the register and the options alone. */
 export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));

@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import type { Exported } from '../../exports/exports.js';
-import { EXPORT_FORMATS, exportFile, routeNamed, routes } from '../../routes.js';
+import { EXPORT_FORMATS, exportFile } from '../../export-routes.js';
+import { routeNamed, routes } from '../../routes.js';
 import type { Output } from '../output.js';
 
 export function checksums(exported: readonly Exported[], described: readonly Output[]): string {

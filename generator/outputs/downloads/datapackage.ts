@@ -4,22 +4,20 @@ import type { BuildConfig } from '../../config.js';
 import type { Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
 import type { Value, ValueType } from '../../resources/field.js';
-import { EXPORT_FORMATS, PATHS, exportFile } from '../../routes.js';
-import type { ExportFormat } from '../../routes.js';
+import { EXPORT_FORMATS, exportFile } from '../../export-routes.js';
+import { PATHS } from '../../routes.js';
+import type { ExportFormat } from '../../export-routes.js';
 
 const PROFILE = 'https://datapackage.org/profiles/2.0';
 
-/** Types of Table Schema (datapackage.org/standard/table-schema/#field-types). */
-const FIELD_TYPES: Readonly<Record<ValueType, string>> = {
+/** Types of Table Schema (datapackage.org/standard/table-schema/#field-types). What is none of these is text. */
+const FIELD_TYPES: Readonly<Partial<Record<ValueType, string>>> = {
   id: 'integer',
   ordinal: 'integer',
   count: 'integer',
   difference: 'integer',
   boolean: 'boolean',
   time: 'datetime',
-  text: 'string',
-  enum: 'string',
-  path: 'string',
 };
 
 const MINIMUM: Partial<Record<ValueType, number>> = { id: 1, ordinal: 1, count: 0 };
@@ -114,7 +112,7 @@ function field({ name, type, nullable, description, example, unit, values }: Val
   const minimum = MINIMUM[type];
   return {
     name,
-    type: FIELD_TYPES[type],
+    type: FIELD_TYPES[type] ?? 'string',
     description,
     // The profile takes text alone.
     example: example === undefined ? undefined : String(example),

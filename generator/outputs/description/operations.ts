@@ -1,0 +1,162 @@
+/** From a route to its OpenAPI operation. */
+import { ARCHIVE_PATTERN } from '../../archive-keys.js';
+import { RESOURCES } from '../../resources/index.js';
+import type { Parameter, Route } from '../../routes.js';
+import { answersOf } from './answers.js';
+import type { Answer } from './answers.js';
+import type { Components } from './components.js';
+import { documentOf } from './documents.js';
+import type { Example } from './examples.js';
+import { pascal, referTo, typeOf } from './schemas.js';
+import type { Schema } from './schemas.js';
+
+export const operationId = (route: string): string => `get${pascal(route)}`;
+
+/** What operations are grouped by: a name, what it means, and the routes it is for. */
+export const TAGS: readonly {
+  readonly name: string;
+  readonly description: string;
+  readonly holds: (route: Route) => boolean;
+}[] = [
+  {
+    name: 'Records',
+    description: 'What was measured of one group, user, game or item, and its history.',
+    holds: ({ class: cacheClass }) => cacheClass === 'record',
+  },
+  {
+    name: 'Register',
+    description: 'The register as a whole.',
+    holds: ({ listed }) => listed,
+  },
+  {
+    name: 'Downloads',
+    description: 'Whole populations, one file each.',
+    holds: ({ class: cacheClass }) => cacheClass === 'download',
+  },
+  {
+    name: 'Feeds',
+    description: 'What changed, for feed readers.',
+    holds: ({ class: cacheClass }) => cacheClass === 'feed',
+  },
+  {
+    name: 'Publishing',
+    description: 'The published tree, what each snapshot changed, and this description.',
+    holds: () => true,
+  },
+];
+
+/** The group that a route's operation belongs to. */
+export function tagOf(route: Route): string {
+  const tag = TAGS.find(({ holds }) => holds(route));
+  if (tag === undefined) throw new TypeError(`no tag holds the route "${route.name}"`);
+  return tag.name;
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+function parameterOf(parameter: Parameter, example: Example | undefined): Schema {
+  const { name, in: place, description } = parameter;
+  const shown = example === undefined ? {} : { example: example.key };
+  if (parameter.in === 'path') {
+    const schema =
+      parameter.type === 'month'
+        ? { type: 'string', pattern: `^${ARCHIVE_PATTERN}$` }
+        : typeOf({ type: 'id' });
+    return { name, in: place, required: true, description: sentence(description), schema, ...shown };
+  }
+  const { minimum, maximum, default: byDefault } = parameter;
+  const schema = { type: parameter.type, minimum, maximum, default: byDefault };
+  return { name, in: place, description: sentence(description), schema, ...shown };
+}
+
+/** Request headers that any URL takes, by the name of their component. */
+export const REQUEST_HEADERS: Readonly<Record<string, Schema>> = {
+  IfNoneMatch: requestHeader('If-None-Match', 'An ETag that the client has: 304 if it is still the one.'),
+  IfModifiedSince: requestHeader(
+    'If-Modified-Since',
+    'A Last-Modified that the client has: 304 if nothing came since. If-None-Match is more exact and comes first.',
+  ),
+  Range: requestHeader('Range', 'One range of bytes, to resume: 206 if it is within the document.'),
+  IfRange: requestHeader('If-Range', 'With Range: an ETag that the range is of; the whole if it is another.'),
+};
+
+function requestHeader(name: string, description: string): Schema {
+  return { name, in: 'header', description, schema: { type: 'string' } };
+}
+
+/** Where the links of a document lead, as operations. */
+function linksFrom({ name }: Route): Schema {
+  const documents = RESOURCES.flatMap(({ record, history }) => [record, ...(history ? [history] : [])]);
+  const fields = documents.find(({ route }) => route === name)?.fields ?? [];
+  const links = fields.flatMap((field) => (field.is === 'links' ? Object.entries(field.routes) : []));
+  const others = links.filter(([, route]) => route !== name);
+  return Object.fromEntries(
+    others.map(([link, route]) => [
+      link,
+      { operationId: operationId(route), parameters: { id: '$response.body#/id' } },
+    ]),
+  );
+}
+
+/** `text/csv; charset=utf-8` -> `text/csv`: parameters of a media type don't tell contents apart. */
+const mediaType = ({ type }: Route): string => type.replace(/;.*/, '');
+
+/** An answer with the document, or with a part of it: what a schema says is then true of the whole. */
+function contentAnswer(
+  route: Route,
+  { status, description }: Answer,
+  components: Components,
+  example: Example | undefined,
+): Schema {
+  const isWhole = status === 200;
+  const isOurs = documentOf(route.name) !== undefined;
+  const links = isWhole ? linksFrom(route) : {};
+  const content = {
+    ...(isOurs ? { schema: referTo('schemas', pascal(route.name)) } : {}),
+    ...(isWhole && example !== undefined ? { example: valueIn(example) } : {}),
+  };
+  return {
+    description,
+    headers: components.headers(route, status),
+    content: { [mediaType(route)]: content },
+    ...(Object.keys(links).length === 0 ? {} : { links }),
+  };
+}
+
+function valueIn({ body }: Example): unknown {
+  return JSON.parse(body);
+}
+
+/** Where OpenAPI has what no operation declares: all there is of the methods that are not allowed. */
+const OTHERWISE: Answer = {
+  status: 405,
+  description: 'Any other error: 405 to methods other than GET, HEAD and OPTIONS.',
+  problems: ['method_not_allowed'],
+};
+
+/** GET of a route. */
+export function operationOf(route: Route, components: Components, example: Example | undefined): Schema {
+  const { name, description, parameters = [] } = route;
+  const about = documentOf(name)?.description;
+  return {
+    operationId: operationId(name),
+    summary: description,
+    ...(about === undefined ? {} : { description: about }),
+    tags: [tagOf(route)],
+    parameters: [
+      ...parameters.map((parameter) => parameterOf(parameter, example)),
+      ...Object.keys(REQUEST_HEADERS).map((header) => referTo('parameters', header)),
+    ],
+    responses: {
+      ...Object.fromEntries(
+        answersOf(route).map((answer) => [
+          String(answer.status),
+          answer.status < 300
+            ? contentAnswer(route, answer, components, example)
+            : components.answer(route, answer),
+        ]),
+      ),
+      default: components.answer(route, OTHERWISE),
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * The errors of the service as they are explained to people. The proxy answers them by a table of its own; a
+ * contract test holds the two equal.
+ */
+import { MAX_INTEGER } from '../../resources/field.js';
+import type { ObjectShape } from '../../resources/shape.js';
+import { PATHS } from '../../routes.js';
+import { value } from '../parts.js';
+
+export interface Problem {
+  /** The stable code, `error` in the body. */
+  readonly code: string;
+  readonly status: number;
+  readonly title: string;
+  /** When it happens. */
+  readonly when: string;
+  /** What a client does about it. */
+  readonly remedy: string;
+  /** What differs from one such error to the next, as the proxy said it once. */
+  readonly example: { readonly instance: string; readonly detail: string };
+}
+
+export const PROBLEMS = [
+  {
+    code: 'invalid_id',
+    status: 400,
+    title: 'Invalid id',
+    when: `What stands in the place of an id is none: ids are decimal digits without sign or leading zero, at most ${MAX_INTEGER} (2^53 - 1).`,
+    remedy: 'Correct the id. The same request fails again.',
+    example: {
+      instance: '/api/v1/group/abc',
+      detail: `id "abc": expected decimal digits without sign or leading zero, at most ${MAX_INTEGER}`,
+    },
+  },
+  {
+    code: 'invalid_limit',
+    status: 400,
+    title: 'Invalid limit',
+    when: 'The limit is not one integer within its bounds, in plain decimal, or is given more than once.',
+    remedy: 'Correct the limit or leave it out. The same request fails again.',
+    example: {
+      instance: '/api/v1/largest',
+      detail: 'limit "0": expected one integer from 1 to 200 in plain decimal',
+    },
+  },
+  {
+    code: 'invalid_path',
+    status: 400,
+    title: 'Invalid path',
+    when: 'The path can’t be decoded as UTF-8, or has "." or ".." segments, escaped separators or control characters.',
+    remedy: 'Correct the URL. The same request fails again.',
+    example: { instance: '/api/v1/group/..', detail: 'the path has a "." or ".." segment' },
+  },
+  {
+    code: 'not_found',
+    status: 404,
+    title: 'Not found',
+    when: 'The register has no such record, or nothing is published at this path.',
+    remedy:
+      'Don’t ask again soon: a record that is not there today may be measured later. The answer may be cached for a minute.',
+    example: { instance: '/api/v1/group/9007199254740991', detail: 'nothing is published at this path' },
+  },
+  {
+    code: 'method_not_allowed',
+    status: 405,
+    title: 'Method not allowed',
+    when: 'The method is not GET, HEAD or OPTIONS; the header Allow names these.',
+    remedy: 'Use GET. The service is read-only.',
+    example: { instance: '/api/v1', detail: 'method "POST": expected GET, HEAD or OPTIONS' },
+  },
+  {
+    code: 'uri_too_long',
+    status: 414,
+    title: 'URI too long',
+    when: 'The path is longer than 2048 bytes; none that is published comes near it.',
+    remedy: 'Correct the URL. The same request fails again.',
+    example: {
+      instance: `/${'0'.repeat(255)}`,
+      detail: 'the path is 2049 bytes long: expected at most 2048',
+    },
+  },
+  {
+    code: 'range_not_satisfiable',
+    status: 416,
+    title: 'Range not satisfiable',
+    when: 'The range asked for begins behind the end of the file; the header Content-Range tells its size.',
+    remedy: 'Ask without Range, or for a range within the size.',
+    example: {
+      instance: '/api/v1/stats',
+      detail: 'range "bytes=5000-": expected one that begins within 1021 bytes',
+    },
+  },
+  {
+    code: 'rate_limited',
+    status: 429,
+    title: 'Too many requests',
+    when: 'The client has used up its limit; a request that is refused takes nothing from it.',
+    remedy: 'Wait as many seconds as the header Retry-After says: then the next request passes.',
+    example: {
+      instance: '/api/v1/stats',
+      detail: 'more requests than the limit allows: the next one passes in 1 s',
+    },
+  },
+  {
+    code: 'internal',
+    status: 500,
+    title: 'Internal error',
+    when: 'The answer could not be made. The request is not at fault.',
+    remedy: 'Try again later, with growing pauses; tell us if it stays.',
+    example: {
+      instance: '/api/v1/stats',
+      detail: 'the answer could not be made; the request is not at fault',
+    },
+  },
+  {
+    code: 'no_snapshot',
+    status: 503,
+    title: 'No snapshot yet',
+    when: 'The service has just been set up and has nothing to serve yet.',
+    remedy: 'Try again after as many seconds as the header Retry-After says.',
+    example: { instance: '/api/v1', detail: 'nothing has been published yet' },
+  },
+] as const satisfies readonly Problem[];
+
+export type ProblemCode = (typeof PROBLEMS)[number]['code'];
+
+/** The problem of that code. */
+export function problemOf(code: ProblemCode): (typeof PROBLEMS)[number] {
+  const found = PROBLEMS.find((problem) => problem.code === code);
+  if (found === undefined) throw new TypeError(`no problem has the code "${code}"`);
+  return found;
+}
+
+/** The anchor on the page for developers where an error is explained. */
+export const anchorOf = (code: ProblemCode): string => `error-${code}`;
+
+/** A body of this error. @param baseUrl where the service is reached, which it doesn't know before it has a snapshot */
+export function problemExample({ code, status, title, example }: (typeof PROBLEMS)[number], baseUrl: string) {
+  const { detail, instance } = example;
+  const documentation = code === 'no_snapshot' ? PATHS.docs : baseUrl + PATHS.docs;
+  return { type: `${documentation}#${anchorOf(code)}`, title, status, detail, instance, error: code };
+}
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** The body of every error (RFC 9457; `error` is an extension member). */
+export const PROBLEM_SHAPE: ObjectShape = {
+  is: 'object',
+  name: 'problem',
+  nullable: false,
+  description: 'What went wrong (RFC 9457).',
+  members: [
+    value(
+      'type',
+      'reference',
+      'https://register.example/developers#error-not_found',
+      'Where the error is explained; before the first snapshot it is a path.',
+    ),
+    value('title', 'text', 'Not found', 'The error in words, always the same for a code.'),
+    value('status', 'ordinal', 404, 'The HTTP status.'),
+    value('detail', 'text', 'nothing is published at this path', 'What was asked, and what was expected.'),
+    value(
+      'instance',
+      'reference',
+      '/api/v1/group/9',
+      'The path that was asked, as received, shortened where it is long.',
+    ),
+    value('error', 'enum', 'not_found', 'The stable code to tell errors apart by.', {
+      values: PROBLEMS.map(({ code }) => code),
+    }),
+  ],
+};

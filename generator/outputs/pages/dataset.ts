@@ -1,0 +1,53 @@
+/** The register as a schema.org Dataset, for search engines. */
+import type { Operator } from '../../config.js';
+import type { Overview } from '../../register/published.js';
+import { PATHS } from '../../routes.js';
+import type { DownloadTable } from './downloads.js';
+
+/** @param tables the bulk downloads, in the formats search engines know by media type */
+export function dataset(
+  { name, url, baseUrl, platform, licence }: Operator,
+  { asOf, populations }: Overview,
+  tables: readonly DownloadTable[],
+) {
+  const firsts = populations.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []).toSorted();
+  const publisher = { '@type': 'Organization', name, url };
+  return {
+    '@context': 'https://schema.org/',
+    '@type': 'Dataset',
+    name,
+    description:
+      `Measured records of groups, users, games and catalogue items of ${platform}, with their histories.` +
+      ' Every value is measured, none is estimated; what was not measured is null.',
+    url: `${baseUrl}/`,
+    sameAs: url === baseUrl ? undefined : url,
+    license: licence.url,
+    isAccessibleForFree: true,
+    creator: publisher,
+    publisher,
+    dateModified: asOf ?? undefined,
+    temporalCoverage: asOf === null ? undefined : `${firsts[0] ?? asOf}/${asOf}`,
+    measurementTechnique: 'Repeated reading of public values; two real readings bound each change.',
+    variableMeasured: populations.flatMap(({ resource, totals }) =>
+      totals.map(({ column }) => `${column} of ${resource.plural}`),
+    ),
+    distribution: [
+      {
+        '@type': 'DataDownload',
+        name: 'JSON API',
+        encodingFormat: 'application/json',
+        contentUrl: baseUrl + PATHS.base,
+      },
+      ...tables.flatMap(({ description, files }) =>
+        files.map(({ path, format, type, bytes }) => ({
+          '@type': 'DataDownload',
+          name: `${path.slice(path.lastIndexOf('/') + 1)} (${format})`,
+          description,
+          encodingFormat: type,
+          contentSize: `${bytes} B`,
+          contentUrl: baseUrl + path,
+        })),
+      ),
+    ],
+  };
+}

@@ -1,0 +1,66 @@
+/** The bulk downloads, for people: what there is, how large, and how to read it. */
+import type { BuildConfig } from '../../config.js';
+import type { Value } from '../../resources/field.js';
+import { PATHS } from '../../routes.js';
+import { TYPES } from './fields.js';
+import { amount, integer, interval, moment, size } from './words.js';
+
+export interface DownloadFile {
+  /** URL path: `/downloads/groups.csv.gz`. */
+  readonly path: string;
+  /** In words: `CSV`, `CSV, compressed`, `Parquet`. */
+  readonly format: string;
+  /** Media type. */
+  readonly type: string;
+  readonly bytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+export interface DownloadTable {
+  readonly name: string;
+  readonly description: string;
+  readonly rows: number;
+  readonly columns: readonly Pick<Value, 'name' | 'type' | 'unit' | 'nullable' | 'description'>[];
+  readonly files: readonly DownloadFile[];
+}
+
+/** What of the bulk downloads the page tells. */
+export interface Downloads {
+  readonly asOf: string | null;
+  /** Empty where none are published. */
+  readonly tables: readonly DownloadTable[];
+}
+
+/** What the template of the downloads page shows. */
+export function downloadsPage({ asOf, tables }: Downloads, { operator, limits }: BuildConfig) {
+  const largest = tables
+    .flatMap(({ files }) => files)
+    .reduce<DownloadFile | undefined>(
+      (most, file) => (most !== undefined && most.bytes >= file.bytes ? most : file),
+      undefined,
+    );
+  const { tokens, refillSeconds } = limits.download;
+  return {
+    asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
+    tables: tables.map(({ name, description, rows, columns, files }) => ({
+      name,
+      description,
+      rows: amount(rows, 'row'),
+      columns: columns.map((column) => ({ ...column, type: TYPES[column.type].name })),
+      files: files.map(({ path, format, bytes, sha256 }) => ({
+        path,
+        name: path.slice(path.lastIndexOf('/') + 1),
+        format,
+        size: size(bytes),
+        bytes: integer(bytes),
+        sha256,
+      })),
+    })),
+    /** The file that resuming is worth most for. */
+    resume: largest === undefined ? undefined : operator.baseUrl + largest.path,
+    folder: operator.baseUrl + PATHS.bulk,
+    path: PATHS.bulk,
+    limit: { tokens: amount(tokens, 'download'), every: interval(refillSeconds) },
+  };
+}

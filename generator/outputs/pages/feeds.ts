@@ -1,0 +1,16 @@
+/** The feeds, for people: what each announces, and how to subscribe. */
+import { PATHS } from '../../routes.js';
+
+/** A feed in both of its formats, by URL path. */
+export interface PublishedFeed {
+  readonly title: string;
+  readonly description: string;
+  readonly atom: string;
+  readonly json: string;
+}
+
+/** What the template of the feeds page shows. */
+export const feedsPage = (feeds: readonly PublishedFeed[], baseUrl: string) => ({
+  feeds: feeds.map((feed) => ({ ...feed, atomUrl: baseUrl + feed.atom, jsonUrl: baseUrl + feed.json })),
+  path: PATHS.feeds,
+});

@@ -1,0 +1,99 @@
+/** The pages for people, and what belongs to them: rendered last, since they show what the rest of the tree holds. */
+import type { BuildConfig } from '../../config.js';
+import type { Overview } from '../../register/published.js';
+import { PATHS, routeNamed } from '../../routes.js';
+import type { Route } from '../../routes.js';
+import type { Output } from '../output.js';
+import { assets } from './assets.js';
+import { dataset } from './dataset.js';
+import { developersPage } from './developers.js';
+import { downloadsPage } from './downloads.js';
+import type { Downloads } from './downloads.js';
+import { feedsPage } from './feeds.js';
+import type { PublishedFeed } from './feeds.js';
+import { frontPage } from './front.js';
+import { dataBlock, render } from './render.js';
+import type { Shown } from './shown.js';
+import { apiCatalog, robots, securityText } from './well-known.js';
+import { moment } from './words.js';
+
+/** What pages tell that others publish. */
+export interface Offers {
+  readonly downloads: Downloads;
+  readonly feeds: readonly PublishedFeed[];
+}
+
+export function* pages(
+  config: BuildConfig,
+  overview: Overview,
+  table: readonly Route[],
+  shown: Shown,
+  { downloads, feeds }: Offers,
+): Generator<Output> {
+  const { operator } = config;
+  const { asOf } = overview;
+  const { outputs, urls } = assets(table);
+  yield* outputs;
+
+  const page = (
+    route: string,
+    template: string,
+    title: string,
+    description: string,
+    content: object,
+  ): Output => ({
+    route,
+    key: 0,
+    body: render(template, {
+      site: operator,
+      path: routeNamed(table, route).path,
+      title,
+      description,
+      assets: urls,
+      paths: { ...PATHS, snapshot: routeNamed(table, 'snapshot').path },
+      nav: [
+        [PATHS.docs, 'Documentation'],
+        [PATHS.bulk, 'Downloads'],
+        [PATHS.feeds, 'Feeds'],
+      ],
+      asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
+      page: content,
+    }),
+  });
+  const { name, platform } = operator;
+  yield page(
+    'front-page',
+    'front',
+    `${name}: measured records of ${platform}`,
+    `Measured records of groups, users, games and catalogue items of ${platform}: free, as JSON, downloads and feeds.`,
+    {
+      ...frontPage(operator, overview, table, shown),
+      dataset: dataBlock(dataset(operator, overview, downloads.tables)),
+    },
+  );
+  yield page(
+    'developers-page',
+    'developers',
+    `Documentation – ${name}`,
+    `Every endpoint of the API of ${name} with examples and fields, limits, errors, caching, and an explorer.`,
+    developersPage(config, table, shown),
+  );
+  yield page(
+    'downloads-page',
+    'downloads',
+    `Downloads – ${name}`,
+    `The whole of ${name} as CSV and Parquet files, with sizes, rows and checksums.`,
+    downloadsPage(downloads, config),
+  );
+  yield page(
+    'feeds-page',
+    'feeds',
+    `Feeds – ${name}`,
+    `Feeds of ${name} in Atom and JSON: renamed groups, new owners, new usernames, new records.`,
+    feedsPage(feeds, operator.baseUrl),
+  );
+  yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };
+  // Without a measurement nothing says when it would expire, and without that it is none.
+  if (asOf !== null) yield { route: 'security-contact', key: 0, body: securityText(operator, table, asOf) };
+  yield { route: 'robots', key: 0, body: robots(table) };
+}

@@ -1,0 +1,35 @@
+/** What the pages tell of the downloads and the feeds. */
+import { FEEDS, atomRoute, jsonRoute } from '../../feed-routes.js';
+import type { Exported } from '../../exports/exports.js';
+import { EXPORT_FORMATS, exportRoute } from '../../export-routes.js';
+import { routeNamed } from '../../routes.js';
+import type { Route } from '../../routes.js';
+import type { Offers } from './index.js';
+
+export const offers = (
+  asOf: string | null,
+  table: readonly Route[],
+  exported: readonly Exported[],
+): Offers => ({
+  downloads: {
+    asOf,
+    tables: exported.map(({ table: { name, description, columns }, rows, files }) => ({
+      name,
+      description,
+      rows,
+      columns: columns.map(({ value }) => value),
+      files: EXPORT_FORMATS.map(({ format, type, words }) => ({
+        path: routeNamed(table, exportRoute(name, format)).path,
+        format: words,
+        type,
+        ...files[format],
+      })),
+    })),
+  },
+  feeds: Object.values(FEEDS).map((feed) => ({
+    title: feed.title,
+    description: feed.description,
+    atom: routeNamed(table, atomRoute(feed)).path,
+    json: routeNamed(table, jsonRoute(feed)).path,
+  })),
+});

@@ -1,0 +1,59 @@
+/** Numbers and times in words. Not by Intl, whose data differ from one build of Node to the next. */
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** `1,290`, with a minus sign instead of a hyphen. */
+export const integer = (value: number): string =>
+  `${value < 0 ? '−' : ''}${String(Math.abs(value)).replaceAll(/\B(?=(\d{3})+$)/g, ',')}`;
+
+/** A difference, with its sign. */
+export const signed = (value: number): string => (value > 0 ? `+${integer(value)}` : integer(value));
+
+/** `2 readings`, `1 reading`. */
+export const amount = (count: number, thing: string): string =>
+  `${integer(count)} ${thing}${count === 1 ? '' : 's'}`;
+
+const TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d):\d\dZ$/;
+
+/** `2026-11-20T08:00:00Z` -> `20 November 2026`. */
+export function day(time: string): string {
+  const [, year = '', month = '', dayOfMonth = ''] = TIME.exec(time) ?? [];
+  return `${Number(dayOfMonth)} ${MONTHS[Number(month) - 1] ?? ''} ${year}`;
+}
+
+/** `2026-11-20T08:00:00Z` -> `20 November 2026, 08:00 UTC`. */
+export const moment = (time: string): string => `${day(time)}, ${TIME.exec(time)?.[4] ?? ''} UTC`;
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+
+/** A size to three digits in powers of 1,000: `12.3 MB`. */
+export function size(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 999.5 && unit < UNITS.length - 1; unit += 1) value /= 1000;
+  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return `${value.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+/** What follows "every": `second`, `5 seconds`, `minute`. */
+export const interval = (seconds: number): string => span(seconds).replace(/^1 /, '');
+
+/** A number of seconds in the largest unit that says it exactly. */
+export function span(seconds: number): string {
+  if (seconds % 86_400 === 0) return amount(seconds / 86_400, 'day');
+  if (seconds % 3600 === 0) return amount(seconds / 3600, 'hour');
+  return seconds % 60 === 0 ? amount(seconds / 60, 'minute') : amount(seconds, 'second');
+}

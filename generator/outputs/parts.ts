@@ -1,0 +1,61 @@
+/**
+ * The vocabulary of documents that are made in JavaScript: what a member is called, holds and means stands beside
+ * where its value comes from, so that a document can't say one thing and its description another.
+ */
+import type { ObjectShape, Shape, ValueShape } from '../resources/shape.js';
+
+/** One member of a document: what it looks like, and its value. */
+export interface Part<Facts> {
+  readonly shape: Shape;
+  /** Undefined where an optional member is left out. */
+  readonly of: (facts: Facts) => unknown;
+}
+
+export type ValueDetails = Partial<Pick<ValueShape, 'unit' | 'values' | 'nullable' | 'optional'>>;
+
+/** What a value looks like. Never null unless the details say so. */
+export const value = (
+  name: string,
+  type: ValueShape['type'],
+  example: string | number | boolean,
+  description: string,
+  details: ValueDetails = {},
+): ValueShape => ({ is: 'value', name, type, nullable: false, description, example, ...details });
+
+export const part = <Facts>(shape: Shape, of: Part<Facts>['of']): Part<Facts> => ({ shape, of });
+
+/** An object of parts. */
+export const nested = <Facts>(
+  name: string,
+  description: string,
+  parts: readonly Part<Facts>[],
+): Part<Facts> => ({ shape: shapeOfParts(name, description, parts), of: (facts) => valuesOf(parts, facts) });
+
+/** A list of objects, each made from facts of its own. */
+export const listed = <Facts, Entry>(
+  name: string,
+  description: string,
+  parts: readonly Part<Entry>[],
+  entries: (facts: Facts) => readonly Entry[] | undefined,
+  details: Pick<ValueDetails, 'optional'> = {},
+): Part<Facts> => ({
+  shape: { is: 'list', name, description, members: parts.map(({ shape }) => shape), ...details },
+  of: (facts) => entries(facts)?.map((entry) => valuesOf(parts, entry)),
+});
+
+/** What the object of these parts looks like. */
+export const shapeOfParts = <Facts>(
+  name: string,
+  description: string,
+  parts: readonly Part<Facts>[],
+): ObjectShape => ({
+  is: 'object',
+  name,
+  nullable: false,
+  description,
+  members: parts.map(({ shape }) => shape),
+});
+
+/** The values of parts, by name and in their order. JSON leaves out what is undefined. */
+export const valuesOf = <Facts>(parts: readonly Part<Facts>[], facts: Facts): Record<string, unknown> =>
+  Object.fromEntries(parts.map(({ shape, of }) => [shape.name, of(facts)]));

@@ -1,0 +1,168 @@
+/** The published description as a value, and a judge of documents by it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { z } from 'zod';
+
+const reference = z.strictObject({ $ref: z.string().startsWith('#/components/') });
+const header = z.strictObject({
+  description: z.string().min(1),
+  required: z.literal(true).optional(),
+  schema: z.strictObject({ type: z.literal('string') }),
+  example: z.string().min(1),
+});
+const example = z.strictObject({ summary: z.string(), value: z.unknown() });
+const media = z.strictObject({
+  schema: reference.optional(),
+  example: z.unknown().optional(),
+  examples: z.record(z.string(), example).optional(),
+});
+const response = z.strictObject({
+  description: z.string().min(1),
+  headers: z.record(z.string(), reference),
+  content: z.record(z.string(), media).optional(),
+  links: z
+    .record(z.string(), z.object({ operationId: z.string(), parameters: z.record(z.string(), z.string()) }))
+    .optional(),
+});
+const parameter = z.strictObject({
+  name: z.string(),
+  in: z.enum(['path', 'query', 'header']),
+  description: z.string().min(1),
+  required: z.literal(true).optional(),
+  schema: z.record(z.string(), z.unknown()),
+  example: z.number().optional(),
+});
+const operation = z.strictObject({
+  operationId: z.string(),
+  summary: z.string(),
+  description: z.string().optional(),
+  tags: z.tuple([z.string()]),
+  parameters: z.array(z.union([reference, parameter])),
+  responses: z.record(z.string(), z.union([reference, response])),
+});
+const description = z.strictObject({
+  openapi: z.string(),
+  info: z.record(z.string(), z.unknown()),
+  externalDocs: z.object({ description: z.string(), url: z.string() }),
+  servers: z.tuple([z.object({ url: z.string() })]),
+  security: z.tuple([]),
+  tags: z.array(z.object({ name: z.string(), description: z.string() })),
+  paths: z.record(z.string(), z.strictObject({ get: operation })),
+  components: z.strictObject({
+    schemas: z.record(z.string(), z.record(z.string(), z.unknown())),
+    headers: z.record(z.string(), header),
+    responses: z.record(z.string(), response),
+    parameters: z.record(z.string(), parameter),
+  }),
+});
+
+export type Description = z.infer<typeof description>;
+export type Response = z.infer<typeof response>;
+export type Parameter = z.infer<typeof parameter>;
+type Operation = z.infer<typeof operation>;
+
+/** The description in a tree. */
+export const readDescription = (dist: string): Description =>
+  description.parse(JSON.parse(readFileSync(join(dist, 'api/v1/openapi.json'), 'utf8')));
+
+const nameIn = ({ $ref }: { readonly $ref: string }): string => $ref.split('/').at(-1) ?? '';
+
+/** A component, itself or by its reference. */
+export function named<T extends object>(
+  components: Readonly<Record<string, T>>,
+  value: NoInfer<T> | z.infer<typeof reference>,
+): T {
+  if (!('$ref' in value)) return value;
+  const found = components[nameIn(reference.parse(value))];
+  if (found === undefined) throw new Error(`no component "${JSON.stringify(value)}"`);
+  return found;
+}
+
+/** What GET of a path may be answered with a status. */
+export function responseOf(
+  { paths, components }: Description,
+  path: string,
+  status: number | 'default',
+): Response {
+  const found = paths[path]?.get.responses[String(status)];
+  if (found === undefined) throw new Error(`${path} is not said to be answered with ${status}`);
+  return named(components.responses, found);
+}
+
+/** The operation's own parameter, in its path or query; undefined where it has none. */
+export const parameterOf = ({ parameters }: Operation): Parameter | undefined =>
+  parameters.find((candidate): candidate is Parameter => 'name' in candidate && candidate.in !== 'header');
+
+/** The name of the schema of what a path answers; undefined where nothing is said of it. */
+export function schemaNameOf(description: Description, path: string): string | undefined {
+  const content = Object.values(responseOf(description, path, 200).content ?? {})[0];
+  return content?.schema && nameIn(content.schema);
+}
+
+/** A record of a JSON Schema, as far as tests look at it. */
+type Json = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The same schema, allowing only what it names: clients must bear new fields, tests must not. */
+export function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isObject(schema)) return schema;
+  const inside = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  return isObject(schema['properties']) ? { ...inside, additionalProperties: false } : inside;
+}
+
+/** Says what is wrong with a value by a schema of the description; an empty list where nothing is. */
+export type Judge = (schema: string, value: unknown) => readonly string[];
+
+/** A validator that knows the formats of the description. */
+export function validator(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  formats.default(ajv);
+  // As the description says: an integer that JSON readers keep exact.
+  ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+  return ajv;
+}
+
+/** Judges by the published schemas, or by these allowing only what they name. */
+export function judge(description: Description, strictly: boolean): Judge {
+  const ajv = validator();
+  const schemas = strictly ? closed(description.components.schemas) : description.components.schemas;
+  ajv.addSchema({ $id: 'openapi', components: { schemas } });
+  const compiled = new Map<string, ValidateFunction>();
+  return (schema, value) => {
+    const validate = compiled.get(schema) ?? ajv.compile({ $ref: `openapi#/components/schemas/${schema}` });
+    compiled.set(schema, validate);
+    validate(value);
+    return (validate.errors ?? []).map(({ instancePath, message = '' }) => `${instancePath} ${message}`);
+  };
+}
+
+/** Every place of a document that a schema names, lists as `[]`: `owner.name`, `members[].measured_at`. */
+export function placesIn(description: Description, schema: unknown, at = ''): string[] {
+  if (!isObject(schema)) return [];
+  if (typeof schema['$ref'] === 'string') {
+    return placesIn(description, description.components.schemas[nameIn({ $ref: schema['$ref'] })], at);
+  }
+  if (Array.isArray(schema['oneOf'])) return schema['oneOf'].flatMap((one) => placesIn(description, one, at));
+  if (isObject(schema['items'])) return [`${at}[]`, ...placesIn(description, schema['items'], `${at}[]`)];
+  if (!isObject(schema['properties'])) return [];
+  return Object.entries(schema['properties']).flatMap(([name, member]) => {
+    const place = at === '' ? name : `${at}.${name}`;
+    return [place, ...placesIn(description, member, place)];
+  });
+}
+
+/** Every place of a document that holds something, in the same words. */
+export function placesOf(value: unknown, at = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((entry) => [`${at}[]`, ...placesOf(entry, `${at}[]`)]);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const place = at === '' ? name : `${at}.${name}`;
+    return [place, ...placesOf(member, place)];
+  });
+}

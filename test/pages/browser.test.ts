@@ -1,0 +1,282 @@
+/** The pages in Debian's Chromium: what people see and use, with nothing loaded from elsewhere. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { temporary } from '../support/folder.js';
+import { startProxy } from '../support/proxy.js';
+import { fields } from '../support/values.js';
+import { PAGES, manifestOf, publishSite } from './site.js';
+import type { Site } from './site.js';
+
+const CHROMIUM = '/usr/bin/chromium';
+/** No sandbox, since tests may run as root; and nothing that the browser would ask for by itself. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const path = temporary();
+let site: Site;
+let browser: Browser;
+
+beforeAll(async () => {
+  [site, browser] = await Promise.all([
+    publishSite(path),
+    chromium.launch({ executablePath: CHROMIUM, args: FLAGS }),
+  ]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await site.proxy.stop();
+});
+
+/** A page, and all that should not happen on it. */
+interface Watched {
+  readonly page: Page;
+  /** Errors and warnings on the console, uncaught errors, breaches of the policy. */
+  readonly complaints: string[];
+  readonly outside: string[];
+}
+
+async function open(
+  url: string,
+  options: BrowserContextOptions = {},
+  base = site.proxy.base,
+): Promise<Watched> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const outside: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${base}/`)) outside.push(request.url());
+  });
+  await page.goto(base + url, { waitUntil: 'load' });
+  return { page, complaints, outside };
+}
+
+const violations = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));
+
+async function accessibilityOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const found = await page.evaluate('axe.run({ resultTypes: ["violations"] }).then((r) => r.violations)');
+  return violations.parse(found).map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
+
+const sidewaysOf = (page: Page): Promise<unknown> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+describe.each(PAGES)('the page %s', (url) => {
+  it.each([
+    ['a phone, light', 375, 'light'],
+    ['a desktop, dark', 1280, 'dark'],
+  ] as const)('is in order on %s', async (_, width, colorScheme) => {
+    const { page, complaints, outside } = await open(url, { viewport: { width, height: 800 }, colorScheme });
+    // What is folded away counts, too.
+    await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    expect(complaints).toEqual([]);
+    expect(outside).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('these checks', () => {
+  it('see a breach of the policy, what comes from elsewhere, and what can’t be used', async () => {
+    const { page, complaints, outside } = await open('/feeds');
+    await page.evaluate(
+      `document.body.insertAdjacentHTML('beforeend', '<img src="http://127.0.0.1:9/x.png"><p style="color: red">');
+      document.querySelector('h1').insertAdjacentHTML('afterend', '<button></button>');`,
+    );
+    await expect.poll(() => outside).toEqual(['http://127.0.0.1:9/x.png']);
+    await expect.poll(() => complaints.length).toBeGreaterThanOrEqual(2);
+    expect((await accessibilityOf(page)).map((each) => each.split(':')[0])).toContain('button-name');
+    await page.context().close();
+  });
+});
+
+describe('without scripts', () => {
+  it('the documentation is there, and the explorer is not', async () => {
+    const { page } = await open('/developers', { javaScriptEnabled: false });
+    expect(await page.locator('#explorer').isVisible()).toBe(false);
+    expect(await page.locator('.endpoint').count()).toBe(9);
+    expect(await page.locator('code.json').first().innerText()).toContain('"version": 1');
+    await page.context().close();
+  });
+});
+
+const status = (page: Page): Promise<string> => page.locator('#explorer-status').innerText();
+
+async function send(page: Page, endpoint: string, value?: string): Promise<string> {
+  await page.locator('#explorer-endpoint').selectOption({ index: await indexOf(page, endpoint) });
+  if (value !== undefined) await page.locator('#explorer-value').fill(value);
+  await page.locator('#explorer button[type=submit]').click();
+  await expect.poll(() => status(page), { timeout: 10_000 }).toMatch(/^(\d{3} |No answer)/);
+  return status(page);
+}
+
+async function indexOf(page: Page, endpoint: string): Promise<number> {
+  const options = await page.locator('#explorer-endpoint option').allInnerTexts();
+  const found = options.findIndex((option) => option.split(/\s/)[0] === endpoint);
+  if (found === -1) throw new Error(`the explorer has no "${endpoint}": ${options.join(', ')}`);
+  return found;
+}
+
+const NAMED = /curl "([^"]*)"/;
+const asked = async (page: Page): Promise<string> =>
+  NAMED.exec(await page.locator('#explorer-curl').innerText())?.[1] ?? '';
+
+const readingOf = (day: number) => ({ measured_at: `2026-11-0${day}T00:00:00Z`, member_count: day });
+
+describe('the explorer', () => {
+  it('shows what each endpoint answers, as the line of curl gets it', async () => {
+    const { page, complaints, outside } = await open('/developers');
+    const listed = z
+      .object({ endpoints: z.array(z.object({ path: z.string() })) })
+      .parse(await (await site.proxy.get('/api/v1')).json());
+    // The first snapshot has no change list to show.
+    const shown = [
+      ...listed.endpoints.map((endpoint) => endpoint.path),
+      '/snapshot.json',
+      '/changes/index.json',
+    ];
+    expect(await page.locator('#explorer-endpoint option').count()).toBe(shown.length + 1);
+    for (const endpoint of shown) {
+      expect(await send(page, endpoint), endpoint).toMatch(/^200 OK/);
+      const more = page.locator('#explorer-more');
+      if (await more.isVisible()) await more.click();
+      const body: unknown = JSON.parse(await page.locator('#explorer-body').innerText());
+      expect(body, endpoint).toEqual(await (await fetch(await asked(page))).json());
+      expect(await page.locator('#explorer-headers').innerText()).toContain('etag');
+      const chart = page.locator('#explorer-chart');
+      await expect.poll(() => chart.isVisible(), { message: endpoint }).toBe(endpoint.includes('group/'));
+    }
+    expect(complaints).toEqual([]);
+    expect(outside).toEqual([]);
+    await page.context().close();
+  });
+
+  it('draws the history of a group with its gaps, and says how many there are', async () => {
+    const { page } = await open('/developers');
+    await send(page, '/api/v1/group/{id}');
+    await page.locator('#explorer-plot canvas').waitFor();
+    const text = await page.locator('#explorer-chart-text').innerText();
+    const history = z
+      .object({ members: z.array(z.object({ member_count: z.int() })) })
+      .parse(
+        await (await fetch((await asked(page)).replace(/\/api\/v1(\/group\/\d+)/, '$1/history.json'))).json(),
+      );
+    expect(text).toContain(`Member history: ${history.members.length} readings`);
+    expect(text).toMatch(/(no gaps|1 gap|\d+ gaps)/);
+    const url = manifestOf(site.out).routes.find(({ name }) => name === 'chart-script')?.path;
+    const line = await page.evaluate(
+      `import('${url}').then(({ lineOf }) => lineOf(${JSON.stringify([1, 2, 3, 7, 8].map(readingOf))}))`,
+    );
+    // uPlot draws no line over a null.
+    expect(line).toMatchObject({ counts: [1, 2, 3, null, 7, 8], gaps: 1 });
+    expect(await accessibilityOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows a 404 and a 400 as what they are', async () => {
+    const { page } = await open('/developers', { viewport: { width: 375, height: 800 } });
+    expect(await send(page, '/api/v1/group/{id}', '999999999')).toMatch(/^404 Not found/);
+    expect(await page.locator('#explorer-body').innerText()).toContain('"error": "not_found"');
+    expect(await page.locator('#explorer-chart').isVisible()).toBe(false);
+    expect(await send(page, '/api/v1/user/{id}', '<b>"1/../&')).toMatch(/^400 Invalid path/);
+    expect(await send(page, '/api/v1/largest', '201')).toMatch(/^400 Invalid limit/);
+    expect(await asked(page)).toBe(`${site.proxy.base}/api/v1/largest?limit=201`);
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    await page.context().close();
+  });
+
+  it('at a 429 says when the next request passes, and then it does', async () => {
+    const proxy = await startProxy(site.out, ['--api-tokens', '20', '--api-refill-seconds', '3']);
+    try {
+      const { page } = await open('/developers', {}, proxy.base);
+      while ((await proxy.get('/api/v1/stats')).status !== 429);
+      expect(await send(page, '/api/v1/stats')).toMatch(/^429 Too many requests/);
+      expect(await page.locator('#explorer-wait').innerText()).toMatch(/passes in [123] s/);
+      const button = page.locator('#explorer button[type=submit]');
+      expect(await button.isDisabled()).toBe(true);
+      await expect.poll(() => button.isDisabled(), { timeout: 5000 }).toBe(false);
+      expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
+      await page.context().close();
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  it('says so when there is no answer', async () => {
+    const { page } = await open('/developers');
+    await page.context().setOffline(true);
+    expect(await send(page, '/api/v1/group/{id}', '1')).toBe('No answer: this device is offline.');
+    await page.context().setOffline(false);
+    expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
+    await page.context().close();
+  });
+
+  it('is used by keyboard alone', async () => {
+    const { page } = await open('/developers');
+    await page.locator('#explorer-value').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => status(page)).toMatch(/^200 OK/);
+    await page.context().close();
+  });
+});
+
+describe('a page of another origin', () => {
+  it('reads answers and the headers that matter', async () => {
+    const proxy = await startProxy(site.out, ['--api-tokens', '2', '--api-refill-seconds', '60']);
+    const elsewhere = createServer((_, response) => response.end('<!DOCTYPE html><title>Elsewhere</title>'));
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+    const { port } = elsewhere.address() as AddressInfo;
+    try {
+      const { page } = await open('/', {}, `http://127.0.0.1:${port}`);
+      const read = async (url: string) =>
+        fields(
+          await page.evaluate(
+            `fetch(${JSON.stringify(proxy.base + url)}, { cache: 'no-store' }).then(async (answer) => ({
+              status: answer.status,
+              etag: answer.headers.get('ETag'),
+              policy: answer.headers.get('RateLimit-Policy'),
+              retryAfter: answer.headers.get('Retry-After'),
+              body: await answer.json(),
+            }))`,
+          ),
+        );
+      expect(await read('/api/v1/stats')).toMatchObject({
+        status: 200,
+        etag: expect.stringMatching(/^"\w+"$/) as unknown,
+        policy: '"api";q=2;w=120',
+        retryAfter: null,
+      });
+      expect(await read('/api/v1/group/x')).toMatchObject({ status: 400, body: { error: 'invalid_id' } });
+      const refused = await read('/api/v1/stats');
+      expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited' } });
+      expect(Number(refused['retryAfter'])).toBeGreaterThan(0);
+      await page.context().close();
+    } finally {
+      elsewhere.close();
+      await proxy.stop();
+    }
+  });
+});

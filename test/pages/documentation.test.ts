@@ -1,0 +1,400 @@
+/** The documentation is true: what it shows is what the service answers, and what it names is there. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { PROBLEMS } from '../../proxy/problems.js';
+import { published } from '../support/build.js';
+import { temporary } from '../support/folder.js';
+import { changeRegister, writeRegister } from '../support/register.js';
+import { readTree } from '../support/tree.js';
+import { fields } from '../support/values.js';
+import { PAGES, between, codeOf, manifestOf, publishSite, textOf } from './site.js';
+import type { Site } from './site.js';
+
+const path = temporary();
+const run = promisify(execFile);
+let site: Site;
+let pages: ReadonlyMap<string, string>;
+
+beforeAll(async () => {
+  site = await publishSite(path);
+  pages = new Map(
+    await Promise.all(PAGES.map(async (page) => [page, await (await site.proxy.get(page)).text()] as const)),
+  );
+});
+
+afterAll(() => site.proxy.stop());
+
+const developers = (): string => pages.get('/developers') ?? '';
+/** The same, asked of the service under test instead of where it says that it is. */
+const here = (text: string): string => text.replaceAll(site.base, site.proxy.base);
+
+describe('every curl line of a page', () => {
+  it('is answered as it says', async () => {
+    const lines = [...pages].flatMap(([page, html]) =>
+      codeOf(html)
+        .flatMap((code) => code.split('\n'))
+        .filter((line) => line.startsWith('curl '))
+        .map((line) => ({ page, line })),
+    );
+    expect(lines.length).toBeGreaterThan(14);
+    const cwd = path('curl');
+    mkdirSync(cwd);
+    for (const { page, line } of lines) {
+      expect(line).toContain(site.base);
+      const told = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
+      const { stdout } = await run('sh', ['-c', `${here(line)} ${told}`], { cwd, maxBuffer: 1e9 });
+      const type = ['/downloads', '/feeds'].includes(page) ? '' : 'application/json; charset=utf-8';
+      const expected = line.includes('/abc') ? '400 application/problem+json' : `200 ${type}`;
+      expect(stdout.split('\n').at(-1), line).toContain(expected);
+      // The next line is to get something anew.
+      rmSync(join(cwd, 'etag.txt'), { force: true });
+    }
+  });
+
+  it('with the ETag of the last answer gets nothing anew', async () => {
+    const line = codeOf(developers()).find((code) => code.includes('--etag-save')) ?? '';
+    const cwd = path('etag');
+    mkdirSync(cwd);
+    const ask = async (): Promise<string> =>
+      (await run('sh', ['-c', `${here(line)} --silent --include`], { cwd })).stdout;
+    expect(await ask()).toMatch(/^HTTP\/1\.1 200/);
+    expect(await ask()).toMatch(/^HTTP\/1\.1 304/);
+  });
+});
+
+/** What the first request prints. */
+const printed = async (): Promise<unknown> => {
+  const url = /curl "[^"]*(\/api\/v1\/group\/\d+)"/.exec(textOf(developers()))?.[1] ?? '';
+  const group = fields(await (await site.proxy.get(url)).json());
+  return `${String(group['name'])} ${String(group['member_count'])}\n`;
+};
+
+describe('the first request', () => {
+  it('works in JavaScript', async () => {
+    const code = codeOf(developers()).find((each) => each.startsWith('const answer')) ?? '';
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', here(code)]);
+    expect(stdout).toBe(await printed());
+  });
+
+  it('works in Python', async () => {
+    const code = codeOf(developers()).find((each) => each.startsWith('import json')) ?? '';
+    const { stdout } = await run('python3', ['-c', here(code)], { env: { ...process.env, PYTHONUTF8: '1' } });
+    expect(stdout).toBe(await printed());
+  });
+});
+
+/** A sample as JSON, with `{"…": 7}` where it says that 7 entries are left out. */
+const readSample = (text: string): unknown =>
+  JSON.parse(text.replaceAll(/^( *)… (\d+) more$/gm, '$1{"…": $2}'));
+
+/** The value, cut where the sample is cut. */
+function cutLike(value: unknown, shown: unknown): unknown {
+  if (Array.isArray(value) && Array.isArray(shown)) {
+    const entries: readonly unknown[] = value;
+    const cut = shown.findIndex((entry) => typeof entry === 'object' && entry !== null && '…' in entry);
+    if (cut === -1) return entries.map((entry, index) => cutLike(entry, shown[index]));
+    const kept = entries.slice(0, cut).map((entry, index) => cutLike(entry, shown[index]));
+    return [...kept, { '…': entries.length - cut }];
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const like = typeof shown === 'object' && shown !== null ? fields(shown) : {};
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cutLike(member, like[key])]));
+}
+
+const samples = (): [url: string, text: string][] =>
+  [...developers().matchAll(/<code class="json" data-url="([^"]*)">([^]*?)<\/code>/g)].map(
+    ([, url = '', text = '']) => [textOf(url), textOf(text)],
+  );
+
+describe('every sample', () => {
+  it('is what the service answers, cut where it says so', async () => {
+    expect(samples()).toHaveLength(10);
+    for (const [url, text] of samples()) {
+      const answer: unknown = await (await site.proxy.get(url)).json();
+      expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
+    }
+  });
+
+  it('that is not cut is the whole answer, indented by two', async () => {
+    const whole = samples().filter(([, text]) => !text.includes('…'));
+    expect(whole.length).toBeGreaterThan(5);
+    for (const [url, text] of whole) {
+      const answer: unknown = await (await site.proxy.get(url)).json();
+      expect(text, url).toBe(JSON.stringify(answer, null, 2));
+    }
+  });
+
+  it('shows each endpoint that the index lists', async () => {
+    const index = z
+      .object({ endpoints: z.array(z.object({ path: z.string() })) })
+      .parse(await (await site.proxy.get('/api/v1')).json());
+    const headings = between(developers(), '<span class="method">GET</span>', '</h3>').map((html) =>
+      textOf(html).trim(),
+    );
+    expect(headings).toEqual(index.endpoints.map((endpoint) => endpoint.path));
+  });
+});
+
+/** Every place of a document that holds something: `owner.id`, `members[].measured_at`; nulls are noted apart. */
+function places(value: unknown, at: string, found: Map<string, boolean>): void {
+  if (Array.isArray(value)) {
+    for (const entry of value) if (typeof entry === 'object') places(entry, `${at}[]`, found);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    const place = at === '' ? key : `${at}.${key}`;
+    found.set(place, (found.get(place) ?? false) || member === null);
+    places(member, place, found);
+  }
+}
+
+/** Documented places, and what is said of null. */
+const documented = (route: string): Map<string, string> => {
+  const begin = developers().indexOf(`id="endpoint-${route}"`);
+  const table = between(developers().slice(begin), '<tbody>', '</tbody>')[0] ?? '';
+  return new Map(
+    between(table, '<tr>', '</tr>').map((row) => {
+      const [nullness] = [...row.matchAll(/<td>([^<]*)<\/td>/g)].slice(2).map(([, cell]) => cell ?? '');
+      return [textOf(between(row, '<th scope="row">', '</th>')[0] ?? ''), nullness ?? ''];
+    }),
+  );
+};
+
+const patterns = () =>
+  manifestOf(site.out).routes.map(({ name, file }) => ({
+    name,
+    pattern: new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '\\d+')}$`),
+  }));
+
+describe('every table of fields', () => {
+  it.each([
+    'index',
+    'group',
+    'user',
+    'game',
+    'item',
+    'largest',
+    'stats',
+    'group-history',
+    'user-usernames',
+    'snapshot',
+    'changes',
+  ])('of "%s" names what its documents hold, and nothing else', (route) => {
+    const pattern = patterns().find(({ name }) => name === route)?.pattern ?? /^$/;
+    const found = new Map<string, boolean>();
+    for (const [file, { text }] of readTree(site.out)) {
+      if (pattern.test(file)) places(JSON.parse(text), '', found);
+    }
+    const told = documented(route);
+    expect([...found.keys()].filter((place) => !told.has(place))).toEqual([]);
+    const absent = [...told].filter(([place, nullness]) => !found.has(place) && nullness !== 'may be absent');
+    // What is inside something that may be absent is there only with it.
+    const optional = [...told].filter(([, nullness]) => nullness === 'may be absent').map(([place]) => place);
+    expect(absent.filter(([place]) => !optional.some((outer) => place.startsWith(outer)))).toEqual([]);
+    const nulls = [...found].filter(([, isNull]) => isNull).map(([place]) => place);
+    expect(nulls.filter((place) => told.get(place) !== 'may be null')).toEqual([]);
+  });
+});
+
+describe('the table of fields of a change list', () => {
+  it('names what one holds, and nothing else', async () => {
+    const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }, { id: 2 }] });
+    const out = path('twice');
+    await published({ register, out });
+    changeRegister(register, 'UPDATE items SET price = 5 WHERE id = 1; DELETE FROM items WHERE id = 2');
+    await published({ register, out, acceptRemovals: true });
+    const found = new Map<string, boolean>();
+    places(JSON.parse(readFileSync(join(out, 'changes/2.json'), 'utf8')), '', found);
+    expect([...documented('change-list').keys()]).toEqual([...found.keys()]);
+  });
+});
+
+describe('the errors', () => {
+  it('are those of the proxy, each at its anchor', () => {
+    const told = between(developers(), '<div id="error-', '</dt>').map((html) =>
+      textOf(html.slice(html.indexOf('<dt>'))).trim(),
+    );
+    expect(told).toEqual(
+      Object.entries(PROBLEMS).map(([code, { status, title }]) => `${code} ${status} ${title}`),
+    );
+    for (const code of Object.keys(PROBLEMS)) expect(developers()).toContain(`id="error-${code}"`);
+  });
+
+  it('lead here by their type', async () => {
+    const { type } = fields(await (await site.proxy.get('/nothing')).json());
+    expect(type).toBe(`${site.base}/developers#error-not_found`);
+  });
+});
+
+describe('the headers', () => {
+  it('that the page names for caching are those that are sent', async () => {
+    for (const url of ['/api/v1/stats', '/developers', '/group/0', '/nothing']) {
+      const { headers } = await site.proxy.get(url);
+      expect(developers(), url).toContain(`<code>${headers.get('cache-control')}</code>`);
+    }
+  });
+
+  it('that scripts may read are those that the proxy exposes', async () => {
+    const { headers } = await site.proxy.get('/api/v1');
+    expect(developers()).toContain(`<code>${headers.get('access-control-expose-headers')}</code>`);
+  });
+
+  it('of an answer are all explained', async () => {
+    const { headers } = await site.proxy.get('/api/v1/largest', { headers: { 'Accept-Encoding': 'br' } });
+    const ofHttp = new Set(['connection', 'keep-alive', 'date', 'content-type', 'transfer-encoding']);
+    const explained = new Set(
+      [...developers().matchAll(/<th scope="row"><code>([\w-]+)<\/code><\/th>/g)].map(([, name]) =>
+        name?.toLowerCase(),
+      ),
+    );
+    expect([...headers.keys()].filter((name) => !explained.has(name) && !ofHttp.has(name))).toEqual([]);
+  });
+});
+
+describe('every link of a page', () => {
+  it('leads somewhere, fragments included', async () => {
+    const targets = new Set(
+      [...pages].flatMap(([page, html]) =>
+        [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(
+          ([, url]) => new URL(textOf(url ?? ''), site.base + page),
+        ),
+      ),
+    );
+    const own = [...targets].filter(({ origin }) => origin === site.base);
+    expect(own.length).toBeGreaterThan(60);
+    for (const { pathname, search, hash } of own) {
+      const answer = await site.proxy.get(pathname + search);
+      expect(answer.status, pathname + search).toBe(200);
+      const begin = hash === '' ? '' : ` id="${hash.slice(1)}"`;
+      expect(await answer.text(), pathname + hash).toContain(begin);
+    }
+  });
+
+  it('of a script to another leads to the version that is published', async () => {
+    const scripts = manifestOf(site.out).routes.filter((route) => route.path.endsWith('.js'));
+    expect(scripts).toHaveLength(6);
+    let imports = 0;
+    for (const { path: script } of scripts) {
+      const text = await (await site.proxy.get(script)).text();
+      for (const [, url = ''] of text.matchAll(/(?:from |import\()'([^']*)'/g)) {
+        expect(url).toMatch(/^\/assets\/[\w-]+\.js\?v=[0-9a-f]{10}$/);
+        expect((await site.proxy.get(url)).status, url).toBe(200);
+        imports += 1;
+      }
+    }
+    expect(imports).toBeGreaterThan(4);
+  });
+});
+
+describe('what is found by its well-known name', () => {
+  it('is a catalog that leads to the API and its descriptions, and names itself on HEAD', async () => {
+    const answer = await site.proxy.get('/.well-known/api-catalog');
+    expect(answer.headers.get('content-type')).toBe(
+      'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    );
+    const link = z.array(z.object({ href: z.string() }));
+    const { linkset } = z
+      .object({
+        linkset: z.array(
+          z.object({
+            anchor: z.string(),
+            item: link.optional(),
+            'service-desc': link.optional(),
+            'service-doc': link.optional(),
+          }),
+        ),
+      })
+      .parse(await answer.json());
+    const hrefs = linkset.flatMap((context) => [
+      context.anchor,
+      ...[context.item, context['service-desc'], context['service-doc']].flatMap(
+        (links) => links?.map(({ href }) => href) ?? [],
+      ),
+    ]);
+    expect(new Set(hrefs)).toEqual(
+      new Set(
+        ['/.well-known/api-catalog', '/api/v1', '/api/v1/openapi.json', '/developers'].map(
+          (each) => site.base + each,
+        ),
+      ),
+    );
+    for (const href of hrefs) expect((await fetch(here(href))).status, href).toBe(200);
+    const head = await site.proxy.get('/.well-known/api-catalog', { method: 'HEAD' });
+    expect(head.headers.get('link')).toContain('</.well-known/api-catalog>; rel="api-catalog"');
+  });
+
+  it('is whom to tell of a security problem, until half a year after the last measurement', async () => {
+    const lines = (await (await site.proxy.get('/.well-known/security.txt')).text()).split('\n');
+    const asOf = Date.parse(manifestOf(site.out).as_of);
+    const expires = new Date(asOf + 180 * 86_400_000).toISOString().replace('.000', '');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'Contact: mailto:register@register.example',
+        `Expires: ${expires}`,
+        `Canonical: ${site.base}/.well-known/security.txt`,
+      ]),
+    );
+  });
+
+  it('keeps crawlers from records and downloads, not from pages', async () => {
+    const rules = (await (await site.proxy.get('/robots.txt')).text())
+      .split('\n')
+      .flatMap((line) => /^Disallow: (.+)$/.exec(line)?.[1] ?? []);
+    for (const page of PAGES) expect(rules.filter((rule) => page.startsWith(rule))).toEqual([]);
+    for (const file of ['/api/v1/group/7', '/group/7/history.json', '/downloads/groups.csv']) {
+      expect(
+        rules.some((rule) => file.startsWith(rule)),
+        file,
+      ).toBe(true);
+    }
+  });
+});
+
+describe('the dataset', () => {
+  it('of the front page says in JSON-LD what the register is', () => {
+    const data = fields(
+      JSON.parse(between(pages.get('/') ?? '', '<script type="application/ld+json">', '</script>')[0] ?? ''),
+    );
+    expect(data).toMatchObject({
+      '@context': 'https://schema.org/',
+      '@type': 'Dataset',
+      name: 'The Example Register',
+      license: 'https://creativecommons.org/licenses/by/4.0/',
+      isAccessibleForFree: true,
+      dateModified: manifestOf(site.out).as_of,
+    });
+  });
+});
+
+/** The size of a file as it travels. */
+function packed(file: string): number {
+  const whole = join(site.out, file);
+  const compressed = `${whole}.br`;
+  return statSync(existsSync(compressed) ? compressed : whole).size;
+}
+
+describe('all that a page loads', () => {
+  it('is a few tens of kB, compressed', () => {
+    const front = packed('index.html') + packed('assets/style.css');
+    const scripts = [
+      'uplot.js',
+      'uplot.css',
+      'explorer.js',
+      'request.js',
+      'highlight.js',
+      'chart.js',
+      'gaps.js',
+    ];
+    const docs = [...scripts, 'style.css'].reduce(
+      (sum, file) => sum + packed(`assets/${file}`),
+      packed('developers.html'),
+    );
+    expect(front).toBeLessThan(15_000);
+    expect(docs).toBeLessThan(60_000);
+  });
+});

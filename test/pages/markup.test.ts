@@ -1,0 +1,181 @@
+/** The pages as HTML: valid whatever names the register holds, and with whatever is offered. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HtmlValidate } from 'html-validate';
+import { describe, expect, it } from 'vitest';
+import { buildConfig } from '../../generator/config.js';
+import { pages } from '../../generator/outputs/pages/index.js';
+import type { Offers } from '../../generator/outputs/pages/index.js';
+import { Shown } from '../../generator/outputs/pages/shown.js';
+import { Register } from '../../generator/register/open.js';
+import { overview } from '../../generator/register/published.js';
+import { routes } from '../../generator/routes.js';
+import { OPERATOR, published } from '../support/build.js';
+import { temporary } from '../support/folder.js';
+import { writeRegister } from '../support/register.js';
+import { hashes, readTree } from '../support/tree.js';
+import { between } from './site.js';
+
+const path = temporary();
+const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
+const FILES = ['index.html', 'developers.html', 'downloads.html', 'feeds.html'];
+
+async function complaintsOf(html: string): Promise<string[]> {
+  const { results } = await validator.validateString(html);
+  return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => `${ruleId}: ${message}`));
+}
+
+async function built(content: Parameters<typeof writeRegister>[1]): Promise<Record<string, string>> {
+  const out = path('dist');
+  await published({ register: writeRegister(path('register.sqlite'), content), out });
+  return Object.fromEntries(FILES.map((file) => [file, readFileSync(join(out, file), 'utf8')]));
+}
+
+const HOSTILE = '</script><script>alert(1)</script><!-- "\'& \u202Eרע מאוד';
+
+describe('pages', () => {
+  it('are valid without a single record', async () => {
+    const files = await built('');
+    for (const [file, html] of Object.entries(files)) expect(await complaintsOf(html), file).toEqual([]);
+    expect(files['index.html']).toContain('Nothing has been measured yet.');
+  });
+
+  it('are valid with names that try to be markup, and isolate and escape them', async () => {
+    const files = await built({
+      groups: [
+        { id: 1, name: HOSTILE, member_count: 5, description: '<!--<script>' },
+        { id: 2, name: null, member_count: 4 },
+        { id: 3, name: 'W'.repeat(400), member_count: 3 },
+      ],
+      group_member_readings: [1, 2, 3].map((day) => ({
+        group_id: 1,
+        measured_at: `2026-11-0${day}T08:00:00Z`,
+        member_count: 2 + day,
+      })),
+      users: [{ id: 1, username: HOSTILE }],
+    });
+    for (const [file, html] of Object.entries(files)) {
+      expect(await complaintsOf(html), file).toEqual([]);
+      expect(html, file).not.toContain('<script>alert');
+    }
+    expect(between(files['index.html'] ?? '', '<bdi>', '</bdi>')[0]).toBe(
+      '&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &quot;&#39;&amp; \u202Eרע מאוד',
+    );
+    expect(files['index.html']).toContain('Group 2');
+  });
+
+  it('have no style and no script in them but data, as their policy demands', async () => {
+    for (const html of Object.values(await built(''))) {
+      expect(html).not.toMatch(/ style="| on\w+="|<style/);
+      const inline = [...html.matchAll(/<script(?![^>]*\bsrc=)([^>]*)>/g)].map(
+        ([, attributes]) => attributes,
+      );
+      for (const attributes of inline) expect(attributes).toMatch(/type="application\/(ld\+)?json"/);
+    }
+  });
+
+  it('are the same bytes from the same register', async () => {
+    const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+    const [one, two] = [path('one'), path('two')];
+    await published({ register, out: one, at: '2026-12-01T00:00:00Z' });
+    await published({ register, out: two, at: '2031-12-01T00:00:00Z', layout: 'bucketed' });
+    const [first, second] = [hashes(readTree(one)), hashes(readTree(two))];
+    for (const file of [...FILES, 'assets/explorer.js', '.well-known/security.txt', 'robots.txt']) {
+      expect(first[file], file).toBeDefined();
+      expect(second[file], file).toBe(first[file]);
+    }
+  });
+});
+
+const SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const OFFERS: Offers = {
+  downloads: {
+    asOf: '2026-11-20T08:00:00Z',
+    tables: ['groups', 'usernames'].map((name) => ({
+      name,
+      description: `Every one of ${name}.`,
+      rows: 12_345,
+      columns: [
+        { name: 'id', type: 'id', nullable: false, description: 'Numeric id.' },
+        { name: 'member_count', type: 'count', unit: 'members', nullable: true, description: 'Members.' },
+      ],
+      files: [
+        {
+          path: `/downloads/${name}.csv`,
+          format: 'CSV',
+          type: 'text/csv',
+          bytes: 34_900_000,
+          sha256: SHA256,
+        },
+        {
+          path: `/downloads/${name}.parquet`,
+          format: 'Parquet',
+          type: 'application/vnd.apache.parquet',
+          bytes: 999,
+          sha256: SHA256,
+        },
+      ],
+    })),
+  },
+  feeds: [
+    {
+      title: 'All <changes>',
+      description: 'Names & owners',
+      atom: '/feeds/all.atom',
+      json: '/feeds/all.json',
+    },
+  ],
+};
+
+/** All that is rendered with the offers, by route. */
+const rendered = (): ReadonlyMap<string, string> => {
+  const file = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+  const config = buildConfig({ register: file, out: path('dist'), operator: OPERATOR });
+  const register = Register.open(file);
+  try {
+    const all = pages(config, overview(register), routes('url'), new Shown(register), OFFERS);
+    return new Map([...all].map(({ route, body }) => [route, body]));
+  } finally {
+    register.close();
+  }
+};
+
+describe('what others offer', () => {
+  it('is told with rows, sizes, checksums, columns and warnings', async () => {
+    const html = rendered().get('downloads-page') ?? '';
+    expect(await complaintsOf(html)).toEqual([]);
+    for (const text of [
+      '12,345 rows',
+      '34.9 MB',
+      '999 bytes',
+      SHA256,
+      'Spreadsheets evaluate',
+      'may be null',
+      'members',
+    ]) {
+      expect(html).toContain(text);
+    }
+    for (const { files } of OFFERS.downloads.tables) {
+      for (const file of files) expect(html).toContain(`href="${file.path}"`);
+    }
+    // The largest file is the one that resuming is worth most for.
+    expect(html).toMatch(/curl -O -C - "[^"]*\/downloads\/groups\.csv"/);
+  });
+
+  it('is what feed readers find on the page of the feeds', async () => {
+    const html = rendered().get('feeds-page') ?? '';
+    expect(await complaintsOf(html)).toEqual([]);
+    expect(html).toContain(
+      '<link rel="alternate" href="/feeds/all.atom" type="application/atom+xml" title="All &lt;changes&gt;">',
+    );
+    expect(html).toContain('Names &amp; owners');
+  });
+
+  it('is in the dataset of the front page', () => {
+    const html = rendered().get('front-page') ?? '';
+    const block = between(html, '<script type="application/ld+json">', '</script>')[0] ?? '';
+    expect(JSON.parse(block)).toMatchObject({ '@type': 'Dataset' });
+    expect(block).toContain('/downloads/groups.csv');
+    expect(block).toContain('application/vnd.apache.parquet');
+  });
+});
