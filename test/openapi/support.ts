@@ -33,7 +33,7 @@ const parameter = z.strictObject({
   description: z.string().min(1),
   required: z.literal(true).optional(),
   schema: z.record(z.string(), z.unknown()),
-  example: z.number().optional(),
+  example: z.union([z.number(), z.string()]).optional(),
 });
 const operation = z.strictObject({
   operationId: z.string(),

@@ -30,7 +30,9 @@ const OF_PATHS: readonly ProblemCode[] = ['invalid_id', 'invalid_path', 'not_fou
 export function problemsOf({ parameters = [] }: Pick<Route, 'parameters'>): readonly ProblemCode[] {
   const possible = new Set<ProblemCode>(ANYWHERE);
   for (const parameter of parameters) {
-    if (parameter.in === 'path') for (const code of OF_PATHS) possible.add(code);
+    if (parameter.type === 'id') for (const code of OF_PATHS) possible.add(code);
+    // What is no month is no path of the service.
+    else if (parameter.type === 'month') possible.add('not_found');
     else possible.add('invalid_limit');
   }
   return PROBLEMS.map(({ code }) => code).filter((code) => possible.has(code));

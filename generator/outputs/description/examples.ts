@@ -1,4 +1,5 @@
 /** Real documents of the tree to show, picked while everything is rendered. */
+import { archiveText } from '../../archive-keys.js';
 import { filler, urlTemplate } from '../../routes.js';
 import type { Route } from '../../routes.js';
 import type { Output } from '../output.js';
@@ -32,8 +33,13 @@ interface Choice {
 
 export class Examples {
   readonly #choices: ReadonlyMap<string, Choice>;
+  /** The first of the months of each route that has some. */
+  readonly #months = new Map<string, number | undefined>();
 
   constructor(table: readonly Route[]) {
+    for (const { name, parameters = [] } of table) {
+      if (parameters.some(({ type }) => type === 'month')) this.#months.set(name, undefined);
+    }
     const shown = table.filter(({ name }) => documentOf(name) !== undefined);
     this.#choices = new Map(
       shown.map((route) => [
@@ -59,6 +65,8 @@ export class Examples {
 
   #consider({ route, key, body }: Output): void {
     const choice = this.#choices.get(route);
+    if (choice === undefined && this.#months.has(route) && this.#months.get(route) === undefined)
+      this.#months.set(route, key);
     if (choice === undefined || choice.candidates >= CANDIDATES) return;
     const { urlOf, named } = choice;
     if (named === undefined ? body.length > MAX_LENGTH : urlOf(key) !== named) return;
@@ -67,6 +75,12 @@ export class Examples {
     if (shown <= choice.shows) return;
     choice.shows = shown;
     choice.example = { key, url: urlOf(key), body };
+  }
+
+  /** A month, or a part of one, that a route has a document of. */
+  month(route: string): string | undefined {
+    const key = this.#months.get(route);
+    return key === undefined ? undefined : archiveText(key);
   }
 
   /** The document to show for a route; undefined where there is none, or none of a size to show. */

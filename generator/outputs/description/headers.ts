@@ -159,6 +159,15 @@ const RULES: readonly HeaderRule[] = [
     always: true,
   },
   {
+    name: 'Content-Disposition',
+    description: 'The name to save it under, with the day of the newest reading.',
+    example: ({ status, route }) =>
+      isContent(status) && route.class === 'download'
+        ? 'attachment; filename="groups-2026-11-20.csv"'
+        : undefined,
+    always: true,
+  },
+  {
     name: 'Content-Length',
     description: 'The size of the body.',
     example: ({ status }) => (isContent(status) || status >= 400 ? '1873' : undefined),

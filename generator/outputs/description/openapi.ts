@@ -30,7 +30,7 @@ export function* openapi(
   const components = new Components(limits, operator.baseUrl);
   const described = table.filter(isDescribed);
   const paths = Object.fromEntries(
-    described.map((route) => [route.path, { get: operationOf(route, components, examples.of(route.name)) }]),
+    described.map((route) => [route.path, { get: operationOf(route, components, examples) }]),
   );
   const tags = TAGS.filter(({ name }) => described.some((route) => tagOf(route) === name));
   const body = JSON.stringify({

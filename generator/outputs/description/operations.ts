@@ -6,7 +6,7 @@ import { answersOf } from './answers.js';
 import type { Answer } from './answers.js';
 import type { Components } from './components.js';
 import { documentOf } from './documents.js';
-import type { Example } from './examples.js';
+import type { Example, Examples } from './examples.js';
 import { pascal, referTo, typeOf } from './schemas.js';
 import type { Schema } from './schemas.js';
 
@@ -54,19 +54,19 @@ export function tagOf(route: Route): string {
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-function parameterOf(parameter: Parameter, example: Example | undefined): Schema {
+function parameterOf(parameter: Parameter, shown: number | string | undefined): Schema {
   const { name, in: place, description } = parameter;
-  const shown = example === undefined ? {} : { example: example.key };
+  const example = shown === undefined ? {} : { example: shown };
   if (parameter.in === 'path') {
     const schema =
       parameter.type === 'month'
         ? { type: 'string', pattern: `^${ARCHIVE_PATTERN}$` }
-        : typeOf({ type: 'id' });
-    return { name, in: place, required: true, description: sentence(description), schema, ...shown };
+        : typeOf({ type: parameter.type });
+    return { name, in: place, required: true, description: sentence(description), schema, ...example };
   }
   const { minimum, maximum, default: byDefault } = parameter;
   const schema = { type: parameter.type, minimum, maximum, default: byDefault };
-  return { name, in: place, description: sentence(description), schema, ...shown };
+  return { name, in: place, description: sentence(description), schema, ...example };
 }
 
 /** Request headers that any URL takes, by the name of their component. */
@@ -135,7 +135,9 @@ const OTHERWISE: Answer = {
 };
 
 /** GET of a route. */
-export function operationOf(route: Route, components: Components, example: Example | undefined): Schema {
+export function operationOf(route: Route, components: Components, examples: Examples): Schema {
+  const example = examples.of(route.name);
+  const shown = example?.key ?? examples.month(route.name);
   const { name, description, parameters = [] } = route;
   const about = documentOf(name)?.description;
   return {
@@ -144,7 +146,7 @@ export function operationOf(route: Route, components: Components, example: Examp
     ...(about === undefined ? {} : { description: about }),
     tags: [tagOf(route)],
     parameters: [
-      ...parameters.map((parameter) => parameterOf(parameter, example)),
+      ...parameters.map((parameter) => parameterOf(parameter, shown)),
       ...Object.keys(REQUEST_HEADERS).map((header) => referTo('parameters', header)),
     ],
     responses: {
