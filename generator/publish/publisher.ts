@@ -153,7 +153,7 @@ export class Publisher {
   /** Whether any document of a route differs from the last snapshot's; no more of it may be put. */
   differs(routeName: string): boolean {
     const series = this.#comparison.series(routeName);
-    series.finish();
+    this.#guarded(`"${routeName}"`, () => series.finish());
     const { added, changed, removed } = series.changes;
     return added + changed + removed > 0;
   }

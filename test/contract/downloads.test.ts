@@ -85,7 +85,7 @@ describe('a download', () => {
   });
 
   it('is refused after twelve, with a true Retry-After; the API and what describes the files still answer', async () => {
-    const { get } = await site();
+    const { get } = await site(['--download-tokens', '12']);
     for (let count = 1; count <= 12; count += 1) {
       expect((await get('/downloads/items.csv')).status, `download ${count}`).toBe(200);
     }

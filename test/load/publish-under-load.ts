@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Dice } from '../../data/sample/dice.js';
@@ -45,6 +46,10 @@ const proxy = spawn(
     '1000000',
     '--api-refill-seconds',
     '0.001',
+    '--download-tokens',
+    '1000000',
+    '--download-refill-seconds',
+    '0.001',
   ],
   { stdio: ['ignore', 'ignore', 'inherit'] },
 );
@@ -63,7 +68,7 @@ function get(path: string): Promise<void> {
       answer.on('error', () => (counts.connectionErrors += 1));
       answer.on('end', () => {
         latenciesMs.push(performance.now() - startedAt);
-        judge(path, answer.statusCode ?? 0, answer.headers.etag, Buffer.concat(chunks));
+        judge(path, answer.statusCode ?? 0, answer.headers, Buffer.concat(chunks));
         done();
       });
     });
@@ -75,14 +80,15 @@ function get(path: string): Promise<void> {
   });
 }
 
-function judge(path: string, status: number, etag: string | undefined, body: Buffer): void {
+function judge(path: string, status: number, headers: IncomingHttpHeaders, body: Buffer): void {
   if (status === 404) {
     counts[inA.has(path) && inB.has(path) ? 'wrongly404' : 'absent'] += 1;
   } else if (status >= 500) counts.serverErrors += 1;
   else if (status !== 200) counts.other += 1;
   else {
     const digest = createHash('sha256').update(body).digest('hex').slice(0, 32);
-    const whole = etag === `"${digest}"` && parses(body);
+    const isJson = headers['content-type']?.startsWith('application/json') === true;
+    const whole = headers.etag === `"${digest}"` && (!isJson || parses(body));
     counts[whole ? 'ok' : 'torn'] += 1;
   }
 }

@@ -37,7 +37,7 @@ let broken: number;
 
 async function proxyOn(dist: string): Promise<number> {
   // The limits that the description tells.
-  const proxy = await startProxy(dist, ['--api-tokens', '60']);
+  const proxy = await startProxy(dist, ['--api-tokens', '60', '--download-tokens', '12']);
   running.push(proxy);
   return Number(new URL(proxy.base).port);
 }

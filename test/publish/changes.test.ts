@@ -29,7 +29,7 @@ import {
   sha256,
   stateOf,
   temporary,
-  urlOf,
+  urlsOf,
 } from './support.js';
 
 const path = temporary();
@@ -101,6 +101,7 @@ function countsOf(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, 
 
 /** Takes one change list over into a mirror, as the README tells a client to. */
 function follow(out: string, mirror: Map<string, string>, sequence: number): void {
+  const urlOf = urlsOf(out);
   const files = new Map([...readTree(out)].map(([file, content]) => [urlOf(file), content]));
   const list = listOf(out, sequence);
   expect([list.from, list.to]).toEqual([sequence - 1, sequence]);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -6,10 +6,12 @@ import { COMPRESSED_FROM_BYTES } from '../../generator/publish/codings.js';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
+import { isOfTheBuild, isSibling, readTree } from '../support/tree.js';
 
 const path = temporary();
 
-const READINGS = 90;
+/** Enough for a CSV of more than 4 KiB, too. */
+const READINGS = 180;
 
 /** A group with a long history, and one with a short one. */
 const registerOf = (file: string): string =>
@@ -20,10 +22,12 @@ const registerOf = (file: string): string =>
     ],
     group_member_readings: Array.from({ length: READINGS }, (_, index) => ({
       group_id: 1,
-      measured_at: `2026-11-${String(10 + Math.floor(index / 10)).padStart(2, '0')}T0${index % 10}:00:00Z`,
+      measured_at: `2026-11-${String(2 + Math.floor(index / 10)).padStart(2, '0')}T0${index % 10}:00:00Z`,
       member_count: index,
     })),
   });
+
+const LARGE_DOWNLOADS = ['downloads/datapackage.json', 'downloads/group_member_readings.csv'];
 
 const SUFFIXES = ['.gz', '.br'] as const;
 const DECODE = { '.gz': gunzipSync, '.br': brotliDecompressSync } as const;
@@ -32,17 +36,21 @@ describe('compressed siblings', () => {
   it('stand beside every document from 4 KiB on and hold the same, and beside no smaller one', async () => {
     const out = path('dist');
     await published({ register: registerOf(path('register.sqlite')), out });
-    const documents = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter(
-      (file) => file.endsWith('.json') && !/^(\.snapshot|changes|snapshot\.json)/.test(file),
+    const files = readdirSync(out, { recursive: true, encoding: 'utf8' });
+    const large = [...readTree(out)]
+      .filter(([file, { bytes }]) => bytes >= COMPRESSED_FROM_BYTES && !isOfTheBuild(file))
+      .map(([file]) => file);
+    expect(large).toEqual(expect.arrayContaining(['group/1/history.json', ...LARGE_DOWNLOADS]));
+    expect(large.filter((file) => /group\/(2|1\.json)/.test(file))).toEqual([]);
+    // Downloads are large, and have compressed twins of their own.
+    const served = large.filter((file) => !/^downloads\/.*\.(csv|csv\.gz|parquet)$/.test(file));
+    expect(files.filter((file) => isSibling(file) && !file.startsWith('.snapshot/')).toSorted()).toEqual(
+      served.flatMap((file) => SUFFIXES.map((suffix) => file + suffix)).toSorted(),
     );
-    const large = documents.filter((file) => statSync(join(out, file)).size >= COMPRESSED_FROM_BYTES);
-    expect(large.toSorted()).toEqual(['api/v1/openapi.json', 'group/1/history.json']);
-    for (const file of documents) {
+    for (const file of served) {
       for (const suffix of SUFFIXES) {
-        const sibling = join(out, file + suffix);
-        expect(existsSync(sibling), file + suffix).toBe(large.includes(file));
-        if (!large.includes(file)) continue;
-        expect(DECODE[suffix](readFileSync(sibling)).equals(readFileSync(join(out, file)))).toBe(true);
+        const decoded = DECODE[suffix](readFileSync(join(out, file + suffix)));
+        expect(decoded.equals(readFileSync(join(out, file))), file + suffix).toBe(true);
       }
     }
   });
@@ -55,7 +63,7 @@ describe('compressed siblings', () => {
     changeRegister(register, `UPDATE groups SET name = 'renamed' WHERE id = 1`);
     await published({ register, out });
     expect(gunzipSync(readFileSync(gz)).toString()).toContain('"renamed"');
-    changeRegister(register, `DELETE FROM group_member_readings WHERE measured_at > '2026-11-10T05:00:00Z'`);
+    changeRegister(register, `DELETE FROM group_member_readings WHERE measured_at > '2026-11-02T05:00:00Z'`);
     await published({ register, out });
     expect(SUFFIXES.map((suffix) => existsSync(join(out, `group/1/history.json${suffix}`)))).toEqual([
       false,

@@ -6,8 +6,10 @@ import { z } from 'zod';
 import { OPERATOR, published } from '../support/build.js';
 import { containing } from '../support/values.js';
 import { changeRegister, writeRegister } from '../support/register.js';
+import { isDownload } from '../support/tree.js';
 import {
   buildWith,
+  contentOf,
   differing,
   documentsOf,
   indexOf,
@@ -32,6 +34,7 @@ const schema = z.object({
   sequence: z.int().nullable(),
   changes,
   byRoute: z.record(z.string(), changes),
+  exports: z.array(z.string()),
   examples: z.array(
     z.object({
       what: z.enum(['added', 'changed', 'removed']),
@@ -64,6 +67,14 @@ const json = async (register: string, out: string, ...more: string[]) => {
   return schema.parse(JSON.parse(stdout));
 };
 
+/** The documents that a diff compares: the downloads follow from the others, and are only named. */
+const comparedOf = (content: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    documentsOf(content)
+      .filter((file) => !isDownload(file))
+      .map((file) => [file, content[file] ?? '']),
+  );
+
 async function tree(): Promise<string> {
   const out = path('dist');
   await published({ register: both.registers[0], out });
@@ -95,9 +106,28 @@ describe('a diff', () => {
 
   it('counts exactly what the build then does', async () => {
     const out = await tree();
+    const before = comparedOf(contentOf(out));
     const told = await json(both.registers[1], out);
     const result = await buildWith({ register: both.registers[1], out });
-    expect(result).toMatchObject({ changes: told.changes });
+    if (!result.published) throw new Error('refused');
+    const after = comparedOf(contentOf(out));
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    const verdicts = names.map((name) => {
+      if (before[name] === undefined) return 'added';
+      if (after[name] === undefined) return 'removed';
+      return before[name] === after[name] ? 'unchanged' : 'changed';
+    });
+    const count = (verdict: string) => verdicts.filter((each) => each === verdict).length;
+    expect(told.changes).toEqual({
+      added: count('added'),
+      changed: count('changed'),
+      removed: count('removed'),
+      unchanged: count('unchanged'),
+    });
+    expect(told.changes.changed).toBeGreaterThan(0);
+    const written = Object.entries(result.exports).filter(([, each]) => each.written);
+    expect(told.exports.toSorted()).toEqual(written.map(([name]) => name).toSorted());
+    expect(told.exports).toEqual(expect.arrayContaining(['groups', 'users', 'games', 'items']));
     const counts = indexOf(out).changes[0]?.counts;
     for (const [kind, route] of [
       ['groups', 'group'],
@@ -118,7 +148,7 @@ describe('a diff', () => {
       changed: 0,
       removed: 0,
       unchanged: 0,
-      added: documentsOf(both.trees[0]).length,
+      added: Object.keys(comparedOf(both.trees[0])).length,
     });
   });
 

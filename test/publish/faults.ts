@@ -61,6 +61,41 @@ export async function callsOf(work: () => Promise<unknown>): Promise<Call[]> {
   return calls;
 }
 
+/** So many calls from first to last, evenly spread. */
+export function spread(calls: readonly Call[], count: number): Call[] {
+  const last = calls.length - 1;
+  const places = Array.from({ length: count }, (_, index) => Math.round((index * last) / (count - 1)));
+  return [...new Set(places)].flatMap((place) => calls[place] ?? []);
+}
+
+/** What is called where, in words that all calls of one sort share: `renameSync .snapshot/stage/tree`. */
+export function kindOf({ name, path }: Call, out: string): string {
+  // Calls on a descriptor have a number there.
+  if (!path.startsWith(out)) return name;
+  const parts = path.slice(out.length + 1).split('/');
+  return `${name} ${parts.slice(0, parts[0] === '.snapshot' ? 3 : 1).join('/')}`;
+}
+
+/** The first and the last call of each kind, and so many evenly spread over all, in order. */
+export function ofEveryKind(calls: readonly Call[], out: string, count: number): Call[] {
+  const kinds = calls.map((call) => kindOf(call, out));
+  const chosen = new Set(spread(calls, count));
+  return calls.filter((call, index) => {
+    const kind = kinds[index] ?? '';
+    return chosen.has(call) || kinds.indexOf(kind) === index || kinds.lastIndexOf(kind) === index;
+  });
+}
+
+/** The call among others that does what this one does among its own: of the same kind, after as many of it. */
+export function likeOf(call: Call, calls: readonly Call[], others: readonly Call[], out: string): Call {
+  const alike = (each: Call): boolean => kindOf(each, out) === kindOf(call, out);
+  const theirs = others.filter(alike);
+  return theirs[Math.min(calls.filter(alike).indexOf(call), theirs.length - 1)] ?? call;
+}
+
+/** Many builds, on a machine that may have much else to do: 180000 ms (= 3 minutes). */
+export const SWEEP = { timeout: 180_000 };
+
 /** The note of who holds the lock: a test that fails there says so itself (disk.test.ts). */
 const ofTheLock = ({ path }: Call): boolean => path.endsWith('lock.pid');
 

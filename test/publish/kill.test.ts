@@ -1,12 +1,23 @@
 /** Builds that die, at random moments and at every single step: the tree is the old one or the new one, never a third. */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Dice } from '../../data/sample/dice.js';
 import { killBuild } from '../crash/kill.js';
 import { OPERATOR, published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { callsOf, deadFrom, survive, withFault } from './faults.js';
+import {
+  SWEEP,
+  callsOf,
+  deadFrom,
+  kindOf,
+  likeOf,
+  ofEveryKind,
+  spread,
+  survive,
+  withFault,
+} from './faults.js';
+import type { Call } from './faults.js';
 import {
   ROWS,
   buildWith,
@@ -19,11 +30,21 @@ import {
   leftovers,
   manifestOf,
   pair,
+  slowToExport,
+  startBuild,
+  stateOf,
   temporary,
+  until,
+  waitsForExports,
 } from './support.js';
 import type { Pair } from './support.js';
 
 const path = temporary();
+
+/** The call with which a stage becomes a commit that goes only forward. */
+const isSeal = ({ name, path: file }: Call): boolean =>
+  name === 'renameSync' && file.endsWith('/COMMIT.partial');
+
 const SEED = 20261201;
 
 describe('a build that is killed', () => {
@@ -47,7 +68,7 @@ describe('a build that is killed', () => {
     const dice = new Dice(SEED, 'kill', 0);
     const phases: string[] = [];
     let at: 0 | 1 = 0;
-    for (let kill = 1; kill <= 16; kill += 1) {
+    for (let kill = 1; kill <= 10; kill += 1) {
       const to: 0 | 1 = at === 0 ? 1 : 0;
       const inCommit = kill % 2 === 0;
       const { phase } = await killBuild(registers[to], out, dice.below(inCommit ? 25 : 400), inCommit, [
@@ -80,79 +101,114 @@ describe('a build that dies at a call that changes the disk', () => {
     await published({ register: both.registers[0], out });
   });
 
+  /** A build's calls from the one register to the other. */
+  interface Ways {
+    readonly toA: readonly Call[];
+    readonly toB: readonly Call[];
+  }
+
+  /** The calls up to the one that seals the stage, and those after it. */
+  async function phases(): Promise<{ staging: Ways; committing: Ways }> {
+    // Both ways find a snapshot that is kept for a rollback.
+    for (const register of [both.registers[1], both.registers[0]]) await buildWith({ register, out });
+    const toB = await callsOf(() => buildWith({ register: both.registers[1], out }));
+    const toA = await callsOf(() => buildWith({ register: both.registers[0], out }));
+    const [a, b] = [toA, toB].map((calls) => calls.findIndex((call) => isSeal(call)) + 1);
+    if (a === undefined || b === undefined) throw new Error('no build was sealed');
+    expect(Math.min(a, b)).toBeGreaterThan(20);
+    return {
+      staging: { toA: toA.slice(0, a), toB: toB.slice(0, b) },
+      committing: { toA: toA.slice(a), toB: toB.slice(b) },
+    };
+  }
+
   /** Dies at these calls of builds that lead to and fro, and checks what must be true after each. */
-  async function dieAt(numbers: readonly number[], then: (to: 0 | 1) => Promise<void>): Promise<number> {
+  async function dieAt(
+    { toA, toB }: Ways,
+    chosen: readonly Call[],
+    then: (to: 0 | 1, isOld: boolean) => Promise<void>,
+  ): Promise<number> {
     let at: 0 | 1 = 0;
-    for (const number of numbers) {
+    for (const call of chosen) {
       const to: 0 | 1 = at === 0 ? 1 : 0;
+      const { number } = to === 1 ? call : likeOf(call, toB, toA, out);
       const flags = { register: both.registers[to], out };
       const before = manifestOf(out).sequence;
       await survive(withFault(deadFrom(number), () => buildWith(flags)));
+      const where = `dead at ${number}, ${kindOf(call, out)}`;
       const isInterrupted = existsSync(join(out, '.snapshot/stage/COMMIT'));
-      const state = manifestOf(out).sequence === before ? at : to;
+      const isOld = manifestOf(out).sequence === before && !isInterrupted;
       const problems = isInterrupted
         ? []
-        : [...(await damageOf(out)), ...differing(contentOf(out), both.trees[state])];
-      expect(problems, `dead at ${number}`).toEqual([]);
-      await then(to);
-      expect(differing(contentOf(out), both.trees[to]), `dead at ${number}`).toEqual([]);
+        : [...(await damageOf(out)), ...differing(contentOf(out), both.trees[isOld ? at : to])];
+      expect(problems, where).toEqual([]);
+      await then(to, isOld);
+      expect(differing(contentOf(out), both.trees[to]), where).toEqual([]);
       await expectAtRest(out);
       expect(indexOf(out).sequence).toBe(manifestOf(out).sequence);
       at = to;
     }
     if (at === 1) await buildWith({ register: both.registers[0], out });
-    return numbers.length;
+    return chosen.length;
   }
 
-  async function numbers(): Promise<{ staging: number[]; committing: number[] }> {
-    const toB = await callsOf(() => buildWith({ register: both.registers[1], out }));
-    await buildWith({ register: both.registers[0], out });
-    const sealed = toB.findIndex(({ path: file }) => file.endsWith('/COMMIT')) + 1;
-    expect(sealed).toBeGreaterThan(20);
-    // The way back may be a few calls longer or shorter; those beyond the end are no death at all.
-    const all = Array.from({ length: toB.length + 3 }, (_, index) => index + 1);
-    return { staging: all.slice(0, sealed), committing: all.slice(sealed) };
-  }
-
-  it('before the commit leaves the tree as it was', async () => {
-    const { staging } = await numbers();
-    const deaths = await dieAt(
-      staging.filter((number) => number % 5 === 0),
-      async (to) => void (await buildWith({ register: both.registers[to], out })),
-    );
-    expect(deaths).toBeGreaterThan(10);
+  it('before the commit leaves the tree as it was', SWEEP, async () => {
+    const { staging } = await phases();
+    const deaths = await dieAt(staging, spread(staging.toB, 25), async (to, isOld) => {
+      expect(isOld).toBe(true);
+      await buildWith({ register: both.registers[to], out });
+    });
+    expect(deaths).toBeGreaterThanOrEqual(25);
   });
 
-  it('within the commit is completed by the next build', async () => {
-    const { committing } = await numbers();
-    const deaths = await dieAt(
-      committing,
-      async (to) => void (await buildWith({ register: both.registers[to], out })),
-    );
-    expect(deaths).toBeGreaterThan(10);
+  it('within the commit is completed by the next build', SWEEP, async () => {
+    const { committing } = await phases();
+    const deaths = await dieAt(committing, ofEveryKind(committing.toB, out, 6), async (to, isOld) => {
+      expect(isOld).toBe(false);
+      await buildWith({ register: both.registers[to], out });
+    });
+    expect(deaths).toBeGreaterThanOrEqual(25);
   });
 
-  it('while an interrupted commit is being completed is completed by the one after', async () => {
-    const { committing } = await numbers();
-    const deaths = await dieAt(
-      committing.filter((number) => number % 2 === 0),
-      async (to) => {
-        await survive(withFault(deadFrom(9), () => buildWith({ register: both.registers[to], out })));
-        await buildWith({ register: both.registers[to], out });
-      },
-    );
-    expect(deaths).toBeGreaterThan(5);
+  it('while an interrupted commit is being completed is completed by the one after', SWEEP, async () => {
+    const { committing } = await phases();
+    const deaths = await dieAt(committing, spread(committing.toB, 25), async (to) => {
+      await survive(withFault(deadFrom(9), () => buildWith({ register: both.registers[to], out })));
+      await buildWith({ register: both.registers[to], out });
+    });
+    expect(deaths).toBeGreaterThanOrEqual(25);
   });
 
-  it('within a first build leaves nothing that hinders the next', async () => {
+  it('within a first build leaves nothing that hinders the next', SWEEP, async () => {
     const register = both.registers[0];
     const calls = await callsOf(() => buildWith({ register, out: path('dist') }));
-    for (let number = 2; number < calls.length; number += number < calls.length - 30 ? 61 : 3) {
+    for (const { number } of spread(calls, 25).slice(1)) {
       const first = path('dist');
       await survive(withFault(deadFrom(number), () => buildWith({ register, out: first })));
       await buildWith({ register, out: first });
       expect(differing(contentOf(first), both.trees[0]), `dead at ${number}`).toEqual([]);
       expect(leftovers(first)).toEqual([]);
+      rmSync(first, { recursive: true });
     }
+  });
+});
+
+describe('a build that is killed while its thread writes the downloads', () => {
+  it('leaves the tree as it was, and the next one clears away what they had become', async () => {
+    const slow = slowToExport(path('slow.sqlite'));
+    const small = writeRegister(path('small.sqlite'), ROWS);
+    const out = path('dist');
+    await published({ register: small, out });
+    const before = stateOf(out);
+    const { child, done } = startBuild(slow, out);
+    await until(() => waitsForExports(out), 'the thread writes');
+    child.kill('SIGKILL');
+    expect((await done).signal).toBe('SIGKILL');
+    expect(waitsForExports(out)).toBe(true);
+    expect(existsSync(join(out, '.snapshot/stage/COMMIT'))).toBe(false);
+    expect(differing(stateOf(out), before)).toEqual([]);
+    await buildWith({ register: small, out });
+    expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
+    await expectAtRest(out);
   });
 });

@@ -18,15 +18,19 @@ import { LedgerReader, LedgerWriter, soundLedger, writeLedgerIndex } from '../..
 import type { PublishedRoute } from '../../generator/publish/manifest.js';
 import { published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
+import { isEndpoint, isSibling } from '../support/tree.js';
 import {
   ROWS,
   buildWith,
+  contentOf,
   damageOf,
   differing,
   digestOf,
   expectAtRest,
+  fresh,
   manifestOf,
   mirrorOf,
+  namesThatDiffer,
   stateOf,
   temporary,
 } from './support.js';
@@ -261,17 +265,27 @@ describe('a tree whose ledger is', () => {
     rmSync(join(out, '.snapshot/ledger'), { recursive: true });
     cpSync(old, join(out, '.snapshot/ledger'), { recursive: true });
     const before = stateOf(out);
+    const content = contentOf(out);
     changeRegister(register, 'UPDATE items SET price = 51 WHERE id = 2');
     const { changes } = await published({ register, out });
-    expect(changes).toMatchObject({ added: 0, changed: 1, removed: 0 });
-    expect(differing(stateOf(out), before).toSorted()).toEqual([
-      'api/v1/item/2.json is another',
-      'changes/3.json is extra',
-      'changes/index.json is another',
-      'feeds/snapshots.atom is another',
-      'feeds/snapshots.json is another',
-      'snapshot.json is another',
-    ]);
+    const changed = namesThatDiffer(await fresh(register, path('fresh')), content);
+    expect(changed).toEqual(expect.arrayContaining(['api/v1/item/2.json', 'downloads/items.csv']));
+    expect(changed.filter((file) => isEndpoint(file))).toEqual(['api/v1/item/2.json']);
+    expect(changes).toMatchObject({
+      added: 0,
+      changed: changed.filter((file) => !isSibling(file)).length,
+      removed: 0,
+    });
+    expect(namesThatDiffer(stateOf(out), before).toSorted()).toEqual(
+      [
+        ...changed,
+        'changes/3.json',
+        'changes/index.json',
+        'feeds/snapshots.atom',
+        'feeds/snapshots.json',
+        'snapshot.json',
+      ].toSorted(),
+    );
     await expectAtRest(out);
   });
 

@@ -6,6 +6,7 @@ import { changeRegister, writeRegister } from '../support/register.js';
 import { COMPRESSED_FROM_BYTES } from '../../generator/publish/codings.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt } from '../support/build.js';
+import { isSibling } from '../support/tree.js';
 import {
   ROWS,
   buildWith,
@@ -15,7 +16,6 @@ import {
   filesOf,
   hashesOf,
   interruptCommit,
-  isSibling,
   indexOf,
   listOf,
   manifestOf,
@@ -23,7 +23,7 @@ import {
   pair,
   stateOf,
   temporary,
-  urlOf,
+  urlsOf,
 } from './support.js';
 import type { Pair } from './support.js';
 
@@ -68,13 +68,23 @@ function copy(out: string, to: string, files: readonly string[], gone: readonly 
     mkdirSync(dirname(join(to, file)), { recursive: true });
     cpSync(join(out, file), join(to, file));
   }
-  for (const file of filesOf(to).keys()) {
-    if (gone.includes(urlOf(file)) && !isSibling(file)) rmSync(join(to, file));
+  const urlOf = urlsOf(out);
+  for (const file of [...filesOf(to).keys()].filter((each) => !isSibling(each))) {
+    if (gone.includes(urlOf(file) ?? '')) rmSync(join(to, file));
   }
   for (const file of [...filesOf(to).keys()].filter(isSibling)) {
     const document = join(to, file.replace(/\.(gz|br)$/, ''));
     if (!existsSync(document) || bytesOf(document) < COMPRESSED_FROM_BYTES) rmSync(join(to, file));
   }
+}
+
+/** What the listed files answer; compressed siblings answer nothing of their own. */
+function documentUrls(out: string, files: readonly string[]): string[] {
+  const urlOf = urlsOf(out);
+  return files
+    .filter((file) => !isSibling(file))
+    .map((file) => urlOf(file) ?? `no route leads to "${file}"`)
+    .toSorted();
 }
 
 /** A tree and its copy. */
@@ -104,12 +114,9 @@ describe('the lists of', () => {
     expect(purged.toSorted()).toEqual(
       absolute([...put.map((each) => each.path), ...gone, ...ALWAYS, ...TOLD]),
     );
-    expect(
-      files
-        .filter((file) => !isSibling(file))
-        .map(urlOf)
-        .toSorted(),
-    ).toEqual([...put.map((each) => each.path), '/changes/2.json', ...ALWAYS, ...TOLD].toSorted());
+    expect(documentUrls(out, files)).toEqual(
+      [...put.map((each) => each.path), '/changes/2.json', ...ALWAYS, ...TOLD].toSorted(),
+    );
     copy(out, twin, files, gone);
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
   });
@@ -130,12 +137,7 @@ describe('the lists of', () => {
     const { out } = await twins();
     const { purged, files } = await build(both.registers[0], out);
     expect(purged.toSorted()).toEqual(absolute(ALWAYS));
-    expect(
-      files
-        .filter((file) => !isSibling(file))
-        .map(urlOf)
-        .toSorted(),
-    ).toEqual(ALWAYS);
+    expect(documentUrls(out, files)).toEqual(ALWAYS);
   });
 
   it('a layout switch purge nothing that clients see, and copy every file that moved', async () => {
@@ -151,7 +153,7 @@ describe('the lists of', () => {
     const { out, twin } = await twins();
     const third = writeRegister(path('third.sqlite'), ROWS);
     changeRegister(third, `UPDATE games SET visits = 1 WHERE id = 9`);
-    await interruptCommit({ register: both.registers[1], out });
+    await interruptCommit({ register: both.registers[1], out, baseUrl: BASE });
     const { purged, files } = await build(third, out);
     const gone: string[] = [];
     for (const sequence of [2, 3]) {

@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { Lock } from '../../generator/publish/lock.js';
 import { Tree } from '../../generator/publish/tree.js';
-import { routes } from '../../generator/routes.js';
 import { OPERATOR, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { writeRegister } from '../support/register.js';
@@ -22,7 +21,6 @@ import {
   fresh,
   indexOf,
   interruptCommit,
-  isSibling,
   manifestOf,
   pair,
   start,
@@ -181,12 +179,8 @@ describe('what an earlier build left behind', () => {
     await published({ register, out, layout: 'bucketed' });
     expect(readFileSync(join(out, '.gitignore'), 'utf8')).toBe('*\n!.gitignore\n');
     await expectAtRest(out);
-    const places = routes('bucketed').map(({ file }) => file.split('/')[0] ?? '');
-    expect(
-      readdirSync(out)
-        .filter((name) => !isSibling(name))
-        .toSorted(),
-    ).toEqual([...new Set(['.gitignore', '.snapshot', ...places])].toSorted());
+    const routed = manifestOf(out).routes.map(({ file }) => file.split('/')[0] ?? '');
+    expect(readdirSync(out).toSorted()).toEqual(['.gitignore', '.snapshot', ...new Set(routed)].toSorted());
   });
 });
 

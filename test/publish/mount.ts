@@ -57,4 +57,10 @@ export function fillUpTo(folder: string, free: number): void {
   }
 }
 
-export const empty = (folder: string): void => rmSync(join(folder, 'filler'), { force: true });
+/** Some file systems give room back only when the deletion itself is on the disk. */
+export const flush = (folder: string): boolean => did('sync', '-f', folder);
+
+export function empty(folder: string): void {
+  rmSync(join(folder, 'filler'), { force: true });
+  flush(folder);
+}

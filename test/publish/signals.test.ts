@@ -17,10 +17,12 @@ import {
   interruptCommit,
   pair,
   progressThat,
+  slowToExport,
   startBuild,
   stateOf,
   temporary,
   until,
+  waitsForExports,
 } from './support.js';
 import { Failure } from '../../generator/errors.js';
 import { rollback } from '../../generator/rollback.js';
@@ -29,6 +31,7 @@ import { effectsAt } from '../support/build.js';
 const path = temporary();
 const big = path('big.sqlite');
 const small = writeRegister(path('small.sqlite'), ROWS);
+const slow = slowToExport(path('slow.sqlite'));
 
 /** A build has a second to end: 1000 ms. */
 const PATIENCE_MS = 1000;
@@ -42,18 +45,20 @@ const hasStaged = (out: string, kind: 'group' | 'user'): boolean =>
 // A machine that does much else at the same time may need more than one try.
 describe('a build that gets', { retry: 2 }, () => {
   it.each([
-    ['SIGINT', 'group'],
-    ['SIGTERM', 'group'],
+    ['SIGINT', 'renders each group', big, (out: string) => hasStaged(out, 'group')],
+    ['SIGTERM', 'renders each group', big, (out: string) => hasStaged(out, 'group')],
     // By then there are 12,000 files in the stage to be cleared away.
-    ['SIGINT', 'user'],
+    ['SIGINT', 'renders each user', big, (out: string) => hasStaged(out, 'user')],
+    ['SIGINT', 'waits for the downloads', slow, waitsForExports],
+    ['SIGTERM', 'waits for the downloads', slow, waitsForExports],
   ] as const)(
-    '%s while it renders each %s ends within a second and leaves the tree as it was',
-    async (signal, kind) => {
+    '%s while it %s ends within a second and leaves the tree as it was',
+    async (signal, what, register, isAtIt) => {
       const out = path('dist');
       await published({ register: small, out });
       const before = stateOf(out);
-      const running = startBuild(big, out);
-      await until(() => hasStaged(out, kind), 'the build renders');
+      const running = startBuild(register, out);
+      await until(() => isAtIt(out), `the build ${what}`);
       const at = performance.now();
       running.child.kill(signal);
       const ended = await running.done;
@@ -138,9 +143,9 @@ describe('a stop within the commit', () => {
   });
 });
 
-const stopAt = (title: string) =>
+const stopAt = (title: string, at = 20) =>
   progressThat(title, (step) => {
-    if (step === 20) throw Failure.interrupted('stopped by SIGINT');
+    if (step === at) throw Failure.interrupted('stopped by SIGINT');
   });
 
 describe('a stop says what state the tree is in, also', () => {
@@ -155,6 +160,23 @@ describe('a stop says what state the tree is in, also', () => {
     expect(differing(stateOf(out), before)).toEqual([]);
     expect.soft(message).toContain('the published tree is what it was');
     await buildWith({ register: small, out });
+    await expectAtRest(out);
+  });
+
+  it.each([
+    ['rendering', 20],
+    ['exporting', 1],
+    ['exporting', 2],
+  ])('while %s, at step %i', async (title, step) => {
+    const { registers } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    const before = stateOf(out);
+    const { progress, steps } = stopAt(title, step);
+    const { message, exitCode } = await failureOf(buildWith({ register: registers[1], out }, { progress }));
+    expect([exitCode, steps()]).toEqual([130, step]);
+    expect(message).toBe('stopped by SIGINT; the published tree is what it was');
+    expect(differing(stateOf(out), before)).toEqual([]);
     await expectAtRest(out);
   });
 

@@ -30,13 +30,12 @@ import type { Progress } from '../../generator/progress.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { verify } from '../../generator/publish/verify.js';
 import type { Damage } from '../../generator/publish/verify.js';
-import { routes } from '../../generator/routes.js';
 import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
 import type { Options } from '../support/build.js';
 import { PROJECT } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
-import { isOfTheBuild } from '../support/tree.js';
+import { isDownload, isOfTheBuild, isSibling } from '../support/tree.js';
 
 /** Memory that a test may use as a disk: 256 MB. */
 const ROOM_BYTES = 256_000_000;
@@ -102,6 +101,26 @@ export const STEP = `
   DELETE FROM users WHERE id = 9007;
   INSERT INTO withheld VALUES ('item', 6, '2026-11-20T08:00:00Z');`;
 
+/** 40 groups of 5,000 readings each: soon rendered, and a second's work for the thread that writes the downloads. */
+export function slowToExport(file: string): string {
+  return writeRegister(
+    file,
+    `INSERT INTO items (id, first_measured_at, measured_at, measurements)
+       VALUES (1, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
+     WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 40)
+       INSERT INTO groups (id, member_count, first_measured_at, measured_at, measurements)
+       SELECT id, 4999, '2026-01-01T00:00:00Z', '2026-11-20T08:00:00Z', 5000 FROM n;
+     WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+       INSERT INTO group_member_readings
+       SELECT id, strftime('%Y-%m-%dT%H:%M:%SZ', 1767225600 + 3600 * i, 'unixepoch'), i FROM groups, n`,
+  );
+}
+
+/** Whether a build into this tree has rendered all records of such a register and waits for the thread. */
+export const waitsForExports = (out: string): boolean =>
+  existsSync(join(out, '.snapshot/stage/tree/api/v1/item/1.json')) &&
+  existsSync(join(out, '.snapshot/stage/scratch/downloads/group_member_readings.csv'));
+
 /** Two registers that lead to each other by `STEP`, and the tree of each as a first build gives it. */
 export interface Pair {
   readonly registers: readonly [string, string];
@@ -157,13 +176,21 @@ export const stateOf = (out: string): Record<string, string> =>
 
 const SHOWN_DIFFERENCES = 12;
 
-/** The names under which two records differ; nobody reads hundreds of them. */
+/** The names under which two records differ. */
+export const namesThatDiffer = (
+  found: Readonly<Record<string, string>>,
+  expected: Readonly<Record<string, string>>,
+): string[] =>
+  [...new Set([...Object.keys(expected), ...Object.keys(found)])].filter(
+    (name) => found[name] !== expected[name],
+  );
+
+/** How two records differ, in words; nobody reads hundreds of them. */
 export const differing = (
   found: Readonly<Record<string, string>>,
   expected: Readonly<Record<string, string>>,
 ): string[] =>
-  [...new Set([...Object.keys(expected), ...Object.keys(found)])]
-    .filter((name) => found[name] !== expected[name])
+  namesThatDiffer(found, expected)
     .map(
       (name) =>
         `${name} is ${found[name] === undefined ? 'missing' : name in expected ? 'another' : 'extra'}`,
@@ -196,9 +223,22 @@ export async function damageOf(out: string): Promise<readonly Damage[]> {
   return (await verify(Tree.published(out), quiet())).damage;
 }
 
-/** The tree is whole, and nothing lies about. */
+const CHECKSUMS = 'downloads/SHA256SUMS';
+
+/** Where the downloads are not what SHA256SUMS says, read as `sha256sum -c` does; nothing may lie beside them. */
+function downloadsThatDisagree(out: string): string[] {
+  const lines = readFileSync(join(out, CHECKSUMS), 'utf8').split('\n').slice(0, -1);
+  const said = lines.map((line): [string, string] => [`downloads/${line.slice(66)}`, line.slice(0, 64)]);
+  const found = Object.entries(hashesOf(out)).filter(
+    ([file]) => isDownload(file) && !isSibling(file) && file !== CHECKSUMS,
+  );
+  return differing(Object.fromEntries(found), Object.fromEntries(said));
+}
+
+/** The tree is whole, the downloads by their own account too, and nothing lies about. */
 export async function expectAtRest(out: string): Promise<void> {
   expect(leftovers(out)).toEqual([]);
+  expect(downloadsThatDisagree(out)).toEqual([]);
   expect(await damageOf(out)).toEqual([]);
 }
 
@@ -374,7 +414,14 @@ const manifestSchema = z.looseObject({
   built_at: z.string(),
   digest: z.string(),
   counts: z.unknown(),
-  routes: z.array(z.looseObject({ name: z.string(), file: z.string() })),
+  routes: z.array(
+    z.looseObject({
+      name: z.string(),
+      path: z.string(),
+      file: z.string(),
+      parameters: z.array(z.looseObject({ name: z.string(), in: z.enum(['path', 'query']) })).optional(),
+    }),
+  ),
 });
 
 const read = (out: string, file: string): unknown => JSON.parse(readFileSync(join(out, file), 'utf8'));
@@ -383,34 +430,43 @@ export const listOf = (out: string, sequence: number) =>
   listSchema.parse(read(out, `changes/${sequence}.json`));
 export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snapshot.json'));
 
-/** The URL path of each file that is its route's only one. */
-const FIXED: ReadonlyMap<string, string> = new Map(
-  routes('url')
-    .filter(({ file }) => !file.includes('{'))
-    .map(({ file, path }) => [file, path]),
-);
-
-/** The URL path of a file in the `url` layout, as a mirror asks for it. */
-export function urlOf(file: string): string {
-  const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
-  if (limit !== undefined) return `/api/v1/largest?limit=${limit}`;
-  return FIXED.get(file) ?? (file.startsWith('api/') ? `/${file.replace(/\.json$/, '')}` : `/${file}`);
+/** The URL path of a file of a tree, by the route table that the tree publishes; undefined if nothing leads to it. */
+export function urlsOf(out: string): (file: string) => string | undefined {
+  const patterns = manifestOf(out)
+    .routes.toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
+    .map(({ path, file, parameters: [parameter] = [] }) => {
+      const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
+      const pattern = escaped
+        .replaceAll(/\{\w+:bucket\}/g, String.raw`\d\d\d`)
+        .replaceAll(/\{\w+\}/g, '(?<value>[^/]+)');
+      const query = parameter?.in === 'query' ? `?${parameter.name}={${parameter.name}}` : '';
+      return { pattern: new RegExp(`^${pattern}$`), url: path + query };
+    });
+  return (file) => {
+    for (const { pattern, url } of patterns) {
+      const match = pattern.exec(file);
+      if (match !== null) return url.replace(/\{\w+\}/, match.groups?.['value'] ?? '');
+    }
+    return undefined;
+  };
 }
 
 /** The files of a tree that are no compressed siblings. */
 export const documentsOf = (content: Readonly<Record<string, string>>): string[] =>
   Object.keys(content).filter((file) => !isSibling(file));
 
-/** Compressed siblings have no URL of their own. */
-export const isSibling = (file: string): boolean => /\.(gz|br)$/.test(file);
-
 /** URL path -> SHA-256 of all that change lists speak of. */
-export const mirrorOf = (out: string): Map<string, string> =>
-  new Map(
-    Object.entries(contentOf(out))
-      .filter(([file]) => !isSibling(file))
-      .map(([file, hash]) => [urlOf(file), hash]),
+export function mirrorOf(out: string): Map<string, string> {
+  const urlOf = urlsOf(out);
+  const content = contentOf(out);
+  return new Map(
+    documentsOf(content).map((file) => {
+      const url = urlOf(file);
+      if (url === undefined) throw new Error(`no route leads to "${file}"`);
+      return [url, content[file] ?? ''];
+    }),
   );
+}
 
 export const sha256 = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');

@@ -127,6 +127,30 @@ const HARMS: readonly Harm[] = [
     found: (layout) => [{ file: `${item('12', layout)}.gz`, what: 'extra' }],
   },
   {
+    of: 'a download that was altered, and one that is missing',
+    do: (out) => {
+      truncateSync(join(out, 'downloads/items.csv.gz'), 10);
+      rmSync(join(out, 'downloads/users.parquet'));
+    },
+    found: () => [
+      { file: 'downloads/items.csv.gz', what: 'altered' },
+      { file: 'downloads/users.parquet', what: 'missing' },
+    ],
+  },
+  {
+    of: 'compressed siblings of downloads, which have none',
+    do: (out) => {
+      for (const name of ['items.csv.br', 'items.csv.gz.gz', 'items.parquet.gz']) {
+        cpSync(join(out, 'downloads/items.csv.gz'), join(out, 'downloads', name));
+      }
+    },
+    found: () => [
+      { file: 'downloads/items.csv.br', what: 'extra' },
+      { file: 'downloads/items.csv.gz.gz', what: 'extra' },
+      { file: 'downloads/items.parquet.gz', what: 'extra' },
+    ],
+  },
+  {
     of: 'a file of a record that is not in the ledger',
     do: (out, layout) => {
       mkdirSync(join(out, group('777', layout), '..'), { recursive: true });

@@ -22,6 +22,8 @@ export function startProxy(dist: string, options: readonly string[] = []): Promi
       '0',
       '--api-tokens',
       '1000000',
+      '--download-tokens',
+      '1000000',
       ...options,
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },

@@ -22,10 +22,16 @@ export function readTree(folder: string): Tree {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !path.startsWith('.snapshot/') && !/(?<!\.csv)\.(gz|br)$/.test(path))
+    .filter((path) => !path.startsWith('.snapshot/') && !isSibling(path))
     .toSorted();
   return new Map(paths.map((path) => [path, fileAt(join(folder, path))]));
 }
+
+/** Whether a file is a compressed sibling, which has no URL of its own; `.csv.gz` is a download like any other. */
+export const isSibling = (path: string): boolean => /(?<!\.csv)\.gz$|\.br$/.test(path);
+
+/** Whether a file is one of the bulk downloads or describes them. */
+export const isDownload = (path: string): boolean => path.startsWith('downloads/');
 
 function fileAt(path: string): TreeFile {
   const content = readFileSync(path);
