@@ -2,7 +2,7 @@
 import type { BuildConfig } from './config.js';
 import { Failure, isInterrupt, messageOf } from './errors.js';
 import { Exporter } from './exports/exporter.js';
-import { Exports } from './exports/exports.js';
+import { Exports, makings } from './exports/exports.js';
 import type { Exported } from './exports/exports.js';
 import { snapshotTeller } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/manifest.js';
@@ -20,7 +20,7 @@ import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
 import type { Overview } from './register/published.js';
-import { beginTogether } from './register/together.js';
+import { beginTogether, identityOf } from './register/together.js';
 import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
 import type { Route } from './routes.js';
@@ -66,17 +66,20 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   const { progress } = effects;
   // Whatever the register is like, a tree between two snapshots can't wait.
   await completeCommit(config.out, progress);
+  const identity = identityOf(config.register);
   const register = Register.open(config.register);
   let exporter: Exporter | undefined;
   try {
     exporter = await untouched(Exporter.start(effects.exportThread, config.register));
-    await untouched(beginTogether(config.register, [register, exporter]));
+    await untouched(beginTogether(config.register, identity, [register, exporter]));
     const report = await untouched(check(register, progress, config.skipInvalid));
     if (!isPublishable(report, config.skipInvalid)) return { published: false, report };
     markWithheld(register);
     const overview = measure(register);
     const table = routes(config.layout);
-    const publisher = await untouched(Publisher.open(config.out, () => table, progress));
+    const publisher = await untouched(
+      Publisher.open(config.out, () => table, progress, makings(overview, effects.generator.version)),
+    );
     const rendered = await untouched(
       render({ register, exporter, config, overview, table, publisher }, effects),
     );
@@ -149,12 +152,10 @@ async function render(work: Work, effects: Effects): Promise<Rendered> {
   }
 }
 
-async function renderAll(work: Work, { progress, generator }: Effects): Promise<readonly Exported[]> {
+async function renderAll(work: Work, { progress }: Effects): Promise<readonly Exported[]> {
   const { register, exporter, overview, publisher } = work;
   await exporter.hide(register.hidden());
   const exports = new Exports(exporter, publisher);
-  // Another version may write the same values in another way.
-  if (publisher.previous?.generator?.version !== generator.version) exports.all();
   const samples = new Samples(work);
   progress.start('rendering', expectedFiles(overview), 'files');
   for (const { route, key, body } of samples.watch(documents(work))) {

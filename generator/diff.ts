@@ -42,7 +42,7 @@ export interface Difference {
   /** Documents of the same content that would lie elsewhere (another layout). */
   readonly moved: number;
   readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
-  /** Tables of the bulk downloads that the build would write anew. */
+  /** Tables of the bulk downloads that hold what changes. */
   readonly exports: readonly string[];
   /** Why the build would refuse to remove so much; null where it would not. */
   readonly implausible: string | null;

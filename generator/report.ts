@@ -99,17 +99,20 @@ function brief(value: unknown): string {
   return json.length > BRIEF_CHARACTERS ? `${json.slice(0, BRIEF_CHARACTERS)}…` : json;
 }
 
-/** What is wrong with a tree, and whether it has been mended. */
+/** What is wrong with a tree, and as which snapshot it has been mended. */
 export function damageLines(
   out: string,
   { sequence, files, damage, total }: VerifyReport,
-  repaired: boolean,
+  repairedAs: number | null,
 ): string[] {
   const rest = total - damage.length;
-  const verdict = total === 0 ? 'is as its ledger and digest say' : `has ${number(total)} damaged files`;
+  const verdict =
+    total === 0
+      ? 'is as its ledger and digest say'
+      : `has ${number(total)} damaged ${total === 1 ? 'file' : 'files'}`;
   return [
     ...damage.map(({ file, what }) => `${what}: ${file}`),
     ...(rest > 0 ? [`and ${number(rest)} more`] : []),
-    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${number(files)} files)${repaired && total > 0 ? '; repaired' : ''}`,
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${number(files)} files)${repairedAs !== null && total > 0 ? `; repaired, now snapshot ${repairedAs}` : ''}`,
   ];
 }

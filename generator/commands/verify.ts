@@ -39,17 +39,22 @@ export function addVerify(program: Command, { say, progress, effects, cost, exit
       }
       const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
       let left = found.total;
+      let snapshot = found.sequence;
       if (repairing !== undefined) {
-        await build(repairing, effects(silent));
+        const result = await build(repairing, effects(silent));
+        if (result.published) snapshot = result.sequence;
         left = (await verify(tree, progress(silent))).total;
       }
+      const isRepaired = repairing !== undefined && left === 0;
       if (left > 0) exitWith(EXIT.invalid);
       if (json === true) {
-        say(JSON.stringify({ ...found, repaired: repairing !== undefined && left === 0, ...cost() }));
+        say(
+          JSON.stringify({ ...found, repaired: isRepaired, ...(isRepaired ? { snapshot } : {}), ...cost() }),
+        );
         return;
       }
       if (silent && found.total === 0) return;
-      for (const line of damageLines(flags.out, found, repairing !== undefined && left === 0)) say(line);
+      for (const line of damageLines(flags.out, found, isRepaired ? snapshot : null)) say(line);
     });
 }
 

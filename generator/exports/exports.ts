@@ -1,8 +1,9 @@
 /** Which exports a build writes anew, and when: as soon as anything they hold is known to have changed. */
 import { setTimeout } from 'node:timers/promises';
 import type { Progress } from '../progress.js';
+import type { Makings } from '../publish/ledger.js';
 import type { Publisher } from '../publish/publisher.js';
-import type { Overview } from '../register/published.js';
+import type { HistoryCounts, Overview } from '../register/published.js';
 import { EXPORT_FORMATS, exportRoute } from '../export-routes.js';
 import type { ExportFormat } from '../export-routes.js';
 import type { Exporter } from './exporter.js';
@@ -18,6 +19,20 @@ export interface Exported {
   /** Whether this build wrote it; otherwise it is that of the last snapshot. */
   readonly written: boolean;
 }
+
+/**
+ * What the files of the exports are made of, beside what the documents say: by which version of the generator, since
+ * another may write the same values in another way, and of which places in the histories, which no document tells.
+ */
+export const makings = (overview: Overview, version: string): Makings =>
+  new Map(
+    EXPORTS.flatMap((table) =>
+      EXPORT_FORMATS.map(({ format }) => [
+        exportRoute(table.name, format),
+        `${version} ${countsOf(table, overview)?.places ?? ''}`,
+      ]),
+    ),
+  );
 
 /** While the thread writes, signals have their turn so often: 50 ms. */
 const TURN_MS = 50;
@@ -35,11 +50,6 @@ export class Exports {
   /** A document of this route is new or changed, so what says the same is written anew. */
   changed(route: string): void {
     for (const table of EXPORTS) if (table.route === route) this.#begin(table);
-  }
-
-  /** Every export is written anew, whatever changed. */
-  all(): void {
-    for (const table of EXPORTS) this.#begin(table);
   }
 
   #begin(table: Export): void {
@@ -109,8 +119,10 @@ function filesOf(
 }
 
 /** How many rows an export has. */
-function rowsOf({ resource, history }: Export, { populations }: Overview): number {
-  const population = populations.find((candidate) => candidate.resource === resource);
-  if (history === undefined) return population?.records ?? 0;
-  return population?.histories.find((counted) => counted.history === history)?.entries ?? 0;
+function rowsOf(table: Export, overview: Overview): number {
+  if (table.history !== undefined) return countsOf(table, overview)?.entries ?? 0;
+  return overview.populations.find(({ resource }) => resource === table.resource)?.records ?? 0;
 }
+
+const countsOf = ({ history }: Export, { populations }: Overview): HistoryCounts | undefined =>
+  populations.flatMap(({ histories }) => histories).find((counted) => counted.history === history);

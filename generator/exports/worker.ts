@@ -52,7 +52,8 @@ const file: unknown = workerData;
 if (typeof file !== 'string') throw new TypeError('expected to be started with the file of the register');
 let register: Register | undefined;
 await answer(() => {
-  register = Register.open(file);
+  // The main thread has it open.
+  register = Register.join(file);
   return undefined;
 });
 

@@ -69,6 +69,7 @@ export function* writeExport(
       batch = [];
     }
     writeText(csv.lines(batch), true);
+    yield batch.length;
     sink('parquet').write(parquet.finish());
     return {
       rows: count,

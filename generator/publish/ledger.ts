@@ -26,6 +26,15 @@ export interface Entry {
   readonly hash: Buffer;
 }
 
+/** What a file holds: its size, and its SHA-256 in hex. */
+export interface Content {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** What the files of a route are made of, by its name, where they are not rendered in each build. */
+export type Makings = ReadonlyMap<string, string>;
+
 /** The hash of no file: a build finds an entry with it changed, or removes what is left of it. */
 export const NO_HASH = Buffer.alloc(32);
 
@@ -55,10 +64,11 @@ export class LedgerWriter {
   #used = 0;
   #open = true;
 
-  constructor(folder: string, route: string, template: string) {
+  /** @param made what the files were made of, for those that are not rendered in each build */
+  constructor(folder: string, route: string, template: string, made?: string) {
     mkdirSync(folder, { recursive: true });
     this.#descriptor = openSync(join(folder, route), 'w');
-    this.#write(Buffer.from(`${JSON.stringify({ template })}\n`));
+    this.#write(Buffer.from(`${JSON.stringify({ template, made })}\n`));
   }
 
   add({ key, bytes, hash }: Entry): void {
@@ -102,6 +112,8 @@ export interface Range {
 /** Reads the ledger of one route, entry by entry. */
 export class LedgerReader {
   readonly template: string;
+  /** What the files were made of; unknown where the ledger was rebuilt from them. */
+  readonly made: string | undefined;
   /** Entries in the ledger. */
   readonly size: number;
   readonly #descriptor: number;
@@ -113,9 +125,10 @@ export class LedgerReader {
   #filled = 0;
   #at = 0;
 
-  private constructor(descriptor: number, template: string, offset: number, bufferEntries: number) {
+  private constructor(descriptor: number, header: Header, offset: number, bufferEntries: number) {
     this.#descriptor = descriptor;
-    this.template = template;
+    this.template = header.template;
+    this.made = header.made;
     this.#offset = offset;
     this.size = Math.floor((fstatSync(descriptor).size - offset) / ENTRY_BYTES);
     this.#end = this.size;
@@ -134,8 +147,8 @@ export class LedgerReader {
     const head = Buffer.alloc(HEADER_MAX_BYTES);
     const length = readSync(descriptor, head, 0, head.length, 0);
     const end = head.subarray(0, length).indexOf(NEWLINE);
-    const template = templateOf(head.toString('utf8', 0, Math.max(end, 0)));
-    if (template !== undefined) return new LedgerReader(descriptor, template, end + 1, bufferEntries);
+    const header = headerOf(head.toString('utf8', 0, Math.max(end, 0)));
+    if (header !== undefined) return new LedgerReader(descriptor, header, end + 1, bufferEntries);
     closeSync(descriptor);
     throw Failure.invalid(`the ledger "${join(folder, route)}" is damaged: it has no header`);
   }
@@ -201,11 +214,12 @@ export class LedgerReader {
   }
 }
 
-const headerSchema = z.object({ template: z.string() });
+const headerSchema = z.object({ template: z.string(), made: z.string().optional() });
+type Header = z.infer<typeof headerSchema>;
 
-function templateOf(line: string): string | undefined {
+function headerOf(line: string): Header | undefined {
   try {
-    return headerSchema.parse(JSON.parse(line)).template;
+    return headerSchema.parse(JSON.parse(line));
   } catch {
     return undefined;
   }

@@ -38,7 +38,6 @@ const schema = z.looseObject({
   as_of: z.string().nullable(),
   built_at: z.string(),
   digest: z.string(),
-  generator: z.object({ version: z.string() }).exactOptional(),
   tree: z.object({ files: z.int(), bytes: z.int() }),
   layout: z.enum(LAYOUTS).exactOptional(),
   /** Documents from this size on have compressed siblings. */

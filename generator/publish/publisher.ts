@@ -12,6 +12,7 @@ import { Comparison } from './comparison.js';
 import type { Compared, Outcome } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { LedgerWriter, writeLedgerIndex } from './ledger.js';
+import type { Content, Makings } from './ledger.js';
 import { Lock } from './lock.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
 import { measure, scan } from './scan.js';
@@ -42,18 +43,13 @@ export interface Announcement {
   readonly tell: Teller;
 }
 
-/** What a file holds: its size, and its SHA-256 in hex. */
-export interface Content {
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
 /** Publishes one build into a tree: any number of `put`, `plan`, then `commit`; or `abort` before the commit. */
 export class Publisher {
   readonly tree: Tree;
   readonly #lock: Lock;
   /** The snapshot this one follows; undefined for the first. */
-  readonly previous: Manifest | undefined;
+  readonly #previous: Manifest | undefined;
+  readonly #makings: Makings;
   readonly #comparison: Comparison;
   readonly #stage: Stage;
   /** What lies in a tree that has no snapshot.json to tell. */
@@ -67,17 +63,19 @@ export class Publisher {
     lock: Lock,
     previous: Manifest | undefined,
     routes: readonly PublishedRoute[],
+    makings: Makings,
   ) {
     this.tree = tree;
     this.#lock = lock;
-    this.previous = previous;
+    this.#previous = previous;
+    this.#makings = makings;
     this.#stage = new Stage(tree);
     this.#comparison = new Comparison(
       tree,
       previous,
       routes,
       (route, gone) => this.#remove(route, gone),
-      (route) => new LedgerWriter(this.#stage.paths.ledger, route.name, route.file),
+      (route) => new LedgerWriter(this.#stage.paths.ledger, route.name, route.file, makings.get(route.name)),
     );
   }
 
@@ -89,12 +87,13 @@ export class Publisher {
     out: string,
     routes: (tree: Tree) => readonly PublishedRoute[],
     progress: Progress,
+    makings: Makings = new Map(),
   ): Promise<Publisher> {
     const tree = Tree.prepare(out);
     const lock = Lock.take(tree.lock);
     try {
       const previous = await settle(tree, progress);
-      const publisher = new Publisher(tree, lock, previous, routes(tree));
+      const publisher = new Publisher(tree, lock, previous, routes(tree), makings);
       if (previous === undefined && !tree.isEmpty()) {
         const { routes: ours } = publisher.#comparison;
         publisher.#found = await scan(tree, [...ours, ...inOtherLayout(ours)], progress);
@@ -135,9 +134,11 @@ export class Publisher {
     });
   }
 
-  /** What the last snapshot has as a route's only file; undefined where there is none that is sound. */
+  /** What the last snapshot has as a route's only file, if that is sound and made of the same. */
   published(routeName: string): Content | undefined {
-    const entry = this.#comparison.series(routeName).published(0);
+    const series = this.#comparison.series(routeName);
+    if (series.made !== this.#makings.get(routeName)) return undefined;
+    const entry = series.published(0);
     return entry && { bytes: entry.bytes, sha256: entry.hash.toString('hex') };
   }
 
@@ -145,9 +146,7 @@ export class Publisher {
   carry(routeName: string): void {
     const entry = this.#comparison.series(routeName).published(0);
     if (entry === undefined) throw new TypeError(`"${routeName}" has no file that could be taken over`);
-    this.#change(0, this.#comparison.noteHash(routeName, 0, entry.bytes, entry.hash), {
-      folder: this.tree.out,
-    });
+    this.#comparison.noteHash(routeName, 0, entry.bytes, entry.hash);
   }
 
   /** Whether any document of a route differs from the last snapshot's; no more of it may be put. */
@@ -218,7 +217,7 @@ export class Publisher {
   }
 
   #makePlan(): Plan {
-    const previous = this.previous;
+    const previous = this.#previous;
     this.#sums = this.#comparison.seal();
     if (this.#found !== undefined) removeStrays(this.#comparison, this.#found, this.#stage);
     const outcome = this.#comparison.outcome();
@@ -237,7 +236,7 @@ export class Publisher {
     const { sequence, changes } = this.plan();
     try {
       writeFileSync(this.#stage.paths.manifest, announcement.manifest, { flush: true });
-      if (sequence === this.previous?.sequence) {
+      if (sequence === this.#previous?.sequence) {
         // Nothing changed: only the time of the build is renewed, and a rollback still goes back to where it did.
         renameSync(this.#stage.paths.manifest, tree.manifest);
         renewTold(tree, announcement.tell);
@@ -266,10 +265,10 @@ export class Publisher {
     const { tree } = this;
     const { paths } = this.#stage;
     const { sequence, byRoute, digest } = this.plan();
-    if (this.previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
+    if (this.#previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
     this.#stage.finishLists();
-    if (this.previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
-    const { changes, outdated } = stageChanges(tree, paths, this.previous?.sequence ?? null, {
+    if (this.#previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
+    const { changes, outdated } = stageChanges(tree, paths, this.#previous?.sequence ?? null, {
       sequence,
       as_of: asOf,
       built_at: builtAt,
@@ -282,7 +281,7 @@ export class Publisher {
     });
     for (const file of outdated) this.#stage.remove(file);
     writeLedgerIndex(paths.ledger, { digest, sums: this.#sums, told: stageTold(this.#stage, tell(changes)) });
-    this.#stage.finish(this.previous !== undefined);
+    this.#stage.finish(this.#previous !== undefined);
   }
 
   /** Gives up before the commit: the published tree stays what it was. @param hurry somebody waits */

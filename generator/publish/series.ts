@@ -138,6 +138,11 @@ export class Series {
     }
   }
 
+  /** What the files of the last snapshot were made of, where that is known. */
+  get made(): string | undefined {
+    return this.#previous?.made;
+  }
+
   /** What the last snapshot has under the key that would be noted next, unless that is known to be damaged. */
   published(key: number): Entry | undefined {
     const old = this.#previous?.peek();

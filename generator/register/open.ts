@@ -32,6 +32,15 @@ export class Register {
    */
   static open(file: string): Register {
     requireDatabase(file);
+    return Register.join(file);
+  }
+
+  /**
+   * Opens another connection to a register that this process has open, in whatever thread. It is not looked at as a
+   * file first: closing that would drop the locks of all connections of the process (fcntl(2); section 2.2 of
+   * sqlite.org/howtocorrupt.html), and a writer could then change what they read.
+   */
+  static join(file: string): Register {
     return translated(file, () => {
       const database = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
       try {

@@ -1,4 +1,5 @@
 /** Several connections at one state of the register, though a writer may commit at any time. */
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { Failure } from '../errors.js';
 import { translated } from './open.js';
@@ -9,6 +10,12 @@ export interface Renewable {
   renew(): void | Promise<void>;
 }
 
+/** Which file a path leads to; empty where it leads to none, which opening it will tell. */
+export function identityOf(file: string): string {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.dev} ${found.ino}`;
+}
+
 /** A round takes about a millisecond, so who fails here has a writer that commits some hundred times a second. */
 const ATTEMPTS = 2000;
 
@@ -17,16 +24,25 @@ const ATTEMPTS = 2000;
  * connection to another here, so it is proven instead: a connection that only watches asks for `PRAGMA
  * data_version` before and after, and this value differs if anybody has committed in between
  * (sqlite.org/pragma.html#pragma_data_version). Where it does, all begin anew.
- * @throws Failure environment: no moment without a commit was found
+ * @param identity what the path led to before any of them was opened
+ * @throws Failure environment: no moment without a commit was found, or another file was put in the register's place
  */
-export async function beginTogether(file: string, connections: readonly Renewable[]): Promise<void> {
+export async function beginTogether(
+  file: string,
+  identity: string,
+  connections: readonly Renewable[],
+): Promise<void> {
   const watcher = translated(file, () => new Database(file, { readonly: true, fileMustExist: true }));
   const version = (): unknown => translated(file, () => watcher.pragma('data_version', { simple: true }));
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const before = version();
       for (const connection of connections) await connection.renew();
-      if (version() === before) return;
+      if (version() !== before) continue;
+      if (identityOf(file) === identity) return;
+      throw Failure.environment(
+        `register "${file}" was replaced while the build began, expected it to stay (start the build again)`,
+      );
     }
   } finally {
     watcher.close();

@@ -1,20 +1,23 @@
 /** When the bulk downloads are written anew, and that nothing goes wrong with them on the way. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { build } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
-import { beginTogether } from '../../generator/register/together.js';
+import { Exporter } from '../../generator/exports/exporter.js';
+import { beginTogether, identityOf } from '../../generator/register/together.js';
 import { Register } from '../../generator/register/open.js';
 import { rollback } from '../../generator/rollback.js';
 import { OPERATOR, effectsAt, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { csvObjects } from '../support/csv.js';
-import { temporary } from '../support/folder.js';
+import { PROJECT, temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { hashes, readTree, stamps } from '../support/tree.js';
+import { containing } from '../support/values.js';
 
 const path = temporary();
 const TIME = '2026-11-20T08:00:00Z';
@@ -123,6 +126,24 @@ describe('a table', () => {
     expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
     expect((await snapshot(['verify', '--out', out])).code).toBe(0);
   });
+
+  it('is written anew where only places in a history differ, which no document tells', async () => {
+    const { register, out } = await site();
+    changeRegister(register, `INSERT INTO group_names VALUES (1, 1, 'one', NULL, '${TIME}', '${TIME}')`);
+    await published({ register, out });
+    changeRegister(register, 'UPDATE group_names SET position = 4');
+    await published({ register, out });
+    expect(csvObjects(text(out, 'group_names.csv'))).toMatchObject([{ group_id: '1', position: '4' }]);
+  });
+
+  it('is not taken for what it should be when the ledger that knew is lost', async () => {
+    const { register, out } = await site();
+    const before = hashes(readTree(join(out, 'downloads')));
+    writeFileSync(join(out, 'downloads/items.csv'), 'id,evil\r\n1,2\r\n');
+    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+    await published({ register, out });
+    expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
+  });
 });
 
 describe('a thread that fails', () => {
@@ -156,7 +177,7 @@ describe('two connections', () => {
     const writer = new Database(file);
     writer.pragma('journal_mode = WAL');
     const one = Register.open(file);
-    const two = Register.open(file);
+    const two = Register.join(file);
     let commits = 0;
     const commit = (): void => {
       writer.exec('UPDATE items SET price = price + 1');
@@ -172,7 +193,7 @@ describe('two connections', () => {
             if (renewals <= round % 4) commit();
           },
         };
-        await beginTogether(file, [one, between, two]);
+        await beginTogether(file, identityOf(file), [one, between, two]);
         expect(renewals).toBe((round % 4) + 1);
         const seen = price(one);
         expect(price(two)).toBe(seen);
@@ -187,6 +208,55 @@ describe('two connections', () => {
     }
   });
 
+  it.each(['WAL', 'DELETE'])(
+    'keep their locks, so a writer of another process in mode %s changes nothing they read',
+    async (mode) => {
+      const file = writeRegister(path('locked.sqlite'), { items: [{ id: 1, price: 1 }] });
+      const script =
+        'import sqlite3, sys\n' +
+        'c = sqlite3.connect(sys.argv[1], timeout=0.2)\n' +
+        'c.execute("PRAGMA journal_mode = " + sys.argv[2])\n' +
+        'try:\n  c.execute("UPDATE items SET price = 2"); c.commit()\n' +
+        'except sqlite3.OperationalError as error: print(error)\n' +
+        'c.close()';
+      // The mode is that of the file from here on.
+      changeRegister(file, `PRAGMA journal_mode = ${mode}`);
+      const identity = identityOf(file);
+      const main = Register.open(file);
+      const thread = pathToFileURL(join(PROJECT, 'build/generator/exports/worker.js'));
+      const exporter = await Exporter.start(thread, file);
+      try {
+        await beginTogether(file, identity, [main, exporter]);
+        const writer = spawnSync('python3', ['-c', script, file, mode], { encoding: 'utf8' });
+        expect([writer.status, writer.stderr]).toEqual([0, '']);
+        expect(writer.stdout).toBe(mode === 'WAL' ? '' : 'database is locked\n');
+        expect(price(main)).toBe(1);
+        const folder = path('written');
+        await exporter.write('items', folder);
+        const csv = readFileSync(join(folder, 'downloads/items.csv'), 'utf8');
+        expect(csvObjects(csv)).toMatchObject([{ price: '1' }]);
+      } finally {
+        await exporter.close();
+        main.close();
+      }
+    },
+  );
+
+  it('that see a register which was replaced meanwhile are told so', async () => {
+    const file = writeRegister(path('one.sqlite'), { items: [{ id: 1 }] });
+    const other = writeRegister(path('two.sqlite'), { items: [{ id: 2 }] });
+    const identity = identityOf(file);
+    const one = Register.open(file);
+    renameSync(other, file);
+    const two = Register.open(file);
+    await expect(beginTogether(file, identity, [one, two])).rejects.toMatchObject({
+      exitCode: 3,
+      message: containing('was replaced'),
+    });
+    one.close();
+    two.close();
+  });
+
   it('that never find a pause are told so', async () => {
     const file = writeRegister(path('never.sqlite'), { items: [{ id: 1, price: 0 }] });
     const writer = new Database(file);
@@ -194,7 +264,7 @@ describe('two connections', () => {
     writer.pragma('synchronous = OFF');
     try {
       const renew = () => void writer.exec('UPDATE items SET price = price + 1');
-      await expect(beginTogether(file, [{ renew }])).rejects.toMatchObject({ exitCode: 3 });
+      await expect(beginTogether(file, identityOf(file), [{ renew }])).rejects.toMatchObject({ exitCode: 3 });
     } finally {
       writer.close();
     }

@@ -14,7 +14,7 @@ import type { Dated } from '../../generator/outputs/feeds/entries.js';
 /** An entry of a day of 2026 (and the next years), by number. */
 function entry(index: number, day: number): Dated {
   const measuredAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString().replace('.000Z', 'Z');
-  const about = { title: '', content: '', url: '', updated: measuredAt };
+  const about = { title: '', content: '', url: '', published: measuredAt, updated: measuredAt };
   return { entry: { id: String(index), ...about }, measuredAt };
 }
 

@@ -103,9 +103,9 @@ describe('the feeds of the golden register "histories"', () => {
     });
     expect(briefly(current!)).toEqual([
       ['group/1/name/3', '2026-03-08T00:00:00Z', 'Group renamed: \u2068B\u2069 → \u2068A\u2069'],
-      ['group/1/owner/3', '2026-03-02T00:00:00Z', 'New owner of \u2068A\u2069: no owner → user 12'],
+      ['group/1/owner/3', '2026-03-02T00:00:00Z', 'New owner of group 1: no owner → user 12'],
       ['group/1/name/2', '2026-02-03T12:00:00Z', 'Group renamed: \u2068A\u2069 → \u2068B\u2069'],
-      ['group/1/owner/2', '2026-02-02T00:00:00Z', 'New owner of \u2068A\u2069: \u2068ana\u2069 → no owner'],
+      ['group/1/owner/2', '2026-02-02T00:00:00Z', 'New owner of group 1: \u2068ana\u2069 → no owner'],
       ['group/2/name/2', '2025-05-05T05:05:05Z', 'Group renamed: \u2068Old\u2069 → \u2068Newer\u2069'],
     ]);
     expect(march?.links['self']).toBe(`${BASE}/feeds/groups/2026-03.atom`);

@@ -31,6 +31,7 @@ const documentWith = (text: string, index: number): FeedDocument => ({
       id: `tag:golden.example,2026:test/${index}/name/2`,
       title: `\u2068${legible(text)}\u2069`,
       content: `<dl><dt>To</dt><dd><bdi>${escaped(legible(text))}</bdi></dd></dl>`,
+      published: '2026-11-19T08:00:00Z',
       updated: '2026-11-20T08:00:00Z',
       url: 'https://api.golden.example/api/v1/group/7?a=1&b=2',
       history: 'https://api.golden.example/group/7/history.json?a="<>"&b=2',
@@ -157,6 +158,7 @@ describe('JSON Feed', () => {
           title: '\u2068Title\u2069',
           content_html: '<dl><dt>To</dt><dd><bdi>Title</bdi></dd></dl>',
           date_modified: '2026-11-20T08:00:00Z',
+          date_published: '2026-11-19T08:00:00Z',
         },
       ],
     });

@@ -159,15 +159,21 @@ describe('what others offer', () => {
       for (const file of files) expect(html).toContain(`href="${file.path}"`);
     }
     // The largest file is the one that resuming is worth most for.
-    expect(html).toMatch(/curl -O -C - "[^"]*\/downloads\/groups\.csv"/);
+    expect(html).toMatch(/curl -f --retry 5 -O -C - "[^"]*\/downloads\/groups\.csv"/);
   });
 
-  it('is what feed readers find on the page of the feeds', async () => {
+  it('is what feed readers find on every page', async () => {
+    for (const page of ['front-page', 'developers-page', 'downloads-page', 'feeds-page']) {
+      const head = between(rendered().get(page) ?? '', '<head>', '</head>')[0] ?? '';
+      const found = [
+        ...head.matchAll(
+          /<link rel="alternate" href="(\/feeds\/\w+\.(?:atom|json))" type="[^"]+" title="[^"]+">/g,
+        ),
+      ];
+      expect(found.map(([, href]) => href)).toHaveLength(12);
+    }
     const html = rendered().get('feeds-page') ?? '';
     expect(await complaintsOf(html)).toEqual([]);
-    expect(html).toContain(
-      '<link rel="alternate" href="/feeds/all.atom" type="application/atom+xml" title="All &lt;changes&gt;">',
-    );
     expect(html).toContain('Names &amp; owners');
   });
 

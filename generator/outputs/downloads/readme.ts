@@ -37,7 +37,9 @@ SHA-256 (Data Package 2.0). SHA256SUMS checks whole files:
 
 A download that was interrupted goes on where it was:
 
-    curl -C - -O ${base}/groups.csv.gz
+    curl -f --retry 5 -C - -O ${base}/groups.csv.gz
+
+-f, so that a refusal is never written into the file; --retry waits as long as Retry-After says.
 
 If the file was replaced meanwhile, the parts don't match, and SHA256SUMS tells. To be sure
 beforehand, keep the ETag of the first answer: with -H 'If-Range: "ETAG"' a replaced file is sent
@@ -61,6 +63,9 @@ DuckDB tells null from empty text apart like this:
 
     SELECT * FROM read_csv('groups.csv', header=true, allow_quoted_nulls=false, nullstr='');
     SELECT * FROM 'groups.parquet';
+
+Python's csv module and pandas don't: use Parquet where it matters. In pandas, keep_default_na=False
+and na_values=[''] keep names such as NA or null.
 
 Warning: spreadsheets take a value that begins with = + - or @ for a formula. These files hold
 names and descriptions exactly as people wrote them, and nothing is escaped. Import the columns as

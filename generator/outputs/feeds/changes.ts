@@ -16,13 +16,11 @@ export interface ChangeSource {
   /** What changed, as entry ids name it. */
   readonly field: 'name' | 'owner' | 'username';
   readonly values: readonly Column[];
-  /** Where the values alone don't tell which record it is: the record's column that does. */
-  readonly subject?: string;
 }
 
 export const GROUP_CHANGES: readonly ChangeSource[] = [
   source(group, 'names', 'name', ['name']),
-  source(group, 'owners', 'owner', ['owner_state', 'owner_id', 'owner_name'], 'name'),
+  source(group, 'owners', 'owner', ['owner_state', 'owner_id', 'owner_name']),
 ];
 export const USER_CHANGES: readonly ChangeSource[] = [source(user, 'usernames', 'username', ['username'])];
 
@@ -31,7 +29,6 @@ function source(
   historyName: string,
   field: ChangeSource['field'],
   columns: readonly string[],
-  subject?: string,
 ): ChangeSource {
   const history = resource.histories.find((candidate) => candidate.name === historyName);
   if (history === undefined) throw new TypeError(`${resource.kind} has no history "${historyName}"`);
@@ -40,7 +37,7 @@ function source(
     if (column === undefined) throw new TypeError(`history "${historyName}" has no column "${wanted}"`);
     return column;
   });
-  return { resource, history, field, values, ...(subject === undefined ? {} : { subject }) };
+  return { resource, history, field, values };
 }
 
 /** One value of a record that gave way to another. */
@@ -49,7 +46,6 @@ export interface Change {
   readonly id: number;
   /** Place of the new value in the history. */
   readonly position: number;
-  readonly subject: string | null;
   readonly from: Values;
   readonly to: Values;
   /** When it happened, where the platform itself dates it. */
@@ -64,7 +60,6 @@ type Row = readonly [
   source: number,
   id: number,
   position: number,
-  subject: string | null,
   changedAt: string | null,
   measuredAt: string,
   changedAfter: string | null,
@@ -81,7 +76,7 @@ export function* changes(register: Register, sources: readonly ChangeSource[]): 
   const rows = register.rows<Row>(
     `SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY measured_at, coalesce(changed_at, measured_at), source, id, position`,
   );
-  for (const [index, id, position, subject, changedAt, measuredAt, changedAfter, ...values] of rows) {
+  for (const [index, id, position, changedAt, measuredAt, changedAfter, ...values] of rows) {
     const from = sources[index];
     if (from === undefined) throw new TypeError(`no source ${index} of changes`);
     const count = from.values.length;
@@ -89,7 +84,6 @@ export function* changes(register: Register, sources: readonly ChangeSource[]): 
       source: from,
       id,
       position,
-      subject,
       from: values.slice(width, width + count),
       to: values.slice(0, count),
       changedAt,
@@ -100,7 +94,7 @@ export function* changes(register: Register, sources: readonly ChangeSource[]): 
 }
 
 /** The changes of one source, with as many columns as the widest has values. */
-function query({ resource, history, values, subject }: ChangeSource, index: number, width: number): string {
+function query({ resource, history, values }: ChangeSource, index: number, width: number): string {
   const places = Array.from({ length: width }, (_, place) => place);
   const own = (place: number): string | undefined => {
     const column = values[place];
@@ -120,15 +114,11 @@ function query({ resource, history, values, subject }: ChangeSource, index: numb
       .map((place) => `, ${place < values.length ? `lag(to_${place}) OVER w` : 'NULL'} AS from_${place}`)
       .join('') +
     ` FROM (${entries}) WINDOW w AS (PARTITION BY id ORDER BY position)`;
-  const record = name(resource.plural);
-  const subjectColumns = subject === undefined ? 'NULL' : `${record}.${name(subject)}`;
-  const joined = subject === undefined ? '' : ` LEFT JOIN ${record} ON ${record}.id = entry.id`;
   return (
-    `SELECT ${index} AS source, entry.id AS id, position, ${subjectColumns} AS subject, changed_at,` +
-    ` entry.first_measured_at AS measured_at, changed_after` +
+    `SELECT ${index} AS source, id, position, changed_at, first_measured_at AS measured_at, changed_after` +
     [...places.map((place) => `, to_${place}`), ...places.map((place) => `, from_${place}`)].join('') +
     ` FROM (SELECT *, ${afterSql(history)} AS changed_after FROM (${neighbours})` +
-    ` WHERE previous_last IS NOT NULL) AS entry${joined}`
+    ` WHERE previous_last IS NOT NULL)`
   );
 }
 

@@ -12,7 +12,9 @@ export interface Entry {
   readonly title: string;
   /** HTML, measured values escaped. */
   readonly content: string;
-  /** RFC 3339 UTC in whole seconds. */
+  /** RFC 3339 UTC in whole seconds, as is `updated`: the reading that learned of it, when it is news. */
+  readonly published: string;
+  /** When it happened, which may be long before. */
   readonly updated: string;
   /** Absolute URL of what the entry is about. */
   readonly url: string;

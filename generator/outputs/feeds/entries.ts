@@ -41,7 +41,7 @@ const SORTS: Readonly<
     ChangeSource['field'],
     {
       readonly what: string;
-      readonly title: (subject: Phrase, from: Phrase, to: Phrase) => string;
+      readonly title: (record: string, from: Phrase, to: Phrase) => string;
       readonly value: (values: Values) => Phrase;
     }
   >
@@ -53,7 +53,8 @@ const SORTS: Readonly<
   },
   owner: {
     what: 'group owner',
-    title: (group, from, to) => `New owner of ${group.plain}: ${from.plain} → ${to.plain}`,
+    // Not by its name: that would be today's, and what is archived must not change with it.
+    title: (group, from, to) => `New owner of ${group}: ${from.plain} → ${to.plain}`,
     value: ownerOf,
   },
   username: {
@@ -82,11 +83,10 @@ export class EntryMaker {
     this.#urls = new Map(table.map(({ name }) => [name, absolute(imprint, table, name)]));
   }
 
-  change({ source, id, position, subject, from, to, changedAt, measuredAt, changedAfter }: Change): Dated {
+  change({ source, id, position, from, to, changedAt, measuredAt, changedAfter }: Change): Dated {
     const { resource, field } = source;
     const { what, title, value } = SORTS[field];
     const [before, after] = [value(from), value(to)];
-    const of = subject === null ? own(`${resource.kind} ${id}`) : measured(subject);
     const facts: readonly Fact[] = [
       ['Changed', what],
       ['From', before.html],
@@ -98,7 +98,8 @@ export class EntryMaker {
     return {
       entry: {
         id: tag(this.#imprint, `${resource.kind}/${id}/${field}/${position}`),
-        title: title(of, before, after),
+        title: title(`${resource.kind} ${id}`, before, after),
+        published: measuredAt,
         updated: changedAt ?? measuredAt,
         ...this.#about(resource, id, facts),
       },
@@ -114,6 +115,7 @@ export class EntryMaker {
         // There is but one first time.
         id: tag(this.#imprint, `${kind}/${id}/first_measured_at/1`),
         title: `${capital(kind)} measured for the first time: ${called?.plain ?? `${kind} ${id}`}`,
+        published: measuredAt,
         updated: measuredAt,
         ...this.#about(resource, id, [
           ['Name', called?.html ?? 'not measured'],

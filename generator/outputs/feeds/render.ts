@@ -23,12 +23,13 @@ const link = (rel: string, url: string): string => `<link rel="${rel}" href="${e
 /** The document as Atom (RFC 4287). */
 export function atom(document: FeedDocument, imprint: Imprint): string {
   const feed = started(document, imprint, (text) => legible(text).replaceAll('&', '&amp;'));
-  for (const { id, title, content, updated, url } of document.entries) {
-    feed.addItem({ id, title: escaped(title), content, date: new Date(updated), link: url });
+  for (const { id, title, content, published, updated, url } of document.entries) {
+    const times = { published: new Date(published), date: new Date(updated) };
+    feed.addItem({ id, title: escaped(title), content, ...times, link: url });
   }
   return withHistories(withHead(feed.atom1(), document, imprint), document.entries).replaceAll(
-    '.000Z</updated>',
-    'Z</updated>',
+    /\.000Z<\/(updated|published)>/g,
+    'Z</$1>',
   );
 }
 
@@ -61,13 +62,16 @@ function withHistories(xml: string, entries: readonly Entry[]): string {
   return head + linked.join('');
 }
 
-const json1 = z.looseObject({ items: z.array(z.looseObject({ date_modified: z.string() })) });
+const json1 = z.looseObject({
+  items: z.array(z.looseObject({ date_modified: z.string(), date_published: z.string() })),
+});
 
 /** The document as JSON Feed 1.1. */
 export function jsonFeed(document: FeedDocument, imprint: Imprint): string {
   const feed = started(document, imprint, legible);
-  for (const { id, title, content, updated, url } of document.entries) {
-    feed.addItem({ id, title, content, date: new Date(updated), link: url });
+  for (const { id, title, content, published, updated, url } of document.entries) {
+    const times = { published: new Date(published), date: new Date(updated) };
+    feed.addItem({ id, title, content, ...times, link: url });
   }
   const { version: _, author, items, ...head } = json1.parse(JSON.parse(feed.json1()));
   return JSON.stringify({
@@ -75,7 +79,11 @@ export function jsonFeed(document: FeedDocument, imprint: Imprint): string {
     ...head,
     language: LANGUAGE,
     authors: [author],
-    items: items.map((item) => ({ ...item, date_modified: item.date_modified.replace('.000Z', 'Z') })),
+    items: items.map((item) => ({
+      ...item,
+      date_modified: item.date_modified.replace('.000Z', 'Z'),
+      date_published: item.date_published.replace('.000Z', 'Z'),
+    })),
   });
 }
 

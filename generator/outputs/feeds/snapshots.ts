@@ -59,6 +59,7 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, impr
       `Snapshot ${sequence}: ${added} ${added === 1 ? 'record' : 'records'} added,` +
       ` ${sum((count) => count.changed)} changed, ${sum((count) => count.removed)} removed`,
     content: `${list(facts)}<p>${anchor(url, file === null ? 'The newest snapshots' : 'Everything it changed')}</p>`,
+    published: built_at,
     updated: built_at,
     url,
   };

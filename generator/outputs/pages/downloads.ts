@@ -21,7 +21,7 @@ export interface DownloadTable {
   readonly name: string;
   readonly description: string;
   readonly rows: number;
-  readonly columns: readonly Pick<Value, 'name' | 'type' | 'unit' | 'nullable' | 'description'>[];
+  readonly columns: readonly Pick<Value, 'name' | 'type' | 'unit' | 'nullable' | 'description' | 'values'>[];
   readonly files: readonly DownloadFile[];
 }
 
@@ -47,7 +47,11 @@ export function downloadsPage({ asOf, tables }: Downloads, { operator, limits }:
       name,
       description,
       rows: amount(rows, 'row'),
-      columns: columns.map((column) => ({ ...column, type: TYPES[column.type].name })),
+      columns: columns.map((column) => ({
+        ...column,
+        type: TYPES[column.type].name,
+        values: column.values ?? [],
+      })),
       files: files.map(({ path, format, bytes, sha256 }) => ({
         path,
         name: path.slice(path.lastIndexOf('/') + 1),

@@ -1,5 +1,6 @@
 /** The pages for people, and what belongs to them: rendered last, since they show what the rest of the tree holds. */
 import type { BuildConfig } from '../../config.js';
+import { feedLinks } from '../../feed-routes.js';
 import type { Overview } from '../../register/published.js';
 import { PATHS, routeNamed } from '../../routes.js';
 import type { Route } from '../../routes.js';
@@ -46,6 +47,7 @@ export function* pages(
     key: 0,
     body: render(template, {
       site: operator,
+      feedLinks: feedLinks(operator.name),
       path: routeNamed(table, route).path,
       title,
       description,
