@@ -3,6 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { PROJECT } from '../support/folder.js';
+import { has } from '../support/programs.js';
+
+/** Whether this machine has them. */
+export const HAS_CHECKERS = has('feeds as others read them', 'xmllint', 'jing', 'feedparser');
 
 const SCHEMA = join(PROJECT, 'test/feeds/atom.rnc');
 const OUTPUT_BYTES = 256 * 1024 * 1024;

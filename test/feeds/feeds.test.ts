@@ -12,7 +12,7 @@ import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { readTree, stamps } from '../support/tree.js';
-import { validate } from './checkers.js';
+import { HAS_CHECKERS, validate } from './checkers.js';
 import { NASTY } from './nasty.js';
 import { BASE, Subscriber } from './subscriber.js';
 import type { Fetched } from './subscriber.js';
@@ -85,7 +85,7 @@ const texts = (out: string) =>
     .filter(([file]) => /^feeds\/(?!snapshots)/.test(file))
     .map(([file, { text }]) => [file, text]);
 
-describe('the feeds of the golden register "histories"', () => {
+describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', () => {
   const register = golden('histories');
   let site: Awaited<ReturnType<typeof served>>;
   beforeAll(async () => {
@@ -260,7 +260,7 @@ describe('the feeds of the golden register "histories"', () => {
   });
 });
 
-describe('the feeds of the golden register "withheld"', () => {
+describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "withheld"', () => {
   it('name nobody who is withheld, as an owner either', async () => {
     const { out, subscriber } = await served(golden('withheld'));
     for (const file of feedFiles(out, '')) {
@@ -276,7 +276,7 @@ describe('the feeds of the golden register "withheld"', () => {
   });
 });
 
-describe('the feeds of an empty register', () => {
+describe.skipIf(!HAS_CHECKERS)('the feeds of an empty register', () => {
   it('are valid, without entries, and never updated', async () => {
     const { out, subscriber } = await served(golden('empty'));
     expect(() => validate(feedFiles(out, '.atom'))).not.toThrow();
@@ -292,7 +292,7 @@ describe('the feeds of an empty register', () => {
 
 const NEWEST = '2026-11-20T08:00:00Z';
 
-describe('the feeds of a register of nasty texts', () => {
+describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
   it('carry each where it is measured, or what is shown for it', async () => {
     const nasty = NASTY.filter(({ isUtf8 }) => isUtf8);
     const ids = nasty.map((_, index) => index + 1);
@@ -362,7 +362,7 @@ const told = (documents: readonly Fetched[]) =>
     entries.map(({ id, facts }) => `${id} ${facts['From'] ?? ''} ${facts['To'] ?? ''}`),
   );
 
-describe('the feeds of a crowded month', () => {
+describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
   const users = Array.from({ length: 300 }, (_, index) => index + 1);
   // Most of it in one second, in a month that is over.
   const register = writeRegister(path('register.sqlite'), {
@@ -434,7 +434,7 @@ describe('the feeds of a crowded month', () => {
   });
 });
 
-describe('the feed of the snapshots', () => {
+describe.skipIf(!HAS_CHECKERS)('the feed of the snapshots', () => {
   it('has an entry for each, with its counts, and a rollback’s', async () => {
     const register = golden('one-of-each');
     const site = await served(register);

@@ -8,12 +8,14 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../support/folder.js';
+import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import { fields } from '../support/values.js';
 import { PAGES, manifestOf, publishSite } from './site.js';
 import type { Site } from './site.js';
 
 const CHROMIUM = '/usr/bin/chromium';
+const HAS_CHROMIUM = has('pages in a browser', 'chromium');
 /** No sandbox, since tests may run as root; and nothing that the browser would ask for by itself. */
 const FLAGS = [
   '--no-sandbox',
@@ -31,6 +33,7 @@ let site: Site;
 let browser: Browser;
 
 beforeAll(async () => {
+  if (!HAS_CHROMIUM) return;
   [site, browser] = await Promise.all([
     publishSite(path),
     chromium.launch({ executablePath: CHROMIUM, args: FLAGS }),
@@ -38,6 +41,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  if (!HAS_CHROMIUM) return;
   await browser.close();
   await site.proxy.stop();
 });
@@ -81,7 +85,7 @@ async function accessibilityOf(page: Page): Promise<string[]> {
 const sidewaysOf = (page: Page): Promise<unknown> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
-describe.each(PAGES)('the page %s', (url) => {
+describe.skipIf(!HAS_CHROMIUM).each(PAGES)('the page %s', (url) => {
   it.each([
     ['a phone, light', 375, 'light'],
     ['a desktop, dark', 1280, 'dark'],
@@ -97,7 +101,7 @@ describe.each(PAGES)('the page %s', (url) => {
   });
 });
 
-describe('these checks', () => {
+describe.skipIf(!HAS_CHROMIUM)('these checks', () => {
   it('see a breach of the policy, what comes from elsewhere, and what can’t be used', async () => {
     const { page, complaints, outside } = await open('/feeds');
     await page.evaluate(
@@ -111,7 +115,7 @@ describe('these checks', () => {
   });
 });
 
-describe('without scripts', () => {
+describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
   it('the documentation is there, and the explorer is not', async () => {
     const { page } = await open('/developers', { javaScriptEnabled: false });
     expect(await page.locator('#explorer').isVisible()).toBe(false);
@@ -144,7 +148,7 @@ const asked = async (page: Page): Promise<string> =>
 
 const readingOf = (day: number) => ({ measured_at: `2026-11-0${day}T00:00:00Z`, member_count: day });
 
-describe('the explorer', () => {
+describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
   it('shows what each endpoint answers, as the line of curl gets it', async () => {
     const { page, complaints, outside } = await open('/developers');
     const listed = z
@@ -242,7 +246,7 @@ describe('the explorer', () => {
   });
 });
 
-describe('a page of another origin', () => {
+describe.skipIf(!HAS_CHROMIUM)('a page of another origin', () => {
   it('reads answers and the headers that matter', async () => {
     const proxy = await startProxy(site.out, ['--api-tokens', '2', '--api-refill-seconds', '60']);
     const elsewhere = createServer((_, response) => response.end('<!DOCTYPE html><title>Elsewhere</title>'));

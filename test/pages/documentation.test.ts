@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { PROBLEMS } from '../../proxy/problems.js';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
+import { has } from '../support/programs.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { readTree } from '../support/tree.js';
 import { fields } from '../support/values.js';
@@ -32,7 +33,7 @@ const developers = (): string => pages.get('/developers') ?? '';
 /** The same, asked of the service under test instead of where it says that it is. */
 const here = (text: string): string => text.replaceAll(site.base, site.proxy.base);
 
-describe('every curl line of a page', () => {
+describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
   it('is answered as it says', async () => {
     const lines = [...pages].flatMap(([page, html]) =>
       codeOf(html)
