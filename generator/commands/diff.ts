@@ -8,7 +8,9 @@ import type { Common, Terminal } from './terminal.js';
 export function addDiff(program: Command, { say, warn, progress, cost }: Terminal): void {
   buildOptions(program.command('diff'))
     .addOption(layoutOption())
-    .description('Say which documents and feeds a build would add, change and remove, with examples. Nothing is written.')
+    .description(
+      'Say which documents and feeds a build would add, change and remove, with examples. Nothing is written.',
+    )
     .action(async ({ json, quiet, ...flags }: Common & Record<string, unknown>) => {
       const config = buildConfig(flags);
       const difference = await diff(config, progress(quiet === true));
