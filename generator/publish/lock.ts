@@ -29,7 +29,7 @@ export class Lock {
       makeFolder(dirname(file));
       database = new Database(file, { timeout: 0 });
       // Nothing is ever written to it, so it needs no journal beside it.
-      database.pragma('journal_mode = MEMORY');
+      database.exec('PRAGMA journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
       writeFileSync(`${file}.pid`, String(pid));
       return new Lock(database);

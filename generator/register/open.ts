@@ -19,10 +19,13 @@ const SQLITE_MAGIC = 'SQLite format 3\0';
 export class Register {
   readonly file: string;
   readonly #database: Database.Database;
+  /** Asks for the version of the contract. */
+  readonly #version: Database.Statement<[]>;
 
-  private constructor(file: string, database: Database.Database) {
+  private constructor(file: string, database: Database.Database, version: Database.Statement<[]>) {
     this.file = file;
     this.#database = database;
+    this.#version = version;
   }
 
   /**
@@ -45,18 +48,19 @@ export class Register {
       const database = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
       try {
         // Sorting a view may need more room than memory should give.
-        database.pragma('temp_store = FILE');
+        database.exec('PRAGMA temp_store = FILE');
         // Deterministic, so that SQLite may fold it; a Buffer comes in because a string would hide bad bytes.
         database.function('is_utf8', { deterministic: true }, (bytes: unknown) =>
           bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
         );
         database.exec(TEMPORARY);
-        begin(database, file);
-        const encoding: unknown = database.pragma('encoding', { simple: true });
+        const version = keep(database.prepare<[]>('PRAGMA user_version').pluck());
+        begin(database, version, file);
+        const encoding = keep(database.prepare<[]>('PRAGMA encoding').pluck()).get();
         if (encoding !== 'UTF-8') {
           throw Failure.invalid(`register "${file}" is encoded as ${String(encoding)}, expected UTF-8`);
         }
-        return new Register(file, database);
+        return new Register(file, keep(database), version);
       } catch (error) {
         database.close();
         throw error;
@@ -92,7 +96,7 @@ export class Register {
   renew(): void {
     translated(this.file, () => {
       this.#database.exec('ROLLBACK');
-      begin(this.#database, this.file);
+      begin(this.#database, this.#version, this.file);
     });
   }
 
@@ -138,23 +142,23 @@ export class Register {
 export type Hidden = Readonly<Record<string, readonly (readonly unknown[])[]>>;
 
 /** Begins a read transaction: the first read, of the contract's version, fixes the state that it sees. */
-function begin(database: Database.Database, file: string): void {
+function begin(database: Database.Database, version: Database.Statement<[]>, file: string): void {
   database.exec('BEGIN');
-  const version: unknown = database.pragma('user_version', { simple: true });
-  if (version !== CONTRACT_VERSION) {
+  const found = version.get();
+  if (found !== CONTRACT_VERSION) {
     throw Failure.invalid(
-      `register "${file}" has user_version ${String(version)}, expected ${CONTRACT_VERSION}`,
+      `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION}`,
     );
   }
 }
 
 /**
- * Statements and their iterators live as long as the process, some hundred of them: on Node 24, better-sqlite3 12
- * aborts it when one is collected ("Assertion failed: (env) != nullptr" in RemoveEnvironmentCleanupHook).
+ * Connections, statements and iterators live as long as the process, some hundred of them: on Node 24, better-sqlite3
+ * 12 aborts it when one is collected ("Assertion failed: (env) != nullptr" in RemoveEnvironmentCleanupHook).
  */
 const KEPT: unknown[] = [];
 
-function keep<T>(statement: T): T {
+export function keep<T>(statement: T): T {
   KEPT.push(statement);
   return statement;
 }

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { Failure } from '../errors.js';
-import { translated } from './open.js';
+import { keep, translated } from './open.js';
 
 /** Something that reads the register in one transaction, here or in another thread. */
 export interface Renewable {
@@ -32,8 +32,9 @@ export async function beginTogether(
   identity: string,
   connections: readonly Renewable[],
 ): Promise<void> {
-  const watcher = translated(file, () => new Database(file, { readonly: true, fileMustExist: true }));
-  const version = (): unknown => translated(file, () => watcher.pragma('data_version', { simple: true }));
+  const watcher = translated(file, () => keep(new Database(file, { readonly: true, fileMustExist: true })));
+  const asked = translated(file, () => keep(watcher.prepare<[]>('PRAGMA data_version').pluck()));
+  const version = (): unknown => translated(file, () => asked.get());
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const before = version();
