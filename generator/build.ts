@@ -1,26 +1,34 @@
 /** The story of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
 import { Failure, isInterrupt, messageOf } from './errors.js';
+import { examine } from './examine.js';
+import type { Examined } from './examine.js';
 import { Exporter } from './exports/exporter.js';
 import { Exports, makings } from './exports/exports.js';
 import type { Exported } from './exports/exports.js';
+import { FEED_ROUTES } from './feed-routes.js';
 import { snapshotTeller } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/manifest.js';
-import { Samples, descriptions, documents } from './outputs/index.js';
+import { Samples, descriptions, summaries } from './outputs/index.js';
 import type { Sources } from './outputs/index.js';
+import { RECORD_ROUTES, implausible } from './plausible.js';
 import type { Progress } from './progress.js';
-import type { Outcome } from './publish/comparison.js';
+import { isRendered } from './publish/comparison.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
-import type { Announcement, Plan } from './publish/publisher.js';
+import type { Announcement, Plan } from './publish/plan.js';
 import type { Changes } from './publish/series.js';
 import { completeCommit } from './publish/settle.js';
-import { check, isPublishable } from './register/check.js';
+import { isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
-import { markWithheld, overview as measure } from './register/published.js';
+import { overview as measure, recordsChanged } from './register/published.js';
 import type { Overview } from './register/published.js';
+import type { IdRange } from './register/sql.js';
 import { beginTogether, identityOf } from './register/together.js';
+import { rendered } from './rendering/batch.js';
+import type { Batch } from './rendering/batch.js';
+import { Renderer } from './rendering/renderer.js';
 import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
 import type { Route } from './routes.js';
@@ -32,9 +40,14 @@ export interface Effects {
   readonly warn: (line: string) => void;
   /** The time of the build, read once. */
   readonly now: () => Date;
-  readonly generator: { readonly name: string; readonly version: string };
-  /** The module of the thread that writes the exports (exports/worker.js). */
-  readonly exportThread: URL;
+  readonly generator: {
+    readonly name: string;
+    readonly version: string;
+    /** Identifies the code and what it runs on: another may render the same rows in another way. */
+    readonly code: string;
+  };
+  /** The modules of the threads that write the exports and that render (exports/ and rendering/worker.js). */
+  readonly threads: { readonly exports: URL; readonly rendering: URL };
 }
 
 /** A register that must not be published as it is, with what is wrong. */
@@ -57,56 +70,55 @@ export interface Published {
   readonly changes: Readonly<Changes>;
 }
 
+/** The connections and threads of a build. */
+interface Readers {
+  readonly register: Register;
+  readonly exporter: Exporter;
+  readonly renderer: Renderer;
+}
+
 /**
  * Builds the tree from the register. A refused register, an error or an abort before the commit leaves the
  * published tree as it was.
  * @throws Failure with one line for the operator and an exit code
  */
 export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
-  const { progress } = effects;
+  const { progress, threads } = effects;
   // Whatever the register is like, a tree between two snapshots can't wait.
   await completeCommit(config.out, progress);
   const identity = identityOf(config.register);
   const register = Register.open(config.register);
-  let exporter: Exporter | undefined;
+  const exporter = new Exporter(threads.exports, config.register);
+  const renderer = new Renderer(threads.rendering, config.register);
+  const readers = { register, exporter, renderer };
+  const close = async (): Promise<void> => {
+    await Promise.all([exporter.thread.close(), renderer.thread.close()]);
+    register.close();
+  };
   try {
-    exporter = await untouched(Exporter.start(effects.exportThread, config.register));
-    await untouched(beginTogether(config.register, identity, [register, exporter]));
-    const report = await untouched(check(register, progress, config.skipInvalid));
-    if (!isPublishable(report, config.skipInvalid)) return { published: false, report };
-    markWithheld(register);
-    const overview = measure(register);
-    const table = routes(config.layout);
-    const publisher = await untouched(
-      Publisher.open(config.out, () => table, progress, makings(overview, effects.generator.version)),
-    );
-    const rendered = await untouched(
-      render({ register, exporter, config, overview, table, publisher }, effects),
-    );
-    const { plan, exported } = rendered;
+    const prepared = await untouched(prepare(config, identity, readers, effects, close));
+    if ('findings' in prepared) return { published: false, report: prepared };
+    const { publisher, overview, table, plan, exported, report } = prepared;
     await publisher.commit(announce(config, overview, table, plan, effects), progress);
     const { sequence, files, bytes, changes } = plan;
     writeLists(config.out, config.operator.baseUrl, config.lists);
-    const records = Object.fromEntries(
-      overview.populations.map(({ resource, records }) => [resource.plural, records]),
-    );
-    const exports = Object.fromEntries(
-      exported.map(({ table: { name }, rows, written }) => [name, { rows, written }]),
-    );
     return {
       published: true,
       report,
       sequence,
       asOf: overview.asOf,
-      records,
-      exports,
+      records: Object.fromEntries(
+        overview.populations.map(({ resource, records }) => [resource.plural, records]),
+      ),
+      exports: Object.fromEntries(
+        exported.map(({ table: { name }, rows, written }) => [name, { rows, written }]),
+      ),
       files,
       bytes,
       changes,
     };
   } finally {
-    await exporter?.close();
-    register.close();
+    await close();
   }
 }
 
@@ -119,31 +131,55 @@ export async function untouched<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** What a build works with, once the register is found fit to be published. */
-interface Work extends Sources {
-  readonly exporter: Exporter;
+/** A build that is ready to be committed. */
+interface Prepared {
   readonly publisher: Publisher;
-}
-
-interface Rendered {
+  readonly report: CheckReport;
+  readonly overview: Overview;
+  readonly table: readonly Route[];
   readonly plan: Plan;
   readonly exported: readonly Exported[];
 }
 
-/** Renders and stages everything. */
-async function render(work: Work, effects: Effects): Promise<Rendered> {
-  const { exporter, config, publisher } = work;
+/** Everything before the commit: what a refused register comes to is its report. */
+async function prepare(
+  config: BuildConfig,
+  identity: string,
+  readers: Readers,
+  effects: Effects,
+  close: () => Promise<void>,
+): Promise<Prepared | CheckReport> {
+  const { register, exporter, renderer } = readers;
+  const table = routes(config.layout);
+  const publisher = await Publisher.open(config.out, () => table, effects.progress);
   try {
-    const exported = await renderAll(work, effects);
+    await Promise.all([exporter.thread.opened, renderer.thread.opened]);
+    await beginTogether(config.register, identity, [register, exporter.thread, renderer.thread]);
+    const examined = await examine(
+      config,
+      register,
+      renderer,
+      publisher,
+      effects.generator.code,
+      effects.progress,
+    );
+    if (!isPublishable(examined.report, config.skipInvalid)) {
+      await close();
+      publisher.abort();
+      return examined.report;
+    }
+    const overview = measure(register);
+    publisher.reuse.make(makings(overview, effects.generator.version));
+    const exported = await renderAll({ ...readers, config, overview, table, publisher }, examined, effects);
     const plan = publisher.plan();
     const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute);
     if (doubt !== undefined) throw Failure.invalid(doubt);
-    return { plan, exported };
+    return { publisher, report: examined.report, overview, table, plan, exported };
   } catch (error) {
     // The error that stopped the build matters more than one of cleaning up after it.
     try {
-      // It writes where is to be cleaned.
-      await exporter.close();
+      // The threads write where is to be cleaned.
+      await close();
       publisher.abort(isInterrupt(error));
     } catch (further) {
       effects.warn(`the stage could not be removed: ${messageOf(further)}`);
@@ -152,21 +188,66 @@ async function render(work: Work, effects: Effects): Promise<Rendered> {
   }
 }
 
-async function renderAll(work: Work, { progress }: Effects): Promise<readonly Exported[]> {
-  const { register, exporter, overview, publisher } = work;
-  await exporter.hide(register.hidden());
+/** What a build works with, once the register is found fit to be published. */
+interface Work extends Sources, Readers {
+  readonly publisher: Publisher;
+}
+
+async function renderAll(
+  work: Work,
+  { ranges, made, folders, sums }: Examined,
+  { progress }: Effects,
+): Promise<readonly Exported[]> {
+  const { register, renderer, exporter, config, overview, publisher } = work;
+  const hidden = register.hidden();
+  await Promise.all([renderer.thread.hide(hidden), exporter.thread.hide(hidden)]);
   const exports = new Exports(exporter, publisher);
+  if (publisher.isFirst) exports.begin();
   const samples = new Samples(work);
-  progress.start('rendering', expectedFiles(overview), 'files');
-  for (const { route, key, body } of samples.watch(documents(work))) {
-    if (publisher.put(route, key, body)) exports.changed(route);
-    const pause = progress.advance(1);
-    if (pause !== undefined) await pause;
+  progress.start('rendering', expectedFiles(overview, ranges && register), 'files');
+  for (const { route, key, body } of samples.watch(summaries(work))) {
+    publisher.put(route, key, body);
+    await progress.advance(1);
+  }
+  if (ranges !== undefined) keepUnchanged(publisher, ranges);
+  if (ranges === undefined || ranges.length > 0) {
+    const { operator, layout } = config;
+    const scope = ranges === undefined ? 'all' : 'changed';
+    const rendering = { scope, imprint: operator, asOf: overview.asOf, layout } as const;
+    for await (const batch of renderer.render(rendering, ranges ?? [], folders)) {
+      take(batch, publisher, exports);
+      await progress.advance(batch.keys.length);
+    }
   }
   progress.finish();
   const exported = await exports.finish(overview, progress);
-  for (const { route, key, body } of descriptions(work, samples, exported)) publisher.put(route, key, body);
+  const firstKey = (route: string): number | undefined => publisher.firstKey(route);
+  for (const { route, key, body } of descriptions(work, samples, exported, firstKey))
+    publisher.put(route, key, body);
+  const surveyed = await sums();
+  if (surveyed !== undefined) publisher.reuse.remember(made, { ...surveyed, ...renderer.sums });
   return exported;
+}
+
+/** Publishes the documents of a batch. */
+function take(batch: Batch, publisher: Publisher, exports: Exports): void {
+  const { route } = batch;
+  for (const { key, body, hash } of rendered(batch)) {
+    if (body.length === 0) publisher.carry(route, key);
+    else if (publisher.putHashed(route, key, body, hash)) exports.changed(route);
+  }
+}
+
+/** What lies outside the ranges is as it was; where there are none, the feeds are, too. */
+function keepUnchanged(publisher: Publisher, ranges: readonly IdRange[]): void {
+  for (const { kind, record, history } of RESOURCES) {
+    const own = ranges.filter((range) => range.kind === kind);
+    for (const document of [record, history]) {
+      if (document !== undefined) publisher.keepOutside(document.route, own);
+    }
+  }
+  if (ranges.length > 0) return;
+  for (const { name } of FEED_ROUTES.filter(isRendered)) publisher.keepOutside(name, []);
 }
 
 function announce(
@@ -186,31 +267,13 @@ function announce(
   };
 }
 
-/** Each kind's plural, and the route with one file for each of its records. */
-export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntries(
-  RESOURCES.map(({ plural, record }) => [plural, record.route]),
-);
-
-/** More than this share of a kind's records gone at once is more likely a broken register than the truth. */
-const PLAUSIBLE_REMOVAL = 0.1;
-
-/** Why somebody should look before a build removes so much; undefined where it is plausible. */
-export function implausible(byRoute: Outcome['byRoute']): string | undefined {
-  for (const [kind, route] of Object.entries(RECORD_ROUTES)) {
-    const { changed = 0, removed = 0, unchanged = 0 } = byRoute.get(route) ?? {};
-    const before = changed + removed + unchanged;
-    if (removed === 0 || (removed < before && removed <= PLAUSIBLE_REMOVAL * before)) continue;
-    return (
-      `${removed} of ${before} ${kind} would be removed, expected at most ${100 * PLAUSIBLE_REMOVAL} %` +
-      ` (--accept-removals publishes all the same)`
-    );
-  }
-  return undefined;
-}
-
-const expectedFiles = ({ populations }: Overview): number =>
+/** @param changed where only what it calls changed is rendered */
+const expectedFiles = ({ populations }: Overview, changed: Register | undefined): number =>
   populations.reduce(
-    (sum, { resource, records }) => sum + records * (resource.history === undefined ? 1 : 2),
+    (sum, { resource, records }) =>
+      sum +
+      (changed === undefined ? records : recordsChanged(changed, resource)) *
+        (resource.history === undefined ? 1 : 2),
     FIXED_FILES,
   );
 

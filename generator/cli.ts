@@ -10,6 +10,7 @@ import { addSample } from './commands/sample.js';
 import type { Terminal } from './commands/terminal.js';
 import { addVerify } from './commands/verify.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
+import { codeIdentity } from './identity.js';
 import { progressFor } from './progress.js';
 import type { Progress } from './progress.js';
 
@@ -43,8 +44,11 @@ const terminal: Terminal = {
     progress: progress(quiet),
     warn,
     now: () => new Date(),
-    generator: self(),
-    exportThread: new URL('exports/worker.js', import.meta.url),
+    generator: { ...self(), code: `${codeIdentity()} ${process.version}` },
+    threads: {
+      exports: new URL('exports/worker.js', import.meta.url),
+      rendering: new URL('rendering/worker.js', import.meta.url),
+    },
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
   exitWith: (code) => {

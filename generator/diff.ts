@@ -1,14 +1,17 @@
 /** What a build would do, without doing it: counts, and examples with old and new values. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { implausible } from './build.js';
 import type { BuildConfig } from './config.js';
 import { Failure, codeOf } from './errors.js';
-import { documents } from './outputs/index.js';
+import { details } from './outputs/details.js';
+import { summaries } from './outputs/index.js';
+import type { Sources } from './outputs/index.js';
+import type { Output } from './outputs/output.js';
+import { implausible } from './plausible.js';
 import type { Progress } from './progress.js';
 import { isSealed } from './publish/commit.js';
 import { Comparison } from './publish/comparison.js';
-import { soundLedger } from './publish/ledger.js';
+import { soundLedger } from './publish/ledger-index.js';
 import { readManifest } from './publish/manifest.js';
 import type { Manifest } from './publish/manifest.js';
 import type { Changes } from './publish/series.js';
@@ -110,6 +113,15 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
   } finally {
     register.close();
   }
+}
+
+/** What the API answers, and what tells of its changes. */
+function* documents(sources: Sources): Generator<Output> {
+  yield* summaries(sources);
+  const { register, config, overview } = sources;
+  const { operator, layout } = config;
+  const rendering = { scope: 'all', imprint: operator, asOf: overview.asOf, layout } as const;
+  for (const output of details(register, rendering)) if (output.body !== undefined) yield output;
 }
 
 const differs = (changes?: Readonly<Changes>): boolean =>

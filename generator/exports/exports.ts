@@ -1,7 +1,7 @@
 /** Which exports a build writes anew, and when: as soon as anything they hold is known to have changed. */
 import { setTimeout } from 'node:timers/promises';
 import type { Progress } from '../progress.js';
-import type { Makings } from '../publish/ledger.js';
+import type { Makings } from '../publish/inputs.js';
 import type { Publisher } from '../publish/publisher.js';
 import type { HistoryCounts, Overview } from '../register/published.js';
 import { EXPORT_FORMATS, exportRoute } from '../export-routes.js';
@@ -45,6 +45,11 @@ export class Exports {
   constructor(exporter: Exporter, publisher: Publisher) {
     this.#exporter = exporter;
     this.#publisher = publisher;
+  }
+
+  /** Nothing is published yet, so all are written. */
+  begin(): void {
+    for (const table of EXPORTS) this.#begin(table);
   }
 
   /** A document of this route is new or changed, so what says the same is written anew. */
@@ -93,7 +98,7 @@ export class Exports {
     if (written === undefined) {
       const files = filesOf(table, (route) => this.#publisher.published(route));
       if (files === undefined) throw new TypeError(`"${table.name}" is neither published nor written`);
-      for (const { format } of EXPORT_FORMATS) this.#publisher.carry(exportRoute(table.name, format));
+      for (const { format } of EXPORT_FORMATS) this.#publisher.carry(exportRoute(table.name, format), 0);
       return { table, rows, files, written: false };
     }
     if (written.rows !== rows) {

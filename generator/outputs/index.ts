@@ -9,7 +9,6 @@ import { apiIndex } from './api-index.js';
 import { Examples } from './description/examples.js';
 import { openapi } from './description/openapi.js';
 import { downloads } from './downloads/index.js';
-import { feeds } from './feeds/index.js';
 import { largest } from './largest.js';
 import type { Output } from './output.js';
 import { pages } from './pages/index.js';
@@ -26,16 +25,14 @@ export interface Sources {
   readonly table: readonly Route[];
 }
 
-/** What the API answers, and what tells of its changes. */
-export function* documents({ register, config, overview, table }: Sources): Generator<Output> {
+/** What the API answers of the register as a whole. */
+export function* summaries({ register, config, overview, table }: Sources): Generator<Output> {
   yield* apiIndex(config, table);
   yield* stats(overview);
   yield* largest(register, overview.asOf);
-  for (const resource of RESOURCES) yield* records(register, resource, table);
-  yield* feeds(register, config, overview, table);
 }
 
-/** What is shown of the documents where they are described: kept while they are rendered. */
+/** What is shown of the documents where they are described, rendered for that. */
 export class Samples {
   readonly examples: Examples;
   readonly shown: Shown;
@@ -43,21 +40,37 @@ export class Samples {
   constructor({ register, table }: Sources) {
     this.examples = new Examples(table);
     this.shown = new Shown(register);
+    register.scope('shown', [...this.examples.ranges(register), ...this.shown.ranges()]);
+    for (const resource of RESOURCES) {
+      for (const output of records(register, resource, table, 'shown')) this.#consider(output);
+    }
   }
 
-  /** Passes documents on. */
-  watch(rendered: Iterable<Output>): Iterable<Output> {
-    return this.shown.watch(this.examples.from(rendered));
+  /** Passes documents of no kind of record on. */
+  *watch(outputs: Iterable<Output>): Generator<Output> {
+    for (const output of outputs) {
+      this.#consider(output);
+      yield output;
+    }
+  }
+
+  #consider(output: Output): void {
+    this.examples.consider(output);
+    this.shown.consider(output);
   }
 }
 
-/** What describes the rest of the tree, once that is known: documents by their samples, exports by what they came to. */
+/**
+ * What describes the rest of the tree, once that is known: documents by their samples, exports by what they came to.
+ * @param firstKey the first key of the documents of a route
+ */
 export function* descriptions(
   { config, overview, table }: Sources,
   { examples, shown }: Samples,
   exported: readonly Exported[],
+  firstKey: (route: string) => number | undefined,
 ): Generator<Output> {
   yield* downloads(config, overview, exported);
-  yield* openapi(config, table, examples);
+  yield* openapi(config, table, examples, firstKey);
   yield* pages(config, overview, table, shown, offers(overview.asOf, table, exported));
 }

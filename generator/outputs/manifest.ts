@@ -3,7 +3,7 @@ import { basename } from 'node:path/posix';
 import type { BuildConfig, Limit } from '../config.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/manifest.js';
-import type { Plan } from '../publish/publisher.js';
+import type { Plan } from '../publish/plan.js';
 import type { Overview } from '../register/published.js';
 import { RESOURCES } from '../resources/index.js';
 import { CACHE_CLASSES, LAYOUTS, PATHS, filler } from '../routes.js';

@@ -5,3 +5,9 @@ export interface Output {
   readonly key: number;
   readonly body: string;
 }
+
+/** A document that is made of the same as that of the last snapshot: it stays as it is, and was not rendered. */
+export type Kept = Omit<Output, 'body'> & { readonly body?: never };
+
+/** Whether a document was made of the same (a SHA-256 of all that goes into it) for the last snapshot. */
+export type IsSame = (route: string, key: number, inputs: Buffer) => boolean;

@@ -3,24 +3,29 @@ import type { Document, Entries, Resource } from '../resources/field.js';
 import type { Register } from '../register/open.js';
 import { HistoryCursor } from '../register/history-cursor.js';
 import { partsOf, recordsQuery } from '../register/sql.js';
-import type { Part } from '../register/sql.js';
+import type { Part, Scope } from '../register/sql.js';
 import type { Route } from '../routes.js';
 import type { Output } from './output.js';
 
 /** A document's parts, with the place of each SQL part in the row. */
 type Piece = { readonly column: number } | { readonly gap: Exclude<Part, { sql: string }> };
 
-/** The documents of every published record of a kind, in order of the id. */
-export function* records(register: Register, resource: Resource, table: readonly Route[]): Generator<Output> {
+/** The documents of the published records of a kind, in order of the id. */
+export function* records(
+  register: Register,
+  resource: Resource,
+  table: readonly Route[],
+  scope: Scope = 'all',
+): Generator<Output> {
   const documents = [resource.record, ...(resource.history === undefined ? [] : [resource.history])];
   const columns: string[] = ['id'];
   const plans = documents.map((document) => plan(document, table, columns));
   const cursors = new Map<string, HistoryCursor>();
   try {
     for (const history of resource.histories) {
-      cursors.set(history.name, new HistoryCursor(register, resource.kind, history));
+      cursors.set(history.name, new HistoryCursor(register, resource.kind, history, scope));
     }
-    const rows = register.rows<readonly (number | string)[]>(recordsQuery(resource, columns));
+    const rows = register.rows<readonly (number | string)[]>(recordsQuery(resource, columns, scope));
     for (const row of rows) {
       const key = Number(row[0]);
       const entries = new Map<string, Entries>();

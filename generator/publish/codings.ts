@@ -42,7 +42,7 @@ export const namesOf = (file: string, bytes: number, compressedFrom: number): re
   bytes < compressedFrom ? [file] : [file, ...CODINGS.map(({ suffix }) => file + suffix)];
 
 /** The content of one of the names of a document. */
-export function contentUnder(name: string, file: string, content: string | Uint8Array): string | Uint8Array {
+export function contentUnder(name: string, file: string, content: Uint8Array): Uint8Array {
   const coding = CODINGS.find(({ suffix }) => name === file + suffix);
-  return coding === undefined ? content : coding.encode(Buffer.from(content));
+  return coding === undefined ? content : coding.encode(content);
 }

@@ -5,18 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
 
 /** A published file: key within its route, size in bytes, SHA-256 of the content (32 bytes). */
@@ -31,9 +21,6 @@ export interface Content {
   readonly bytes: number;
   readonly sha256: string;
 }
-
-/** What the files of a route are made of, by its name, where they are not rendered in each build. */
-export type Makings = ReadonlyMap<string, string>;
 
 /** The hash of no file: a build finds an entry with it changed, or removes what is left of it. */
 export const NO_HASH = Buffer.alloc(32);
@@ -64,11 +51,10 @@ export class LedgerWriter {
   #used = 0;
   #open = true;
 
-  /** @param made what the files were made of, for those that are not rendered in each build */
-  constructor(folder: string, route: string, template: string, made?: string) {
+  constructor(folder: string, route: string, template: string) {
     mkdirSync(folder, { recursive: true });
     this.#descriptor = openSync(join(folder, route), 'w');
-    this.#write(Buffer.from(`${JSON.stringify({ template, made })}\n`));
+    this.#write(Buffer.from(`${JSON.stringify({ template })}\n`));
   }
 
   add({ key, bytes, hash }: Entry): void {
@@ -77,6 +63,12 @@ export class LedgerWriter {
     writeInteger(this.#buffer, bytes, this.#used + 8);
     this.#buffer.set(hash, this.#used + HASH_OFFSET);
     this.#used += ENTRY_BYTES;
+  }
+
+  /** Adds entries as they lie in another ledger: whole ones, one behind the other. */
+  addAll(entries: Buffer): void {
+    this.#flush();
+    this.#write(entries);
   }
 
   #flush(): void {
@@ -109,11 +101,18 @@ export interface Range {
   readonly end: number;
 }
 
+/** Entries that were passed over together. */
+export interface Passed {
+  readonly entries: number;
+  /** Their size in bytes. */
+  readonly bytes: number;
+  /** The key of the first of them. */
+  readonly firstKey: number | undefined;
+}
+
 /** Reads the ledger of one route, entry by entry. */
 export class LedgerReader {
   readonly template: string;
-  /** What the files were made of; unknown where the ledger was rebuilt from them. */
-  readonly made: string | undefined;
   /** Entries in the ledger. */
   readonly size: number;
   readonly #descriptor: number;
@@ -128,7 +127,6 @@ export class LedgerReader {
   private constructor(descriptor: number, header: Header, offset: number, bufferEntries: number) {
     this.#descriptor = descriptor;
     this.template = header.template;
-    this.made = header.made;
     this.#offset = offset;
     this.size = Math.floor((fstatSync(descriptor).size - offset) / ENTRY_BYTES);
     this.#end = this.size;
@@ -186,6 +184,28 @@ export class LedgerReader {
     this.#at += ENTRY_BYTES;
   }
 
+  /**
+   * Passes over all entries with keys below this one, and hands them to the next ledger.
+   * @returns what they come to
+   */
+  passBelow(key: number, next: LedgerWriter | undefined): Passed {
+    let [entries, bytes] = [0, 0];
+    let firstKey: number | undefined;
+    while (this.#at < this.#filled || this.#fill()) {
+      const start = this.#at;
+      for (; this.#at < this.#filled; this.#at += ENTRY_BYTES) {
+        const its = readInteger(this.#buffer, this.#at);
+        if (its >= key) break;
+        firstKey ??= its;
+        entries += 1;
+        bytes += readInteger(this.#buffer, this.#at + 8);
+      }
+      if (this.#at > start) next?.addAll(this.#buffer.subarray(start, this.#at));
+      if (this.#at < this.#filled) break;
+    }
+    return { entries, bytes, firstKey };
+  }
+
   /** All entries from the cursor on; each is valid until the next is asked for. */
   *entries(): Generator<Entry, void, undefined> {
     for (let entry = this.peek(); entry !== undefined; entry = this.peek()) {
@@ -214,63 +234,16 @@ export class LedgerReader {
   }
 }
 
-const headerSchema = z.object({ template: z.string(), made: z.string().optional() });
-type Header = z.infer<typeof headerSchema>;
+interface Header {
+  readonly template: string;
+}
 
 function headerOf(line: string): Header | undefined {
   try {
-    return headerSchema.parse(JSON.parse(line));
+    const header: unknown = JSON.parse(line);
+    if (typeof header !== 'object' || header === null || !('template' in header)) return undefined;
+    return typeof header.template === 'string' ? { template: header.template } : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** A whole ledger's own description: which snapshot it belongs to, and its files' checksums. */
-export interface LedgerIndex {
-  /** The digest of the tree (see digest.ts), the same as in snapshot.json. */
-  readonly digest: string;
-  readonly sums: Readonly<Record<string, string>>;
-  /** Files that tell of the snapshots themselves (see told.ts), with their SHA-256 in hex. */
-  readonly told?: Readonly<Record<string, string>>;
-}
-
-const INDEX = 'index.json';
-const sums = z.record(z.string(), z.string());
-const indexSchema = z.object({ digest: z.string(), sums, told: sums.exactOptional() });
-
-export function writeLedgerIndex(folder: string, index: LedgerIndex): void {
-  writeFileSync(join(folder, INDEX), JSON.stringify(index));
-}
-
-/** The index of a ledger that is sound. */
-export const readLedgerIndex = (folder: string): LedgerIndex =>
-  indexSchema.parse(JSON.parse(readFileSync(join(folder, INDEX), 'utf8')));
-
-/** Whether a ledger is undamaged, and, if a digest is given, that of the tree with this digest. */
-export function soundLedger(folder: string, digest?: string): boolean {
-  try {
-    const index = readLedgerIndex(folder);
-    if (digest !== undefined && index.digest !== digest) return false;
-    return Object.entries(index.sums).every(([route, sum]) => sumOf(join(folder, route)) === sum);
-  } catch (error) {
-    // Missing, cut short or scribbled over: in each case it has to be made anew.
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
-      return false;
-    throw error;
-  }
-}
-
-function sumOf(file: string): string {
-  const sum = createHash('sha256');
-  const descriptor = openSync(file, 'r');
-  try {
-    const buffer = Buffer.allocUnsafe(BUFFER_ENTRIES * ENTRY_BYTES);
-    for (let read = 1; read > 0;) {
-      read = readSync(descriptor, buffer);
-      sum.update(buffer.subarray(0, read));
-    }
-  } finally {
-    closeSync(descriptor);
-  }
-  return sum.digest('hex');
 }

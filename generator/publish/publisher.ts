@@ -2,6 +2,7 @@
  * Rendered files become the published tree, and what did not change is not touched. Until the commit the tree is
  * what it was; an interrupted commit is completed by whoever comes next.
  */
+import { hash } from 'node:crypto';
 import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
@@ -9,73 +10,55 @@ import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './changes.js';
 import { apply, isSealed, seal } from './commit.js';
 import { Comparison } from './comparison.js';
-import type { Compared, Outcome } from './comparison.js';
 import { treeDigest } from './digest.js';
-import { LedgerWriter, writeLedgerIndex } from './ledger.js';
-import type { Content, Makings } from './ledger.js';
+import { Reuse } from './reuse.js';
+import { LedgerWriter } from './ledger.js';
+import type { Content } from './ledger.js';
+import { writeLedgerIndex } from './ledger-index.js';
+import type { Announcement, Plan } from './plan.js';
 import { Lock } from './lock.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
 import { measure, scan } from './scan.js';
 import type { Scan } from './scan.js';
-import type { Gone } from './series.js';
+import type { KeyRange } from './series.js';
 import { settle } from './settle.js';
 import { Stage } from './stage.js';
 import { inOtherLayout, removeStrays } from './strays.js';
 import { renewTold, stageTold } from './told.js';
-import type { Teller } from './told.js';
 import { Tree } from './tree.js';
-
-/** What all files of a build come to, known before the commit. */
-export interface Plan extends Outcome {
-  /** Counts the snapshots of this tree, from 1; a build that changes nothing makes no new one. */
-  readonly sequence: number;
-  readonly digest: string;
-}
-
-/** What a commit says of itself to the world. */
-export interface Announcement {
-  /** The content of snapshot.json. */
-  readonly manifest: string;
-  readonly asOf: string | null;
-  readonly builtAt: string;
-  /** Kinds of records, by the name of the route that has one file for each. */
-  readonly kinds: Readonly<Record<string, string>>;
-  readonly tell: Teller;
-}
 
 /** Publishes one build into a tree: any number of `put`, `plan`, then `commit`; or `abort` before the commit. */
 export class Publisher {
   readonly tree: Tree;
+  readonly reuse: Reuse;
   readonly #lock: Lock;
   /** The snapshot this one follows; undefined for the first. */
   readonly #previous: Manifest | undefined;
-  readonly #makings: Makings;
   readonly #comparison: Comparison;
   readonly #stage: Stage;
   /** What lies in a tree that has no snapshot.json to tell. */
   #found: Scan | undefined;
   #plan: Plan | undefined;
   /** The checksums of the next ledger. */
-  #sums: Record<string, string> = {};
+  #sums: Readonly<Record<string, string>> = {};
 
   private constructor(
     tree: Tree,
     lock: Lock,
     previous: Manifest | undefined,
     routes: readonly PublishedRoute[],
-    makings: Makings,
   ) {
     this.tree = tree;
     this.#lock = lock;
     this.#previous = previous;
-    this.#makings = makings;
-    this.#stage = new Stage(tree);
+    this.#stage = new Stage(tree, previous !== undefined);
+    this.reuse = new Reuse(previous && tree.ledger, this.#stage.paths.ledger);
     this.#comparison = new Comparison(
       tree,
       previous,
       routes,
-      (route, gone) => this.#remove(route, gone),
-      (route) => new LedgerWriter(this.#stage.paths.ledger, route.name, route.file, makings.get(route.name)),
+      (route, gone) => this.#stage.drop(route, gone),
+      (route) => new LedgerWriter(this.#stage.paths.ledger, route.name, route.file),
     );
   }
 
@@ -87,13 +70,12 @@ export class Publisher {
     out: string,
     routes: (tree: Tree) => readonly PublishedRoute[],
     progress: Progress,
-    makings: Makings = new Map(),
   ): Promise<Publisher> {
     const tree = Tree.prepare(out);
     const lock = Lock.take(tree.lock);
     try {
       const previous = await settle(tree, progress);
-      const publisher = new Publisher(tree, lock, previous, routes(tree), makings);
+      const publisher = new Publisher(tree, lock, previous, routes(tree));
       if (previous === undefined && !tree.isEmpty()) {
         const { routes: ours } = publisher.#comparison;
         publisher.#found = await scan(tree, [...ours, ...inOtherLayout(ours)], progress);
@@ -119,99 +101,110 @@ export class Publisher {
    * @returns whether its content differs from the last snapshot's
    */
   put(routeName: string, key: number, body: string): boolean {
-    return this.#guarded(`"${routeName}" ${key}`, () => {
-      const compared = this.#comparison.note(routeName, key, body);
-      this.#change(key, compared, body);
-      return compared.verdict === 'added' || compared.verdict === 'changed';
-    });
+    const bytes = Buffer.from(body);
+    return this.putHashed(routeName, key, bytes, hash('sha256', bytes, 'buffer'));
+  }
+
+  /** The same, of what is encoded and hashed already. */
+  putHashed(routeName: string, key: number, body: Uint8Array, sha256: Buffer): boolean {
+    return this.#guarded(
+      () => `"${routeName}" ${key}`,
+      () => {
+        const compared = this.#comparison.noteHash(routeName, key, body.length, sha256);
+        this.#stage.take(key, compared, body);
+        return compared.verdict === 'added' || compared.verdict === 'changed';
+      },
+    );
   }
 
   /** Takes a route's only file, which lies below the scratch folder. */
   putStaged(routeName: string, { bytes, sha256 }: Content): void {
-    this.#guarded(`"${routeName}"`, () => {
-      const compared = this.#comparison.noteHash(routeName, 0, bytes, Buffer.from(sha256, 'hex'));
-      this.#change(0, compared, { folder: this.scratch });
-    });
+    this.#guarded(
+      () => `"${routeName}"`,
+      () => {
+        const compared = this.#comparison.noteHash(routeName, 0, bytes, Buffer.from(sha256, 'hex'));
+        this.#stage.take(0, compared, { folder: this.scratch });
+      },
+    );
+  }
+
+  /** Whether there is no snapshot that this one follows. */
+  get isFirst(): boolean {
+    return this.#previous === undefined;
   }
 
   /** What the last snapshot has as a route's only file, if that is sound and made of the same. */
   published(routeName: string): Content | undefined {
     const series = this.#comparison.series(routeName);
-    if (series.made !== this.#makings.get(routeName)) return undefined;
+    if (!this.reuse.isMadeOfTheSame(routeName)) return undefined;
     const entry = series.published(0);
     return entry && { bytes: entry.bytes, sha256: entry.hash.toString('hex') };
   }
 
-  /** Takes that file over as it is. */
-  carry(routeName: string): void {
-    const entry = this.#comparison.series(routeName).published(0);
-    if (entry === undefined) throw new TypeError(`"${routeName}" has no file that could be taken over`);
-    this.#comparison.noteHash(routeName, 0, entry.bytes, entry.hash);
+  /** Takes a document over from the last snapshot as it is. */
+  carry(routeName: string, key: number): void {
+    if (!this.#comparison.series(routeName).take(key))
+      throw new TypeError(`"${routeName}" ${key} is not published, so it can't be taken over`);
+  }
+
+  /** Documents of a route whose keys lie outside these ranges, in ascending order, stay as they are. */
+  keepOutside(routeName: string, ranges: Iterable<KeyRange>): void {
+    this.#comparison.series(routeName).keepOutside(ranges);
   }
 
   /** Whether any document of a route differs from the last snapshot's; no more of it may be put. */
   differs(routeName: string): boolean {
     const series = this.#comparison.series(routeName);
-    this.#guarded(`"${routeName}"`, () => series.finish());
+    this.#guarded(
+      () => `"${routeName}"`,
+      () => series.finish(),
+    );
     const { added, changed, removed } = series.changes;
     return added + changed + removed > 0;
   }
 
-  /** Takes a document whose files lie below another folder, its content known by its hash. */
-  putFile(routeName: string, key: number, bytes: number, sha256: Buffer, folder: string): void {
-    this.#guarded(`"${routeName}" ${key}`, () => {
-      const compared = this.#comparison.noteHash(routeName, key, bytes, sha256);
-      if (compared.verdict === 'unchanged') return;
-      const file = join(folder, compared.series.file(key));
-      if (!existsSync(file) || Buffer.compare(measure(file).hash, sha256) !== 0) {
-        throw Failure.invalid(`"${file}" is missing or damaged, expected what was published`);
-      }
-      this.#change(key, compared, { folder });
-    });
+  /** The first key of a route's documents; no more of it may be put. */
+  firstKey(routeName: string): number | undefined {
+    const series = this.#comparison.series(routeName);
+    this.#guarded(
+      () => `"${routeName}"`,
+      () => series.finish(),
+    );
+    return series.firstKey;
   }
 
-  #guarded<T>(what: string, action: () => T): T {
+  /** Takes a document whose files lie below another folder, its content known by its hash. */
+  putFile(routeName: string, key: number, bytes: number, sha256: Buffer, folder: string): void {
+    this.#guarded(
+      () => `"${routeName}" ${key}`,
+      () => {
+        const compared = this.#comparison.noteHash(routeName, key, bytes, sha256);
+        if (compared.verdict === 'unchanged') return;
+        const file = join(folder, compared.series.file(key));
+        if (!existsSync(file) || Buffer.compare(measure(file).hash, sha256) !== 0) {
+          throw Failure.invalid(`"${file}" is missing or damaged, expected what was published`);
+        }
+        this.#stage.take(key, compared, { folder });
+      },
+    );
+  }
+
+  #guarded<T>(what: () => string, action: () => T): T {
     try {
       return action();
     } catch (error) {
-      throw asFailure(error, what);
+      throw asFailure(error, what());
     }
-  }
-
-  #change(
-    key: number,
-    { series, verdict, oldFiles, bytes, hash }: Compared,
-    body: string | { readonly folder: string },
-  ): void {
-    if (verdict === 'unchanged') return;
-    const { name } = series.route;
-    const files = series.files(key, bytes);
-    this.#stage.place(name, files, body);
-    if (verdict !== 'moved') {
-      this.#stage.listPut({ path: series.url(key), sha256: hash.toString('hex'), bytes });
-      this.#stage.listUrls(series.urls(key));
-    }
-    for (const oldFile of oldFiles) {
-      this.#stage.keep(name, oldFile);
-      // Until snapshot.json tells the new layout, requests are still led to the old place.
-      if (!files.includes(oldFile)) this.#stage.remove(oldFile, series.moves);
-    }
-  }
-
-  #remove({ name }: PublishedRoute, { urls, url, files }: Gone): void {
-    for (const file of files) {
-      this.#stage.keep(name, file);
-      this.#stage.remove(file);
-    }
-    this.#stage.listDelete(url);
-    this.#stage.listUrls(urls);
   }
 
   /** No more files: what the build comes to. */
   plan(): Plan {
-    this.#guarded(`output folder "${this.tree.out}"`, () => {
-      this.#plan ??= this.#makePlan();
-    });
+    this.#guarded(
+      () => `output folder "${this.tree.out}"`,
+      () => {
+        this.#plan ??= this.#makePlan();
+      },
+    );
     if (this.#plan === undefined) throw new TypeError('no plan was made');
     return this.#plan;
   }
@@ -280,8 +273,12 @@ export class Publisher {
       ),
     });
     for (const file of outdated) this.#stage.remove(file);
-    writeLedgerIndex(paths.ledger, { digest, sums: this.#sums, told: stageTold(this.#stage, tell(changes)) });
-    this.#stage.finish(this.#previous !== undefined);
+    writeLedgerIndex(paths.ledger, {
+      digest,
+      ...this.reuse.described(this.#sums),
+      told: stageTold(this.#stage, tell(changes)),
+    });
+    this.#stage.finish();
   }
 
   /** Gives up before the commit: the published tree stays what it was. @param hurry somebody waits */
@@ -289,6 +286,7 @@ export class Publisher {
     try {
       this.#comparison.close();
       this.#stage.discard(hurry);
+      this.tree.vacate();
     } finally {
       this.#lock.release();
     }

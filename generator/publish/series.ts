@@ -24,6 +24,12 @@ export interface Gone {
   readonly files: readonly string[];
 }
 
+/** Keys from `low` to `high`, both included. */
+export interface KeyRange {
+  readonly low: number;
+  readonly high: number;
+}
+
 /** What a document of the next snapshot is beside the last. */
 export interface Noted {
   readonly verdict: Verdict;
@@ -59,6 +65,9 @@ export class Series {
   readonly #next: LedgerWriter | undefined;
   readonly #onRemoved: (gone: Gone) => void;
   #last = -1;
+  /** The ranges of keys that are noted, from the one under the cursor on; undefined where all keys are. */
+  #noted: Iterator<KeyRange> | undefined;
+  #range: KeyRange | undefined;
 
   /**
    * @param next where the next ledger is written; a dry run has none
@@ -102,16 +111,30 @@ export class Series {
     return namesOf(this.#oldFile(key), bytes, this.#oldCompressedFrom);
   }
 
+  /**
+   * Outside these ranges, in ascending order, every document of the last snapshot stays and none is noted. Said
+   * before the first document is noted.
+   */
+  keepOutside(ranges: Iterable<KeyRange>): void {
+    this.#noted = ranges[Symbol.iterator]();
+    this.#advance();
+  }
+
+  #advance(): void {
+    const next = this.#noted?.next();
+    this.#range = next === undefined || next.done === true ? undefined : next.value;
+  }
+
   /** Notes a document of the next snapshot and compares it with the last. Keys must ascend. */
   note({ key, bytes, hash }: Entry): Noted {
     if (key <= this.#last) {
       throw new TypeError(`route "${this.route.name}": ${key} after ${this.#last}, expected ascending keys`);
     }
     this.#last = key;
+    this.#passBefore(key);
     this.firstKey ??= key;
     this.bytes += bytes;
     this.#next?.add({ key, bytes, hash });
-    this.#removeBefore(key);
     const noted = this.#compare(key, bytes, hash);
     if (noted.verdict === 'moved') this.moved += 1;
     this.changes[noted.verdict === 'moved' ? 'unchanged' : noted.verdict] += 1;
@@ -129,6 +152,42 @@ export class Series {
     return noted;
   }
 
+  /** What the last snapshot has before a key is taken over or removed. */
+  #passBefore(key: number): void {
+    if (this.#noted === undefined) {
+      this.#removeBefore(key);
+      return;
+    }
+    for (;;) {
+      const range = this.#range;
+      this.#keepBefore(Math.min(range?.low ?? Number.POSITIVE_INFINITY, key));
+      if (range === undefined || range.low >= key) return;
+      this.#removeBefore(Math.min(range.high + 1, key));
+      if (range.high >= key) return;
+      this.#advance();
+    }
+  }
+
+  #keepBefore(key: number): void {
+    const kept = this.#previous?.passBelow(key, this.#next);
+    if (kept === undefined) return;
+    this.firstKey ??= kept.firstKey;
+    this.bytes += kept.bytes;
+    this.changes.unchanged += kept.entries;
+  }
+
+  /**
+   * Takes the document of this key over from the last snapshot, if that has it and it is not known to be damaged.
+   * @returns whether it was taken over
+   */
+  take(key: number): boolean {
+    this.#passBefore(key);
+    const entry = this.published(key);
+    if (entry === undefined) return false;
+    this.note(entry);
+    return true;
+  }
+
   #removeBefore(key: number): void {
     const previous = this.#previous;
     for (let old = previous?.peek(); old !== undefined && old.key < key; old = previous?.peek()) {
@@ -136,11 +195,6 @@ export class Series {
       this.#onRemoved({ url: this.url(old.key), urls: this.urls(old.key), files: this.oldFiles(old) });
       previous?.next();
     }
-  }
-
-  /** What the files of the last snapshot were made of, where that is known. */
-  get made(): string | undefined {
-    return this.#previous?.made;
   }
 
   /** What the last snapshot has under the key that would be noted next, unless that is known to be damaged. */
@@ -152,7 +206,7 @@ export class Series {
 
   /** No more files: what the last snapshot still has is removed. */
   finish(): void {
-    this.#removeBefore(Number.POSITIVE_INFINITY);
+    this.#passBefore(Number.POSITIVE_INFINITY);
   }
 
   /** Ends the next ledger and returns its checksum. */

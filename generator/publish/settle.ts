@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import type { Progress } from '../progress.js';
 import { apply, isSealed } from './commit.js';
-import { soundLedger } from './ledger.js';
+import { soundLedger } from './ledger-index.js';
 import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
 import type { Manifest } from './manifest.js';

@@ -6,7 +6,10 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { codeOf } from '../errors.js';
 import { contentUnder } from './codings.js';
+import type { Compared } from './comparison.js';
 import { FileWriter, LineWriter, deleteWithin, linesOf } from './files.js';
+import type { PublishedRoute } from './manifest.js';
+import type { Gone } from './series.js';
 import type { Tree } from './tree.js';
 
 /** The paths of a stage. */
@@ -68,11 +71,16 @@ export class Stage {
   readonly #deletes: LineWriter;
   readonly #files: LineWriter;
   readonly #urls: LineWriter;
+  readonly #follows: boolean;
   #placed = 0;
 
-  /** Starts anew: what an earlier build left here unfinished is deleted. */
-  constructor(tree: Tree) {
+  /**
+   * Starts anew: what an earlier build left here unfinished is deleted.
+   * @param follows whether there is a snapshot that this one follows: the first has no change list
+   */
+  constructor(tree: Tree, follows: boolean) {
     this.#tree = tree;
+    this.#follows = follows;
     this.paths = stagePaths(tree);
     rmSync(tree.stage, { recursive: true, force: true });
     for (const folder of ['tree', 'ledger', 'changes', 'previous', 'unreported'] as const) {
@@ -96,15 +104,46 @@ export class Stage {
     }
   }
 
+  /** Stages what became of a document. @param body its content, or a folder that holds it */
+  take(
+    key: number,
+    { series, verdict, oldFiles, bytes, hash }: Compared,
+    body: Uint8Array | { readonly folder: string },
+  ): void {
+    if (verdict === 'unchanged') return;
+    const { name } = series.route;
+    const files = series.files(key, bytes);
+    this.place(name, files, body);
+    if (verdict !== 'moved') {
+      if (this.#follows) this.listPut({ path: series.url(key), sha256: hash.toString('hex'), bytes });
+      this.listUrls(series.urls(key));
+    }
+    for (const oldFile of oldFiles) {
+      this.keep(name, oldFile);
+      // Until snapshot.json tells the new layout, requests are still led to the old place.
+      if (!files.includes(oldFile)) this.remove(oldFile, series.moves);
+    }
+  }
+
+  /** Stages that a document goes. */
+  drop({ name }: PublishedRoute, { urls, url, files }: Gone): void {
+    for (const file of files) {
+      this.keep(name, file);
+      this.remove(file);
+    }
+    this.listDelete(url);
+    this.listUrls(urls);
+  }
+
   /**
    * Stages a document under all its names.
    * @param files its own, then those of its compressed siblings
    * @param body its content, or a folder that holds it under the same name
    */
-  place(series: string, files: readonly string[], body: string | { readonly folder: string }): void {
+  place(series: string, files: readonly string[], body: Uint8Array | { readonly folder: string }): void {
     const [file = ''] = files;
     for (const name of files) {
-      if (typeof body === 'string') this.#staged.write(series, name, contentUnder(name, file, body));
+      if (body instanceof Uint8Array) this.#staged.write(series, name, contentUnder(name, file, body));
       else if (name === file) this.#staged.link(series, name, join(body.folder, name));
       else this.#staged.write(series, name, contentUnder(name, file, readFileSync(join(body.folder, file))));
       this.listFile(name);
@@ -147,10 +186,10 @@ export class Stage {
     for (const lines of [this.#puts, this.#deletes]) lines.finish();
   }
 
-  /** @param intoFolders whether files go into folders that are there; a first build moves whole folders */
-  finish(intoFolders: boolean): void {
+  finish(): void {
     for (const lines of this.#lines()) lines.finish();
-    if (!intoFolders) return;
+    // A first snapshot moves whole folders; what follows one goes into folders that are there.
+    if (!this.#follows) return;
     const folders = Math.min(this.#placed, RESERVED_FOLDERS);
     const blocks = folders + Math.ceil((this.#placed * ENTRY_BYTES) / BLOCK_BYTES);
     const descriptor = openSync(this.paths.reserve, 'w');

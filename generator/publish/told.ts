@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
 import { readChangeIndex } from './changes.js';
 import type { Change } from './changes.js';
-import { readLedgerIndex, writeLedgerIndex } from './ledger.js';
+import { readLedgerIndex, writeLedgerIndex } from './ledger-index.js';
 import type { Stage } from './stage.js';
 import type { Tree } from './tree.js';
 
@@ -27,7 +27,7 @@ const sumsOf = (told: readonly Told[]): Record<string, string> =>
 /** Stages what a new snapshot tells. @returns the hashes, for the ledger */
 export function stageTold(stage: Stage, told: readonly Told[]): Record<string, string> {
   for (const { file, body } of told) {
-    stage.place('told', [file], body);
+    stage.place('told', [file], Buffer.from(body));
     stage.listUrls([`/${file}`]);
   }
   return sumsOf(told);

@@ -1,5 +1,5 @@
 /** The published tree as a folder: whose it is, and where its own bookkeeping lies. */
-import { chmodSync, existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
 import { makeFolder } from './files.js';
@@ -23,9 +23,12 @@ export class Tree {
   readonly previous: string;
   /** What commits did since the last build that ended well. */
   readonly unreported: string;
+  /** Whether the folder was not there before. */
+  readonly #isNew: boolean;
 
-  private constructor(out: string) {
+  private constructor(out: string, isNew = false) {
     this.out = out;
+    this.#isNew = isNew;
     this.state = join(out, STATE);
     this.manifest = join(out, 'snapshot.json');
     this.lock = join(this.state, 'lock');
@@ -45,7 +48,7 @@ export class Tree {
    * @throws Failure environment: it is somebody else's, no folder, or not writable
    */
   static prepare(out: string): Tree {
-    const tree = new Tree(out);
+    const tree = new Tree(out, !existsSync(out));
     try {
       makeFolder(out);
       const found = readdirSync(out);
@@ -67,6 +70,12 @@ export class Tree {
       throw asFailure(error, `output folder "${out}"`);
     }
     return tree;
+  }
+
+  /** Leaves nothing behind where nothing was before. */
+  vacate(): void {
+    if (this.#isNew && this.isEmpty() && !existsSync(this.manifest))
+      rmSync(this.out, { recursive: true, force: true });
   }
 
   /** Whether there is nothing but bookkeeping. */

@@ -10,14 +10,8 @@ import { isSealed } from './commit.js';
 import { isRendered } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { deleteFile } from './files.js';
-import {
-  LedgerReader,
-  LedgerWriter,
-  NO_HASH,
-  readLedgerIndex,
-  soundLedger,
-  writeLedgerIndex,
-} from './ledger.js';
+import { LedgerReader, LedgerWriter, NO_HASH } from './ledger.js';
+import { readLedgerIndex, soundLedger, writeLedgerIndex } from './ledger-index.js';
 import type { Entry } from './ledger.js';
 import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';

@@ -4,9 +4,10 @@ import type { Progress } from '../progress.js';
 import { TABLES } from '../resources/index.js';
 import type { Table } from '../resources/index.js';
 import type { Register } from './open.js';
-import { ROW_RULES, asText, columnRules, isUtf8, textColumns } from './rules.js';
+import { asText, columnRules, isUtf8, rowRules, scopedRows, textColumns } from './rules.js';
 import type { RowRule } from './rules.js';
 import { literal, name } from './sql.js';
+import type { Scope } from './sql.js';
 
 /** One break of the contract: where, what was found, what was expected. */
 export interface Finding {
@@ -73,24 +74,27 @@ class Findings {
 /**
  * Checks every table, column, value and history of the register against the contract.
  * @param skipInvalid also marks the records concerned as excluded, so that the rest can be published
+ * @param scope the records to look at, where the rest is known to be as it was at an earlier check
  */
 export async function check(
   register: Register,
   progress: Progress,
   skipInvalid: boolean,
+  scope: Scope = 'all',
 ): Promise<CheckReport> {
   const found = new Findings();
   checkShape(register, found);
   // Values can't be asked of columns that are not there.
   if (found.findings.length > 0) return found.report();
 
-  const steps = TABLES.length + ROW_RULES.length;
+  const rules = rowRules(scope);
+  const steps = TABLES.length + rules.length;
   progress.start('checking the register', steps, 'steps');
   for (const table of TABLES) {
-    readable(table, found, () => checkValues(register, table, found, skipInvalid));
+    readable(table, found, () => checkValues(register, table, scope, found, skipInvalid));
     await progress.advance(1);
   }
-  for (const rule of ROW_RULES) {
+  for (const rule of rules) {
     readable(rule.table, found, () => checkRows(register, rule, found, skipInvalid));
     await progress.advance(1);
   }
@@ -154,7 +158,13 @@ function checkShape(register: Register, found: Findings): void {
   }
 }
 
-function checkValues(register: Register, table: Table, found: Findings, skipInvalid: boolean): void {
+function checkValues(
+  register: Register,
+  table: Table,
+  scope: Scope,
+  found: Findings,
+  skipInvalid: boolean,
+): void {
   const key = table.key.map((column) => column.name);
   const texts = textColumns(table);
   const rules = [
@@ -170,7 +180,7 @@ function checkValues(register: Register, table: Table, found: Findings, skipInva
     ...columnRules(table).map(({ broken }) => broken),
     ...(texts.length > 0 ? [`NOT ${isUtf8(`concat_ws(char(10), ${texts.map(name).join(', ')})`)}`] : []),
   ].join(' OR ');
-  const from = `${name(table.name)} AS t WHERE ${anyBroken}`;
+  const from = `${scopedRows(table, scope)} AS t WHERE ${anyBroken}`;
   const rows = register.rows<(string | number | null)[]>(
     `SELECT ${key.map((column) => asText(name(column))).join(', ')},` +
       ` ${rules.map(({ column, broken }) => `${broken}, ${asText(name(column))}`).join(', ')} FROM ${from}`,

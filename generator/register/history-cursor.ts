@@ -2,6 +2,7 @@
 import type { Entries, History, Kind } from '../resources/field.js';
 import type { Register } from './open.js';
 import { historyQuery } from './sql.js';
+import type { Scope } from './sql.js';
 
 const NO_ENTRIES: Entries = { count: 0, json: '[]' };
 
@@ -10,8 +11,8 @@ export class HistoryCursor {
   readonly #rows: Generator<HistoryRow, void, undefined>;
   #row: HistoryRow | undefined;
 
-  constructor(register: Register, kind: Kind, history: History) {
-    this.#rows = register.rows<HistoryRow>(historyQuery(kind, history));
+  constructor(register: Register, kind: Kind, history: History, scope: Scope = 'all') {
+    this.#rows = register.rows<HistoryRow>(historyQuery(kind, history, scope));
     this.#step();
   }
 

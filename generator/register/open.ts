@@ -2,7 +2,9 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import Database from 'better-sqlite3';
 import { Failure, codeOf, messageOf } from '../errors.js';
-import { HIDDEN, TEMPORARY, name } from './sql.js';
+import type { Kind } from '../resources/field.js';
+import { HIDDEN, TEMPORARY, literal, name } from './sql.js';
+import type { IdRange, SCOPES } from './sql.js';
 
 /** The version of the contract this generator reads, as `PRAGMA user_version`. */
 export const CONTRACT_VERSION = 1;
@@ -90,6 +92,29 @@ export class Register {
       keep(this.#database.prepare<[], (bigint | string | null)[]>(sql).raw(true).safeIntegers(true)).get(),
     );
     return row ?? [];
+  }
+
+  /** A query for one row, as an array in column order, to be asked often. `Row` must be what the SQL selects. */
+  question<Asked extends number[], Row extends readonly unknown[]>(
+    sql: string,
+  ): (...asked: Asked) => Row | undefined {
+    const statement = translated(this.file, () => keep(this.#database.prepare<Asked, Row>(sql).raw(true)));
+    return (...asked) => translated(this.file, () => statement.get(...asked));
+  }
+
+  /** Tells which ids a scope speaks of, instead of what it was told before. Ranges must not overlap. */
+  scope(scope: (typeof SCOPES)[number], ranges: Iterable<IdRange>): void {
+    translated(this.file, () => {
+      this.#database.exec(`DELETE FROM temp._ranges WHERE scope = ${literal(scope)}`);
+      const insert = keep(this.#database.prepare('INSERT OR IGNORE INTO temp._ranges VALUES (?, ?, ?, ?)'));
+      for (const { kind, low, high } of ranges) insert.run(scope, kind, low, high);
+    });
+  }
+
+  /** The ranges of a scope for one kind, ascending. */
+  *ranges(scope: (typeof SCOPES)[number], kind: Kind): Generator<Omit<IdRange, 'kind'>, void, undefined> {
+    const sql = `SELECT low, high FROM temp._ranges WHERE scope = ${literal(scope)} AND kind = ${literal(kind)} ORDER BY low`;
+    for (const [low, high] of this.rows<[number, number]>(sql)) yield { low, high };
   }
 
   /** Begins anew: from here on every answer speaks of the register as it is now. */

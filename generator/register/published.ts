@@ -4,7 +4,7 @@ import { MAX_INTEGER } from '../resources/field.js';
 import type { History, Kind, Resource } from '../resources/field.js';
 import { RESOURCES } from '../resources/index.js';
 import type { Register } from './open.js';
-import { isPublished, literal, name } from './sql.js';
+import { isPublished, literal, name, rowsIn } from './sql.js';
 
 /** Fills the connection's lists of withheld and excluded records. Idempotent. */
 export function markWithheld(register: Register): void {
@@ -102,6 +102,14 @@ function population(register: Register, resource: Resource): Population {
     totals: resource.totals.map((column, index) => ({ column, ...total(index + 1, column) })),
     histories: resource.histories.map((history) => historyCounts(register, resource, history)),
   };
+}
+
+/** How many records of a kind the scope `changed` speaks of. */
+export function recordsChanged(register: Register, { kind, plural }: Resource): number {
+  const [[records] = [0]] = register.rows<[number]>(
+    `SELECT count(*) FROM ${rowsIn('changed', kind, plural, 'id')} WHERE ${isPublished(kind)}`,
+  );
+  return records;
 }
 
 function exact(value: bigint, what: string): number {

@@ -3,7 +3,8 @@ import type { Column, History, Resource } from '../resources/field.js';
 import { MAX_INTEGER, columnsOf } from '../resources/field.js';
 import { RESOURCES, TABLES, historyTable } from '../resources/index.js';
 import type { Table } from '../resources/index.js';
-import { literal, name } from './sql.js';
+import { literal, name, rowsIn } from './sql.js';
+import type { Scope } from './sql.js';
 
 /** A rule that one column of a table's rows may break. */
 export interface ColumnRule {
@@ -105,28 +106,33 @@ export const asText = (sql: string): string =>
   ` WHEN ${isUtf8(sql)} THEN json_quote(${sql}) ELSE quote(CAST(${sql} AS BLOB)) END`;
 
 /** A key must be unique. Tables declare it; views and tables of another shape may not. */
-function duplicates(table: Table): RowRule {
+function duplicates(table: Table, scope: Scope): RowRule {
   const key = table.key.map((column) => name(column.name)).join(', ');
   const columns = table.key.map((column) => column.name);
   return {
     table,
     column: columns.join(', '),
-    from: `(SELECT ${key}, count(*) AS "rows" FROM ${name(table.name)} GROUP BY ${key} HAVING count(*) > 1) AS t`,
+    from: `(SELECT ${key}, count(*) AS "rows" FROM ${scopedRows(table, scope)} GROUP BY ${key} HAVING count(*) > 1) AS t`,
     value: `"rows" || ' rows with this key'`,
     expected: `'one row'`,
   };
 }
 
-function historyRules(resource: Resource, history: History): RowRule[] {
+function historyRules(resource: Resource, history: History, scope: Scope): RowRule[] {
   const table = historyTable(resource, history);
   const records = name(resource.plural);
-  const entries = name(history.table);
+  const entries = scopedRows(table, scope);
   const key = name(history.key.name);
   const order = name(history.order.name);
   const orphan: RowRule = {
     table,
     column: history.key.name,
-    from: `${entries} AS t WHERE ${key} IS NOT NULL AND ${key} NOT IN (SELECT id FROM ${records} WHERE id IS NOT NULL)`,
+    from:
+      `${entries} AS t WHERE ${key} IS NOT NULL AND ` +
+      (scope === 'all'
+        ? // One list for all, since a view would be read whole for each row.
+          `${key} NOT IN (SELECT id FROM ${records} WHERE id IS NOT NULL)`
+        : `NOT EXISTS (SELECT 1 FROM ${records} AS r WHERE r.id = t.${key})`),
     value: asText(`t.${key}`),
     expected: literal(`the id of a row in ${resource.plural}`),
   };
@@ -163,9 +169,14 @@ function historyRules(resource: Resource, history: History): RowRule[] {
 }
 
 /** All rules between rows and tables. */
-export const ROW_RULES: readonly RowRule[] = [
-  ...TABLES.map(duplicates),
+export const rowRules = (scope: Scope): readonly RowRule[] => [
+  ...TABLES.map((table) => duplicates(table, scope)),
   ...RESOURCES.flatMap((resource) =>
-    resource.histories.flatMap((history) => historyRules(resource, history)),
+    resource.histories.flatMap((history) => historyRules(resource, history, scope)),
   ),
 ];
+
+/** The rows of a table that a scope speaks of, for use behind FROM. A table that is not of one kind is one whole. */
+export function scopedRows({ name: table, kind, key: [key] }: Table, scope: Scope): string {
+  return kind === null || key === undefined ? name(table) : rowsIn(scope, kind, table, key.name);
+}

@@ -22,12 +22,15 @@ import type { Route } from '../routes.js';
 /**
  * Temporary tables of the reading connection, never of the register. `_withheld_name` holds what withheld users
  * and groups are or were called, since a record may name its creator without an id. `_excluded` holds all that
- * is not published: withheld, or left out as invalid, and then the id may be of any type, hence BLOB.
+ * is not published: withheld, or left out as invalid, and then the id may be of any type, hence BLOB. `_ranges`
+ * holds the ids that a scope speaks of (below).
  */
 export const TEMPORARY = `
   CREATE TEMP TABLE _withheld (kind TEXT, id INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID;
   CREATE TEMP TABLE _withheld_name (kind TEXT, name TEXT, PRIMARY KEY (kind, name)) WITHOUT ROWID;
   CREATE TEMP TABLE _excluded (kind TEXT, id BLOB, PRIMARY KEY (kind, id)) WITHOUT ROWID;
+  CREATE TEMP TABLE _ranges (scope TEXT, kind TEXT, low INTEGER, high INTEGER, PRIMARY KEY (scope, kind, low))
+    WITHOUT ROWID;
 `;
 
 /** The names of those tables, of two columns each. */
@@ -38,6 +41,30 @@ export const name = (identifier: string): string => `"${identifier.replaceAll('"
 
 /** Single-quoted text. */
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+/** `changed`: what differs from the last snapshot, in whole blocks (see blocks.ts) · `shown`: what pages show. */
+export const SCOPES = ['changed', 'shown'] as const;
+export type Scope = 'all' | (typeof SCOPES)[number];
+
+/** Ids of a kind from `low` to `high`, both included. */
+export interface IdRange {
+  readonly kind: Kind;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * A table or view with those of its rows that belong to the records of a scope, for use behind FROM. The ranges come
+ * first, so that a table which is ordered by the key is read at those places only.
+ */
+export function rowsIn(scope: Scope, kind: Kind, table: string, key: string): string {
+  if (scope === 'all') return name(table);
+  return (
+    `(SELECT scoped.*, range.low AS _low FROM temp._ranges AS range CROSS JOIN ${name(table)} AS scoped` +
+    ` ON scoped.${name(key)} BETWEEN range.low AND range.high` +
+    ` WHERE range.scope = ${literal(scope)} AND range.kind = ${literal(kind)})`
+  );
+}
 
 /** Condition that a row of records may be published: neither withheld nor left out as invalid. */
 export const isPublished = (kind: Kind, column = 'id'): string =>
@@ -121,7 +148,7 @@ export function partsOf(fields: readonly Field[], table: readonly Route[]): Part
 }
 
 /** The published rows of a history in order, with its neighbours' columns where a computed field needs them. */
-function historyRows(kind: Kind, history: History): string {
+function historyRows(kind: Kind, history: History, scope: Scope): string {
   const key = name(history.key.name);
   const order = name(history.order.name);
   const columns = new Set(
@@ -133,7 +160,7 @@ function historyRows(kind: Kind, history: History): string {
     : '';
   const window = neighbours === '' ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
   return (
-    `SELECT ${[...columns].join(', ')}${neighbours} FROM ${name(history.table)}` +
+    `SELECT ${[...columns].join(', ')}${neighbours} FROM ${rowsIn(scope, kind, history.table, history.key.name)}` +
     ` WHERE ${isPublished(kind, history.key.name)} ${window} ORDER BY ${key}, ${order}`
   );
 }
@@ -142,18 +169,24 @@ function historyRows(kind: Kind, history: History): string {
  * A history as rows of (record id, number of entries, JSON list), in order of the id, so that one merge pass
  * pairs it with the records: a query per record is three times slower, and hopeless on a view.
  */
-export function historyQuery(kind: Kind, history: History): string {
+export function historyQuery(kind: Kind, history: History, scope: Scope): string {
   const key = name(history.key.name);
   return (
     `SELECT ${key}, count(*), json_group_array(${objectOf(history.fields, [])})` +
-    ` FROM (${historyRows(kind, history)}) GROUP BY ${key}`
+    ` FROM (${historyRows(kind, history, scope)}) GROUP BY ${key}`
   );
 }
 
 /** A history's entries one by one, in order of the id and of the history. */
 export const entriesQuery = (kind: Kind, history: History, columns: readonly string[]): string =>
-  `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history)})`;
+  `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all')})`;
 
 /** The records of a kind, in order of the id. */
-export const recordsQuery = ({ kind, plural }: Resource, columns: readonly string[]): string =>
-  `SELECT ${columns.join(', ')} FROM ${name(plural)} WHERE ${isPublished(kind)} ORDER BY id`;
+export const recordsQuery = (
+  { kind, plural }: Resource,
+  columns: readonly string[],
+  scope: Scope = 'all',
+): string =>
+  `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${isPublished(kind)}` +
+  // Ranges come in their order, so only what is within one is left to sort.
+  ` ORDER BY ${scope === 'all' ? 'id' : '_low, id'}`;

@@ -11,10 +11,10 @@ import { Exporter } from '../../generator/exports/exporter.js';
 import { beginTogether, identityOf } from '../../generator/register/together.js';
 import { Register } from '../../generator/register/open.js';
 import { rollback } from '../../generator/rollback.js';
-import { OPERATOR, effectsAt, published } from '../support/build.js';
+import { OPERATOR, effectsAt, published, THREADS } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { csvObjects } from '../support/csv.js';
-import { PROJECT, temporary } from '../support/folder.js';
+import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { hashes, readTree, stamps } from '../support/tree.js';
 import { containing } from '../support/values.js';
@@ -82,7 +82,10 @@ describe('a table', () => {
 
   it('is written anew by another version of the generator', async () => {
     const { register, out } = await site();
-    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), generator: { name: 'test', version: '9.9.9' } };
+    const effects = {
+      ...effectsAt('2026-12-02T00:00:00Z'),
+      generator: { name: 'test', version: '9.9.9', code: 'test' },
+    };
     const result = await build(buildConfig({ register, out, operator: OPERATOR }), effects);
     if (!result.published) throw new Error('refused');
     expect(Object.values(result.exports).every(({ written }) => written)).toBe(true);
@@ -147,22 +150,27 @@ describe('a table', () => {
 });
 
 describe('a thread that fails', () => {
-  it.each([
+  const ways = [
     ['at once', 'throw new Error("broken thread")'],
     [
       'later',
       'import { parentPort } from "node:worker_threads"; parentPort.postMessage({ is: "done" }); parentPort.on("message", () => { throw new Error("broken thread"); })',
     ],
     ['by ending', 'process.exit(0)'],
-  ])('%s, stops the build and leaves the tree as it was', async (_, code) => {
+  ] as const;
+  it.each([
+    ...ways.map((way) => ['exports', ...way] as const),
+    ...ways.map((way) => ['rendering', ...way] as const),
+  ])('of the %s, %s, stops the build and leaves the tree as it was', async (which, _, code) => {
     const { register, out } = await site();
     const before = stamps(readTree(out));
     const thread = path('thread.mjs');
     writeFileSync(thread, code);
     changeRegister(register, 'UPDATE items SET price = 2');
-    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), exportThread: pathToFileURL(thread) };
+    const threads = { ...THREADS, [which]: pathToFileURL(thread) };
+    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), threads };
     await expect(build(buildConfig({ register, out, operator: OPERATOR }), effects)).rejects.toThrow(
-      /broken thread|the thread of the exports ended/,
+      /broken thread|a thread ended/,
     );
     expect(stamps(readTree(out))).toEqual(before);
     expect((await published({ register, out })).changes).toMatchObject({ added: 0, removed: 0 });
@@ -223,10 +231,10 @@ describe('two connections', () => {
       changeRegister(file, `PRAGMA journal_mode = ${mode}`);
       const identity = identityOf(file);
       const main = Register.open(file);
-      const thread = pathToFileURL(join(PROJECT, 'build/generator/exports/worker.js'));
-      const exporter = await Exporter.start(thread, file);
+      const exporter = new Exporter(THREADS.exports, file);
       try {
-        await beginTogether(file, identity, [main, exporter]);
+        await exporter.thread.opened;
+        await beginTogether(file, identity, [main, exporter.thread]);
         const writer = spawnSync('python3', ['-c', script, file, mode], { encoding: 'utf8' });
         expect([writer.status, writer.stderr]).toEqual([0, '']);
         expect(writer.stdout).toBe(mode === 'WAL' ? '' : 'database is locked\n');
@@ -236,7 +244,7 @@ describe('two connections', () => {
         const csv = readFileSync(join(folder, 'downloads/items.csv'), 'utf8');
         expect(csvObjects(csv)).toMatchObject([{ price: '1' }]);
       } finally {
-        await exporter.close();
+        await exporter.thread.close();
         main.close();
       }
     },

@@ -19,12 +19,12 @@ function entry(index: number, day: number): Dated {
 }
 
 interface Archived {
-  readonly parts: readonly LinkedPart[];
-  readonly rest: Rest;
+  readonly parts: readonly LinkedPart<Dated>[];
+  readonly rest: Rest<Dated>;
 }
 
 function archived(entries: readonly Dated[]): Archived {
-  const parts: LinkedPart[] = [];
+  const parts: LinkedPart<Dated>[] = [];
   const run = archive(entries, entries.at(-1)?.measuredAt.slice(0, 7));
   for (let step = run.next(); ; step = run.next()) {
     if (step.done === true) return { parts, rest: step.value };

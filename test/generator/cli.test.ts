@@ -39,7 +39,7 @@ function expectOneLine({ stderr, stdout }: Run): string {
   return lines[0] ?? '';
 }
 
-describe.concurrent('a build that can’t be done', () => {
+describe('a build that can’t be done', () => {
   const out = path('dist');
   let before: Record<string, string>;
   beforeAll(async () => {

@@ -11,14 +11,17 @@ export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
 
 export const quiet = () => progressFor('quiet', new AbortController().signal, () => undefined);
 
+/** Threads can't be started from TypeScript. */
+const compiled = (module: string): URL => pathToFileURL(join(PROJECT, 'build/generator', module));
+export const THREADS = { exports: compiled('exports/worker.js'), rendering: compiled('rendering/worker.js') };
+
 /** Effects that print nothing and know only this time. */
 export const effectsAt = (time: string): Effects => ({
   progress: quiet(),
   warn: () => undefined,
   now: () => new Date(time),
-  generator: { name: 'test', version: '0.0.0' },
-  // A thread can't be started from TypeScript.
-  exportThread: pathToFileURL(join(PROJECT, 'build/generator/exports/worker.js')),
+  generator: { name: 'test', version: '0.0.0', code: 'test' },
+  threads: THREADS,
 });
 
 export interface Options {

@@ -1,5 +1,8 @@
-/** Real documents of the tree to show, picked while everything is rendered. */
-import { archiveText } from '../../archive-keys.js';
+/** Real documents of the tree to show, the most telling of the first. */
+import type { Register } from '../../register/open.js';
+import { recordsQuery } from '../../register/sql.js';
+import type { IdRange } from '../../register/sql.js';
+import { RESOURCES } from '../../resources/index.js';
 import { filler, urlTemplate } from '../../routes.js';
 import type { Route } from '../../routes.js';
 import type { Output } from '../output.js';
@@ -33,13 +36,8 @@ interface Choice {
 
 export class Examples {
   readonly #choices: ReadonlyMap<string, Choice>;
-  /** The first of the months of each route that has some. */
-  readonly #months = new Map<string, number | undefined>();
 
   constructor(table: readonly Route[]) {
-    for (const { name, parameters = [] } of table) {
-      if (parameters.some(({ type }) => type === 'month')) this.#months.set(name, undefined);
-    }
     const shown = table.filter(({ name }) => documentOf(name) !== undefined);
     this.#choices = new Map(
       shown.map((route) => [
@@ -55,18 +53,17 @@ export class Examples {
     );
   }
 
-  /** Passes everything on, and keeps what is worth showing. */
-  *from(rendered: Iterable<Output>): Generator<Output> {
-    for (const output of rendered) {
-      this.#consider(output);
-      yield output;
+  /** The records that are looked at: the first of each kind. */
+  *ranges(register: Register): Generator<IdRange> {
+    for (const resource of RESOURCES) {
+      const first = register.rows<[number]>(`${recordsQuery(resource, ['id'])} LIMIT ${CANDIDATES}`);
+      for (const [id] of first) yield { kind: resource.kind, low: id, high: id };
     }
   }
 
-  #consider({ route, key, body }: Output): void {
+  /** Keeps a document if it is worth showing. Of the records, those of the ranges. */
+  consider({ route, key, body }: Output): void {
     const choice = this.#choices.get(route);
-    if (choice === undefined && this.#months.has(route) && this.#months.get(route) === undefined)
-      this.#months.set(route, key);
     if (choice === undefined || choice.candidates >= CANDIDATES) return;
     const { urlOf, named } = choice;
     if (named === undefined ? body.length > MAX_LENGTH : urlOf(key) !== named) return;
@@ -75,12 +72,6 @@ export class Examples {
     if (shown <= choice.shows) return;
     choice.shows = shown;
     choice.example = { key, url: urlOf(key), body };
-  }
-
-  /** A month, or a part of one, that a route has a document of. */
-  month(route: string): string | undefined {
-    const key = this.#months.get(route);
-    return key === undefined ? undefined : archiveText(key);
   }
 
   /** The document to show for a route; undefined where there is none, or none of a size to show. */

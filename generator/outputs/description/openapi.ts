@@ -25,12 +25,13 @@ export function* openapi(
   config: BuildConfig,
   table: readonly Route[],
   examples: Examples,
+  firstKey: (route: string) => number | undefined,
 ): Generator<Output> {
   const { operator, limits } = config;
   const components = new Components(limits, operator.baseUrl);
   const described = table.filter(isDescribed);
   const paths = Object.fromEntries(
-    described.map((route) => [route.path, { get: operationOf(route, components, examples) }]),
+    described.map((route) => [route.path, { get: operationOf(route, components, examples, firstKey) }]),
   );
   const tags = TAGS.filter(({ name }) => described.some((route) => tagOf(route) === name));
   const body = JSON.stringify({

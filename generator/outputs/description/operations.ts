@@ -1,4 +1,5 @@
 /** From a route to its OpenAPI operation. */
+import { archiveText } from '../../archive-keys.js';
 import { ARCHIVE_PATTERN } from '../../archive-keys.js';
 import { RESOURCES } from '../../resources/index.js';
 import type { Parameter, Route } from '../../routes.js';
@@ -134,10 +135,24 @@ const OTHERWISE: Answer = {
   problems: ['method_not_allowed'],
 };
 
-/** GET of a route. */
-export function operationOf(route: Route, components: Components, examples: Examples): Schema {
+/** A month, or a part of one, that the route has a document of. */
+function monthOf(
+  { name, parameters = [] }: Route,
+  firstKey: (route: string) => number | undefined,
+): string | undefined {
+  const key = parameters.some(({ type }) => type === 'month') ? firstKey(name) : undefined;
+  return key === undefined ? undefined : archiveText(key);
+}
+
+/** GET of a route. @param firstKey the first key of the documents of a route */
+export function operationOf(
+  route: Route,
+  components: Components,
+  examples: Examples,
+  firstKey: (route: string) => number | undefined,
+): Schema {
   const example = examples.of(route.name);
-  const shown = example?.key ?? examples.month(route.name);
+  const shown = example?.key ?? monthOf(route, firstKey);
   const { name, description, parameters = [] } = route;
   const about = documentOf(name)?.description;
   return {

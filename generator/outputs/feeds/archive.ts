@@ -5,27 +5,31 @@
  * the month is over. What is in none yet is less than a document's worth, and stands in the current one.
  */
 import { lastPart, numberedPart } from '../../archive-keys.js';
-import type { Dated } from './entries.js';
 
 /** Entries in a document: the current one has the newest so many, an archive document at most so many. */
 export const DOCUMENT_ENTRIES = 200;
 
-export interface Part {
+/** What becomes an entry: all that is asked here is which reading it comes from. */
+interface Read {
+  readonly measuredAt: string;
+}
+
+export interface Part<Entry extends Read> {
   readonly key: number;
   /** Oldest first. */
-  readonly entries: readonly Dated[];
+  readonly entries: readonly Entry[];
 }
 
 /** An archive document, and the keys of those beside it. */
-export interface LinkedPart extends Part {
+export interface LinkedPart<Entry extends Read> extends Part<Entry> {
   readonly previous: number | undefined;
   readonly next: number | undefined;
 }
 
 /** What is left when all entries are seen. */
-export interface Rest {
+export interface Rest<Entry> {
   /** The newest entries, newest first. */
-  readonly newest: readonly Dated[];
+  readonly newest: readonly Entry[];
   /** The key of the newest archive document. */
   readonly last: number | undefined;
 }
@@ -34,13 +38,13 @@ export interface Rest {
  * @param dated entries in the order of the readings
  * @param openMonth the month of the register's newest reading, which is not over
  */
-export function* archive(
-  dated: Iterable<Dated>,
+export function* archive<Entry extends Read>(
+  dated: Iterable<Entry>,
   openMonth: string | undefined,
-): Generator<LinkedPart, Rest, undefined> {
-  const newest: Dated[] = [];
+): Generator<LinkedPart<Entry>, Rest<Entry>, undefined> {
+  const newest: Entry[] = [];
   let previous: number | undefined;
-  let held: Part | undefined;
+  let held: Part<Entry> | undefined;
   for (const part of parts(watched(dated, newest), openMonth)) {
     if (held !== undefined) yield { ...held, previous, next: part.key };
     previous = held?.key;
@@ -51,7 +55,7 @@ export function* archive(
 }
 
 /** The same entries; the newest of those that went by are in the list. */
-function* watched(dated: Iterable<Dated>, newest: Dated[]): Generator<Dated> {
+function* watched<Entry>(dated: Iterable<Entry>, newest: Entry[]): Generator<Entry> {
   for (const each of dated) {
     newest.push(each);
     if (newest.length >= 2 * DOCUMENT_ENTRIES) newest.splice(0, DOCUMENT_ENTRIES);
@@ -59,10 +63,13 @@ function* watched(dated: Iterable<Dated>, newest: Dated[]): Generator<Dated> {
   }
 }
 
-function* parts(dated: Iterable<Dated>, openMonth: string | undefined): Generator<Part> {
+function* parts<Entry extends Read>(
+  dated: Iterable<Entry>,
+  openMonth: string | undefined,
+): Generator<Part<Entry>> {
   let month = '';
   let number = 0;
-  let entries: Dated[] = [];
+  let entries: Entry[] = [];
   for (const each of dated) {
     const its = each.measuredAt.slice(0, 'YYYY-MM'.length);
     if (its !== month) {

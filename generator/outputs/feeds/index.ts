@@ -1,16 +1,16 @@
 /** The feeds of changes, and the archives of those that have one. */
-import type { BuildConfig } from '../../config.js';
+import { hash } from 'node:crypto';
 import { FEEDS, archiveRoute, atomRoute, jsonRoute } from '../../feed-routes.js';
 import type { FeedDeclaration } from '../../feed-routes.js';
 import type { Register } from '../../register/open.js';
-import type { Overview } from '../../register/published.js';
 import { game } from '../../resources/game.js';
 import { item } from '../../resources/item.js';
 import type { Route } from '../../routes.js';
-import type { Output } from '../output.js';
+import type { IsSame, Kept, Output } from '../output.js';
 import { DOCUMENT_ENTRIES, archive } from './archive.js';
+import type { LinkedPart } from './archive.js';
 import { GROUP_CHANGES, USER_CHANGES, changes } from './changes.js';
-import type { ChangeSource } from './changes.js';
+import type { Change, ChangeSource } from './changes.js';
 import { NEVER, tag } from './document.js';
 import type { FeedDocument, Imprint } from './document.js';
 import { EntryMaker, absolute } from './entries.js';
@@ -18,21 +18,24 @@ import type { Dated } from './entries.js';
 import { firsts } from './firsts.js';
 import { atom, jsonFeed } from './render.js';
 
+/**
+ * @param asOf the newest measurement of the register
+ * @param isSame of archive documents, which are many; told of each, in order of the key
+ */
 export function* feeds(
   register: Register,
-  { operator }: BuildConfig,
-  { asOf }: Overview,
+  operator: Imprint,
+  asOf: string | null,
   table: readonly Route[],
-): Generator<Output> {
+  isSame: IsSame = () => false,
+): Generator<Output | Kept> {
   const maker = new EntryMaker(operator, table);
   const archived = function* (
     feed: FeedDeclaration,
     sources: readonly ChangeSource[],
-  ): Generator<Output, readonly Dated[]> {
-    const entries = function* (): Generator<Dated> {
-      for (const change of changes(register, sources)) yield maker.change(change);
-    };
-    return yield* withArchive(feed, entries(), asOf?.slice(0, 'YYYY-MM'.length), operator, table);
+  ): Generator<Output | Kept, readonly Dated[]> {
+    const made = new Archive(feed, maker, operator, table);
+    return yield* made.documents(changes(register, sources), asOf?.slice(0, 'YYYY-MM'.length), isSame);
   };
   const newest = {
     groups: yield* archived(FEEDS.groups, GROUP_CHANGES),
@@ -53,29 +56,68 @@ const lateChangeFirst = (a: Dated, b: Dated): number => descending(a.entry.updat
 
 const descending = (a: string, b: string): number => (a === b ? 0 : a < b ? 1 : -1);
 
-/** @returns the newest entries, newest first */
-function* withArchive(
-  feed: FeedDeclaration,
-  entries: Iterable<Dated>,
-  openMonth: string | undefined,
-  imprint: Imprint,
-  table: readonly Route[],
-): Generator<Output, readonly Dated[]> {
-  const route = archiveRoute(feed);
-  const url = absolute(imprint, table, route);
-  const link = (rel: string, key: number | undefined) => (key === undefined ? {} : { [rel]: url(key) });
-  const subscription = absolute(imprint, table, atomRoute(feed))(0);
-  const parts = archive(entries, openMonth);
-  let step = parts.next();
-  for (; step.done !== true; step = parts.next()) {
-    const { key, previous, next, entries: oldestFirst } = step.value;
-    const links = { current: subscription, ...link('prev-archive', previous), ...link('next-archive', next) };
-    const document = documentOf(feed, oldestFirst.toReversed(), imprint);
-    yield { route, key, body: atom({ ...document, self: url(key), links, isArchive: true }, imprint) };
+/** A feed that keeps all its entries. */
+class Archive {
+  readonly #feed: FeedDeclaration;
+  readonly #maker: EntryMaker;
+  readonly #imprint: Imprint;
+  readonly #table: readonly Route[];
+
+  constructor(feed: FeedDeclaration, maker: EntryMaker, imprint: Imprint, table: readonly Route[]) {
+    this.#feed = feed;
+    this.#maker = maker;
+    this.#imprint = imprint;
+    this.#table = table;
   }
-  const { newest, last } = step.value;
-  yield* current(feed, newest, imprint, table, link('prev-archive', last));
-  return newest;
+
+  /**
+   * All documents of the feed.
+   * @param openMonth the month of the register's newest reading
+   * @returns the newest entries, newest first
+   */
+  *documents(
+    all: Iterable<Change>,
+    openMonth: string | undefined,
+    isSame: IsSame,
+  ): Generator<Output | Kept, readonly Dated[]> {
+    const route = archiveRoute(this.#feed);
+    const url = absolute(this.#imprint, this.#table, route);
+    const link = (rel: string, key: number | undefined) => (key === undefined ? {} : { [rel]: url(key) });
+    const subscription = absolute(this.#imprint, this.#table, atomRoute(this.#feed))(0);
+    const parts = archive(all, openMonth);
+    let step = parts.next();
+    for (; step.done !== true; step = parts.next()) {
+      const { key, previous, next } = step.value;
+      if (isSame(route, key, inputsOf(step.value))) {
+        yield { route, key };
+        continue;
+      }
+      const links = {
+        current: subscription,
+        ...link('prev-archive', previous),
+        ...link('next-archive', next),
+      };
+      const document = documentOf(this.#feed, this.#dated(step.value.entries).toReversed(), this.#imprint);
+      const body = atom({ ...document, self: url(key), links, isArchive: true }, this.#imprint);
+      yield { route, key, body };
+    }
+    const newest = this.#dated(step.value.newest);
+    yield* current(this.#feed, newest, this.#imprint, this.#table, link('prev-archive', step.value.last));
+    return newest;
+  }
+
+  #dated(entries: readonly Change[]): readonly Dated[] {
+    return entries.map((change) => this.#maker.change(change));
+  }
+}
+
+/** All that goes into an archive document, beside what goes into every one. */
+function inputsOf({ previous, next, entries }: LinkedPart<Change>): Buffer {
+  const facts = entries.map(({ source, id, position, from, to, changedAt, measuredAt, changedAfter }) => [
+    [source.field, id, position, changedAt, measuredAt, changedAfter],
+    [from, to],
+  ]);
+  return hash('sha256', JSON.stringify([previous, next, facts]), 'buffer');
 }
 
 /** The document that is subscribed to, in both formats. */

@@ -1,11 +1,9 @@
-/**
- * Documents that the pages show: of the largest groups, and of one telling record of each other kind. Kept while
- * everything is rendered, so that a page shows what the tree holds.
- */
+/** Documents that the pages show: of the largest groups, and of one telling record of each other kind. */
 import type { Kind } from '../../resources/field.js';
 import { RESOURCES } from '../../resources/index.js';
 import type { Register } from '../../register/open.js';
 import { isPublished, name } from '../../register/sql.js';
+import type { IdRange } from '../../register/sql.js';
 import type { Output } from '../output.js';
 
 /** The groups on the front page. The first of them is the example of a group. */
@@ -46,14 +44,16 @@ export class Shown {
     }
   }
 
-  /** Passes outputs on, and keeps those that are shown. */
-  *watch(outputs: Iterable<Output>): Generator<Output, void, undefined> {
-    for (const output of outputs) {
-      if (this.#keys.get(output.route)?.includes(output.key) === true) {
-        this.#bodies.set(`${output.route} ${output.key}`, output.body);
-      }
-      yield output;
+  /** The records that are shown. */
+  *ranges(): Generator<IdRange> {
+    for (const { kind, record } of RESOURCES) {
+      for (const id of this.#keys.get(record.route) ?? []) yield { kind, low: id, high: id };
     }
+  }
+
+  /** Keeps a document if it is one that is shown. */
+  consider({ route, key, body }: Output): void {
+    if (this.#keys.get(route)?.includes(key) === true) this.#bodies.set(`${route} ${key}`, body);
   }
 
   /** The key of a route's example; undefined where the register has no such record. */

@@ -1,0 +1,34 @@
+/**
+ * Nearly everything the service says: the records, and what tells of their changes. Apart from the rest, since a
+ * thread renders it that should not have to load more.
+ */
+import type { Register } from '../register/open.js';
+import type { Scope } from '../register/sql.js';
+import { RESOURCES } from '../resources/index.js';
+import { routes } from '../routes.js';
+import type { Layout } from '../routes.js';
+import type { Imprint } from './feeds/document.js';
+import { feeds } from './feeds/index.js';
+import type { IsSame, Kept, Output } from './output.js';
+import { records } from './records.js';
+
+export interface Rendering {
+  /** Whose documents are rendered. Feeds always tell of all. */
+  readonly scope: Scope;
+  /** Who publishes the feeds. */
+  readonly imprint: Imprint;
+  /** The newest measurement of the register. */
+  readonly asOf: string | null;
+  readonly layout: Layout;
+}
+
+/** @param isSame of the archives of the feeds; told of each of their documents */
+export function* details(
+  register: Register,
+  { scope, imprint, asOf, layout }: Rendering,
+  isSame?: IsSame,
+): Generator<Output | Kept> {
+  const table = routes(layout);
+  for (const resource of RESOURCES) yield* records(register, resource, table, scope);
+  yield* feeds(register, imprint, asOf, table, isSame);
+}

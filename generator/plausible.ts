@@ -1,0 +1,25 @@
+/** Whether what a build removes can be meant. */
+import type { Outcome } from './publish/comparison.js';
+import { RESOURCES } from './resources/index.js';
+
+/** Each kind's plural, and the route with one file for each of its records. */
+export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntries(
+  RESOURCES.map(({ plural, record }) => [plural, record.route]),
+);
+
+/** More than this share of a kind's records gone at once is more likely a broken register than the truth. */
+const PLAUSIBLE_REMOVAL = 0.1;
+
+/** Why somebody should look before a build removes so much; undefined where it is plausible. */
+export function implausible(byRoute: Outcome['byRoute']): string | undefined {
+  for (const [kind, route] of Object.entries(RECORD_ROUTES)) {
+    const { changed = 0, removed = 0, unchanged = 0 } = byRoute.get(route) ?? {};
+    const before = changed + removed + unchanged;
+    if (removed === 0 || (removed < before && removed <= PLAUSIBLE_REMOVAL * before)) continue;
+    return (
+      `${removed} of ${before} ${kind} would be removed, expected at most ${100 * PLAUSIBLE_REMOVAL} %` +
+      ` (--accept-removals publishes all the same)`
+    );
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+/** What documents were made of, and are: what is the same need not be made again. */
+import type { Folders, Made, Makings } from './inputs.js';
+import { readLedgerIndex } from './ledger-index.js';
+import type { LedgerIndex } from './ledger-index.js';
+
+export class Reuse {
+  readonly #old: string | undefined;
+  readonly #next: string;
+  readonly #index: LedgerIndex | undefined;
+  #made: Made | undefined;
+  #inputs: Readonly<Record<string, string>> = {};
+  #makings: Makings = new Map();
+
+  /**
+   * @param old the folder of the published ledger, where there is a sound one
+   * @param next the folder of the next
+   */
+  constructor(old: string | undefined, next: string) {
+    this.#old = old;
+    this.#next = next;
+    this.#index = old === undefined ? undefined : readLedgerIndex(old);
+  }
+
+  /** Where inputs are compared: with those of the last snapshot only if all its documents were made of this as well. */
+  folders(made: Made): Folders {
+    return { old: this.#index?.made === made ? this.#old : undefined, next: this.#next };
+  }
+
+  /** What all documents of the next snapshot are made of. @param sums the checksums of the files of inputs, by file */
+  remember(made: Made, sums: Readonly<Record<string, string>>): void {
+    this.#made = made;
+    this.#inputs = sums;
+  }
+
+  /** What the files of those routes are made of that are not rendered in each build. */
+  make(makings: Makings): void {
+    this.#makings = makings;
+  }
+
+  /** Whether the last snapshot's files of a route were made of the same. */
+  isMadeOfTheSame(route: string): boolean {
+    return this.#index !== undefined && this.#index.makings?.[route] === this.#makings.get(route);
+  }
+
+  /** For the index of the next ledger. @param sums the checksums of its other files */
+  described(sums: Readonly<Record<string, string>>): Pick<LedgerIndex, 'sums' | 'made' | 'makings'> {
+    return {
+      sums: { ...sums, ...this.#inputs },
+      ...(this.#made !== undefined && { made: this.#made }),
+      makings: Object.fromEntries(this.#makings),
+    };
+  }
+}

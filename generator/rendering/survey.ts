@@ -1,0 +1,146 @@
+/** What of the register is other than it was for the last snapshot, so that nothing else needs rendering. */
+import { setImmediate } from 'node:timers/promises';
+import { InputsComparison, inputsFile } from '../publish/inputs.js';
+import type { Folders } from '../publish/inputs.js';
+import { LedgerReader, LedgerWriter, NO_HASH } from '../publish/ledger.js';
+import { CROWDED_RECORDS, blockStarts, blocks, hasBlocks, tablesOf } from '../register/blocks.js';
+import type { Register } from '../register/open.js';
+import type { IdRange } from '../register/sql.js';
+import type { Kind, Resource } from '../resources/field.js';
+import { RESOURCES } from '../resources/index.js';
+import type { Table } from '../resources/index.js';
+import type { Renderer } from './renderer.js';
+
+/** With more changed blocks in a table than these, everything is looked at anew: their list is held in memory. */
+const MOST_CHANGED = 64 * 1024;
+
+/** What a survey of one table came to. */
+export interface SurveyedTable {
+  /** The blocks that changed: the lowest and the highest id of each, ascending. */
+  readonly changed: readonly (readonly [low: number, high: number])[];
+  /** Whether the blocks should not be used again: too many of them changed, or hold too much. */
+  readonly isWornOut: boolean;
+  /** The checksums of the files that were written, by file. */
+  readonly sums: Readonly<Record<string, string>>;
+}
+
+/** What a survey came to. */
+export interface Surveyed {
+  /** The ids of the blocks that changed, ascending within a kind; undefined where all has to be looked at. */
+  readonly ranges: readonly IdRange[] | undefined;
+  /** The checksums of the files that the next build can compare with; undefined where it can't. */
+  readonly sums: Readonly<Record<string, string>> | undefined;
+}
+
+/** A register of which nothing is known. */
+export const NOT_SURVEYED: Surveyed = { ranges: undefined, sums: undefined };
+
+const SURVEYED: readonly (readonly [Resource, Table])[] = RESOURCES.flatMap((resource) =>
+  tablesOf(resource).map((table) => [resource, table] as const),
+);
+
+/** Whether all tables can be told apart by blocks. */
+export const isSurveyable = (register: Register): boolean =>
+  SURVEYED.every(([, table]) => hasBlocks(register, table));
+
+/** The file with the lowest id of each block: the blocks of all tables of a kind are the same. */
+const blocksFile = (kind: Kind): string => `blocks-${kind}`;
+
+/** Lays out the blocks of a kind: where the last snapshot had them, and more for what has come behind them. */
+function layOut(register: Register, resource: Resource, { old, next }: Folders): string {
+  const writer = new LedgerWriter(next, blocksFile(resource.kind), '');
+  try {
+    let last: number | undefined;
+    const add = (key: number): void => writer.add({ key, bytes: 0, hash: NO_HASH });
+    const reader = old === undefined ? undefined : LedgerReader.open(old, blocksFile(resource.kind));
+    for (const { key } of reader?.entries() ?? []) {
+      last = key;
+      add(key);
+    }
+    reader?.close();
+    for (const start of blockStarts(register, resource, last)) add(start);
+    return writer.finish();
+  } finally {
+    writer.close();
+  }
+}
+
+function* startsOf(kind: Kind, folder: string): Generator<number, void, undefined> {
+  const reader = LedgerReader.open(folder, blocksFile(kind));
+  try {
+    for (const { key } of reader?.entries() ?? []) yield key;
+  } finally {
+    reader?.close();
+  }
+}
+
+/**
+ * Holds a table's blocks against those of the last snapshot, and writes them down for the next. The first table of a
+ * kind lays the blocks out for the others.
+ */
+export function surveyTable(register: Register, wanted: string, folders: Folders): SurveyedTable {
+  const found = SURVEYED.find(([, { name }]) => name === wanted);
+  if (found === undefined) throw new TypeError(`no table is named "${wanted}"`);
+  const [resource, table] = found;
+  const isFirst = table.name === resource.plural;
+  const { kind } = resource;
+  const laid = isFirst ? { [blocksFile(kind)]: layOut(register, resource, folders) } : {};
+  const comparison = new InputsComparison(table.name, folders);
+  const changed: [number, number][] = [];
+  let isWornOut = false;
+  try {
+    for (const { low, high, rows, hash } of blocks(register, table, startsOf(kind, folders.next))) {
+      if (isFirst && rows > CROWDED_RECORDS) isWornOut = true;
+      if (comparison.note(low, hash)) continue;
+      if (changed.length < MOST_CHANGED) changed.push([low, high]);
+      else isWornOut = true;
+    }
+    const sums = { ...laid, [inputsFile(table.name)]: comparison.finish() };
+    return { changed: folders.old === undefined ? [] : changed, isWornOut, sums };
+  } finally {
+    comparison.close();
+  }
+}
+
+/**
+ * Looks at every row of the register once, here and in the thread that renders. Where there is nothing to compare
+ * with, the thread does it alone, since there is enough to do here.
+ */
+export async function survey(register: Register, renderer: Renderer, folders: Folders): Promise<Surveyed> {
+  const isKnown = folders.old !== undefined;
+  const surveyed = new Map<Table, SurveyedTable>();
+  const there = async (waiting: (readonly [Resource, Table])[]): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [, table] = next;
+      surveyed.set(table, await renderer.survey(table.name, folders));
+    }
+  };
+  const here = async (waiting: (readonly [Resource, Table])[]): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [, table] = next;
+      surveyed.set(table, surveyTable(register, table.name, folders));
+      await setImmediate();
+    }
+  };
+  // Two at a time there, so that the thread has something to do while nobody here listens.
+  const share = (waiting: (readonly [Resource, Table])[]): Promise<unknown> =>
+    Promise.all([there(waiting), there(waiting), ...(isKnown ? [here(waiting)] : [])]);
+  const isFirst = ([{ plural }, { name }]: readonly [Resource, Table]): boolean => name === plural;
+  await share(SURVEYED.filter(isFirst));
+  await share(SURVEYED.filter((each) => !isFirst(each)));
+  const all = [...surveyed.values()];
+  const isWornOut = all.some((table) => table.isWornOut);
+  return {
+    ranges: isKnown && !isWornOut ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
+    sums: isWornOut && isKnown ? undefined : Object.assign({}, ...all.map(({ sums }) => sums)),
+  };
+}
+
+/** A block changed where any of the tables of its kind changed in it. */
+function rangesOf(kind: Kind, surveyed: ReadonlyMap<Table, SurveyedTable>): readonly IdRange[] {
+  const changed = new Map<number, number>();
+  for (const [table, { changed: its }] of surveyed) {
+    if (table.kind === kind) for (const [low, high] of its) changed.set(low, high);
+  }
+  return [...changed].toSorted(([a], [b]) => a - b).map(([low, high]) => ({ kind, low, high }));
+}

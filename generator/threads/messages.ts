@@ -1,0 +1,34 @@
+/**
+ * What the main thread and the others say to each other. Plain checks, since every build waits for its threads to
+ * start, and a library for this takes longer to load than all else there.
+ */
+import type { Hidden } from '../register/open.js';
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** What every thread understands. `renew`: begin the read transaction anew · `hide`: take over what is not published. */
+export type CommonRequest = { readonly do: 'renew' } | { readonly do: 'hide'; readonly hidden: Hidden };
+
+/** `said` is no answer yet · `failed`: an expected error. */
+export type Reply =
+  | { readonly is: 'said'; readonly said: Members }
+  | { readonly is: 'done'; readonly value: unknown }
+  | { readonly is: 'failed'; readonly exitCode: number; readonly message: string };
+
+export const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
+
+export const isHidden = (value: unknown): value is Hidden =>
+  isObject(value) &&
+  Object.values(value).every((rows) => Array.isArray(rows) && rows.every((row) => Array.isArray(row)));
+
+/** @throws TypeError: a defect of ours */
+export function asReply(message: unknown): Reply {
+  if (isObject(message)) {
+    const { is, said, value, exitCode, message: text } = message;
+    if (is === 'said' && isObject(said)) return { is, said };
+    if (is === 'done') return { is, value };
+    if (is === 'failed' && typeof exitCode === 'number' && typeof text === 'string')
+      return { is, exitCode, message: text };
+  }
+  throw new TypeError(`not a reply: ${JSON.stringify(message)}`);
+}

@@ -1,0 +1,58 @@
+/** The inside of a thread: opens its own connection to the register and answers requests, one after the other. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { TransferListItem } from 'node:worker_threads';
+import { Failure, asFailure } from '../errors.js';
+import { Register } from '../register/open.js';
+import { isHidden, isObject } from './messages.js';
+import type { Members, Reply } from './messages.js';
+
+/** Tells the main thread something that is no answer. */
+export type Say = (said: Members, transfer?: readonly TransferListItem[]) => void;
+
+/**
+ * Serves what the main thread asks until that ends the thread.
+ * @param what names the work in messages
+ * @param perform answers a request that is not common to all threads
+ */
+export async function serve(
+  what: string,
+  perform: (register: Register, request: Members, say: Say) => unknown,
+): Promise<void> {
+  if (parentPort === null) throw new TypeError('expected to be started as a thread');
+  const port = parentPort;
+  const reply = (message: Reply, transfer: readonly TransferListItem[] = []): void =>
+    port.postMessage(message, transfer);
+
+  /** Answers with what comes of an action; what is not expected ends the thread. */
+  const answer = async (action: () => unknown): Promise<void> => {
+    try {
+      reply({ is: 'done', value: await action() });
+    } catch (error) {
+      const failure = asFailure(error, what);
+      if (!(failure instanceof Failure)) throw error;
+      reply({ is: 'failed', exitCode: failure.exitCode, message: failure.message });
+    }
+  };
+
+  const file: unknown = workerData;
+  if (typeof file !== 'string') throw new TypeError('expected to be started with the file of the register');
+  let register: Register | undefined;
+  await answer(() => {
+    // The main thread has it open.
+    register = Register.join(file);
+    return undefined;
+  });
+
+  const respond = (message: unknown): unknown => {
+    if (register === undefined) throw new TypeError('the register was not opened');
+    if (!isObject(message)) throw new TypeError(`not a request: ${JSON.stringify(message)}`);
+    if (message['do'] === 'renew') return register.renew();
+    if (message['do'] === 'hide' && isHidden(message['hidden'])) return register.hide(message['hidden']);
+    return perform(register, message, (said, transfer) => reply({ is: 'said', said }, transfer));
+  };
+  /** One after the other, also those that come while one is waited for. */
+  let before = Promise.resolve();
+  port.on('message', (message: unknown) => {
+    before = before.then(() => answer(() => respond(message)));
+  });
+}
