@@ -28,7 +28,8 @@ export function codeIdentity(): string {
 
 /** SHA-256 over all that goes into documents beside the rows, in hex. @param code identifies the code and its runtime */
 export function madeOf(code: string, { operator, layout }: BuildConfig, hidden: Hidden): string {
-  // Ids that break the contract may be integers beyond what JSON has.
-  const exact = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
   return hash('sha256', JSON.stringify([code, operator, layout, hidden], exact));
 }
+
+/** Ids that break the contract may be integers beyond what JSON has. */
+const exact = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);

@@ -95,6 +95,7 @@ export class Register {
   }
 
   /** A query for one row, as an array in column order, to be asked often. `Row` must be what the SQL selects. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in `rows`, SQL has no types of its own
   question<Asked extends number[], Row extends readonly unknown[]>(
     sql: string,
   ): (...asked: Asked) => Row | undefined {

@@ -39,6 +39,9 @@ const SURVEYED: readonly (readonly [Resource, Table])[] = RESOURCES.flatMap((res
   tablesOf(resource).map((table) => [resource, table] as const),
 );
 
+/** Whether it is the table of the records of its kind. */
+const laysOut = ([{ plural }, { name }]: readonly [Resource, Table]): boolean => name === plural;
+
 /** Whether all tables can be told apart by blocks. */
 export const isSurveyable = (register: Register): boolean =>
   SURVEYED.every(([, table]) => hasBlocks(register, table));
@@ -82,7 +85,7 @@ export function surveyTable(register: Register, wanted: string, folders: Folders
   const found = SURVEYED.find(([, { name }]) => name === wanted);
   if (found === undefined) throw new TypeError(`no table is named "${wanted}"`);
   const [resource, table] = found;
-  const isFirst = table.name === resource.plural;
+  const isFirst = laysOut(found);
   const { kind } = resource;
   const laid = isFirst ? { [blocksFile(kind)]: layOut(register, resource, folders) } : {};
   const comparison = new InputsComparison(table.name, folders);
@@ -125,14 +128,14 @@ export async function survey(register: Register, renderer: Renderer, folders: Fo
   // Two at a time there, so that the thread has something to do while nobody here listens.
   const share = (waiting: (readonly [Resource, Table])[]): Promise<unknown> =>
     Promise.all([there(waiting), there(waiting), ...(isKnown ? [here(waiting)] : [])]);
-  const isFirst = ([{ plural }, { name }]: readonly [Resource, Table]): boolean => name === plural;
-  await share(SURVEYED.filter(isFirst));
-  await share(SURVEYED.filter((each) => !isFirst(each)));
+  await share(SURVEYED.filter(laysOut));
+  await share(SURVEYED.filter((each) => !laysOut(each)));
   const all = [...surveyed.values()];
   const isWornOut = all.some((table) => table.isWornOut);
   return {
     ranges: isKnown && !isWornOut ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
-    sums: isWornOut && isKnown ? undefined : Object.assign({}, ...all.map(({ sums }) => sums)),
+    sums:
+      isWornOut && isKnown ? undefined : Object.fromEntries(all.flatMap(({ sums }) => Object.entries(sums))),
   };
 }
 
