@@ -171,6 +171,7 @@ async function prepare(
     const overview = measure(register);
     publisher.reuse.make(makings(overview, effects.generator.version));
     const exported = await renderAll({ ...readers, config, overview, table, publisher }, examined, effects);
+    await publisher.settled();
     const plan = publisher.plan();
     const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute);
     if (doubt !== undefined) throw Failure.invalid(doubt);
@@ -192,6 +193,9 @@ async function prepare(
 interface Work extends Sources, Readers {
   readonly publisher: Publisher;
 }
+
+/** Files that may be waiting to be compressed. */
+const COMPRESSING_AT_ONCE = 64;
 
 async function renderAll(
   work: Work,
@@ -216,6 +220,7 @@ async function renderAll(
     const rendering = { scope, imprint: operator, asOf: overview.asOf, layout } as const;
     for await (const batch of renderer.render(rendering, ranges ?? [], folders)) {
       take(batch, publisher, exports);
+      await publisher.settled(COMPRESSING_AT_ONCE);
       await progress.advance(batch.keys.length);
     }
   }

@@ -90,11 +90,14 @@ async function putBack({ publisher, manifest, kept }: Opened, progress: Progress
       for (const { key, bytes, hash } of reader?.entries() ?? []) {
         publisher.putFile(name, key, bytes, Buffer.from(hash), join(kept, 'tree'));
         const pause = progress.advance(1);
-        if (pause !== undefined) await pause;
+        if (pause === undefined) continue;
+        await pause;
+        await publisher.settled();
       }
       reader?.close();
     }
     progress.finish();
+    await publisher.settled();
     publisher.plan();
   } catch (error) {
     publisher.abort(isInterrupt(error));

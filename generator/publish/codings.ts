@@ -1,5 +1,7 @@
 /** Compressed siblings of larger documents: `history.json.gz` and `history.json.br` beside `history.json`. */
-import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompressSync, constants, gunzipSync, gzip } from 'node:zlib';
+import type { BrotliOptions, ZlibOptions } from 'node:zlib';
 
 /**
  * Documents from this size on have siblings: 4 KiB. Smaller ones fill no more than one block of the disk, and an
@@ -9,7 +11,8 @@ export const COMPRESSED_FROM_BYTES = 4096;
 
 export interface Coding {
   readonly suffix: '.gz' | '.br';
-  readonly encode: (content: Uint8Array) => Buffer;
+  /** Done by a thread of Node's pool. */
+  readonly encode: (content: Uint8Array) => Promise<Buffer>;
   readonly decode: (content: Uint8Array) => Buffer;
 }
 
@@ -17,16 +20,19 @@ export interface Coding {
 const BROTLI_QUALITY = 6;
 const GZIP_LEVEL = 9;
 
+const inGzip: (content: Uint8Array, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
+const inBrotli: (content: Uint8Array, options: BrotliOptions) => Promise<Buffer> = promisify(brotliCompress);
+
 export const CODINGS: readonly Coding[] = [
   {
     suffix: '.gz',
-    encode: (content) => gzipSync(content, { level: GZIP_LEVEL }),
+    encode: (content) => inGzip(content, { level: GZIP_LEVEL }),
     decode: (c) => gunzipSync(c),
   },
   {
     suffix: '.br',
     encode: (content) =>
-      brotliCompressSync(content, {
+      inBrotli(content, {
         params: {
           [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
           [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
@@ -41,8 +47,6 @@ export const CODINGS: readonly Coding[] = [
 export const namesOf = (file: string, bytes: number, compressedFrom: number): readonly string[] =>
   bytes < compressedFrom ? [file] : [file, ...CODINGS.map(({ suffix }) => file + suffix)];
 
-/** The content of one of the names of a document. */
-export function contentUnder(name: string, file: string, content: Uint8Array): Uint8Array {
-  const coding = CODINGS.find(({ suffix }) => name === file + suffix);
-  return coding === undefined ? content : coding.encode(content);
-}
+/** The coding of one of the names of a document; undefined for its own. */
+export const codingOf = (name: string, file: string): Coding | undefined =>
+  CODINGS.find(({ suffix }) => name === file + suffix);

@@ -197,7 +197,16 @@ export class Publisher {
     }
   }
 
-  /** No more files: what the build comes to. */
+  /** Waits for files that are still being compressed: for all of them, or until only so many are left. */
+  async settled(most = 0): Promise<void> {
+    try {
+      await this.#stage.settled(most);
+    } catch (error) {
+      throw asFailure(error, `output folder "${this.tree.out}"`);
+    }
+  }
+
+  /** No more files, and all of them settled: what the build comes to. */
   plan(): Plan {
     this.#guarded(
       () => `output folder "${this.tree.out}"`,

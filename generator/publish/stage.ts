@@ -5,7 +5,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../errors.js';
-import { contentUnder } from './codings.js';
+import { codingOf } from './codings.js';
 import type { Compared } from './comparison.js';
 import { FileWriter, LineWriter, deleteWithin, linesOf } from './files.js';
 import type { PublishedRoute } from './manifest.js';
@@ -72,6 +72,8 @@ export class Stage {
   readonly #files: LineWriter;
   readonly #urls: LineWriter;
   readonly #follows: boolean;
+  readonly #compressing: Promise<void>[] = [];
+  #isDiscarded = false;
   #placed = 0;
 
   /**
@@ -136,17 +138,38 @@ export class Stage {
   }
 
   /**
-   * Stages a document under all its names.
+   * Stages a document under all its names. Its compressed siblings are there when `settled` says so.
    * @param files its own, then those of its compressed siblings
    * @param body its content, or a folder that holds it under the same name
    */
   place(series: string, files: readonly string[], body: Uint8Array | { readonly folder: string }): void {
     const [file = ''] = files;
-    for (const name of files) {
-      if (body instanceof Uint8Array) this.#staged.write(series, name, contentUnder(name, file, body));
-      else if (name === file) this.#staged.link(series, name, join(body.folder, name));
-      else this.#staged.write(series, name, contentUnder(name, file, readFileSync(join(body.folder, file))));
-      this.listFile(name);
+    const [, ...siblings] = files;
+    if (body instanceof Uint8Array) this.#staged.write(series, file, body);
+    else this.#staged.link(series, file, join(body.folder, file));
+    for (const name of files) this.listFile(name);
+    if (siblings.length === 0) return;
+    const content = body instanceof Uint8Array ? body : readFileSync(join(body.folder, file));
+    for (const name of siblings) {
+      const coding = codingOf(name, file);
+      if (coding === undefined) throw new TypeError(`"${name}" is no compressed form of "${file}"`);
+      const written = coding.encode(content).then((bytes) => {
+        if (!this.#isDiscarded) this.#staged.write(series, name, bytes);
+      });
+      // Whoever waits for it is told; until then nobody listens.
+      written.catch(() => undefined);
+      this.#compressing.push(written);
+    }
+  }
+
+  /**
+   * Waits until no more than so many compressed files are outstanding.
+   * @throws what prevented one from being written
+   */
+  async settled(most: number): Promise<void> {
+    while (this.#compressing.length > most) {
+      await this.#compressing[0];
+      this.#compressing.shift();
     }
   }
 
@@ -203,6 +226,7 @@ export class Stage {
 
   /** Deletes everything that was staged; when somebody waits, only what a moment allows: the next build does the rest. */
   discard(hurry = false): void {
+    this.#isDiscarded = true;
     for (const lines of this.#lines()) lines.close();
     if (hurry) deleteWithin(this.#tree.stage, HURRY_MS);
     else rmSync(this.#tree.stage, { recursive: true, force: true });
