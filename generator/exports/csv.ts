@@ -2,9 +2,11 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Options } from 'csv-stringify/sync';
 import type { Value } from '../resources/field.js';
-import type { Cell } from './rows.js';
+import type { Block, Cell } from './blocks.js';
+import { Bytes } from './bytes.js';
 
 const LINE_END = '\r\n';
+const [CR = 0, LF = 0, COMMA = 0] = Buffer.from(`${LINE_END},`);
 
 const OPTIONS: Options = {
   record_delimiter: LINE_END,
@@ -19,39 +21,62 @@ const NEEDS_QUOTES = /[",\r\n]|^$/;
 const QUOTED = /"(?:[^"]|"")*"/g;
 
 /**
- * Turns records into text, a line end behind each. Values are exact: nothing is escaped for spreadsheets.
+ * Turns rows into lines, a line end behind each. Values are exact: nothing is escaped for spreadsheets.
  *
- * csv-stringify quotes what needs quotes, all of a batch in one call; what does not is joined, which is several times
- * faster. Only texts can need them: ids, counts, times and the like are plain by their type.
+ * csv-stringify quotes what needs quotes, all of a block in one call; what does not goes straight into bytes, which is
+ * ten times faster. Only texts can need them: ids, counts, times and the like are plain by their type.
  */
 export class CsvEncoder {
-  readonly #header: string;
-  /** Places of the columns of text. */
-  readonly #texts: readonly number[];
+  readonly #values: readonly Value[];
+  readonly #bytes = new Bytes();
 
   constructor(values: readonly Value[]) {
-    this.#header = values.map(({ name }) => name).join(',') + LINE_END;
-    this.#texts = values.flatMap(({ type }, index) => (type === 'text' ? [index] : []));
+    this.#values = values;
   }
 
-  header(): string {
-    return this.#header;
+  header(): Uint8Array {
+    return Buffer.from(this.#values.map(({ name }) => name).join(',') + LINE_END);
   }
 
-  /** The lines of records, whose cells that need quotes get them in place. */
-  lines(records: readonly Cell[][]): string {
-    const hard: { readonly record: Cell[]; readonly index: number; readonly text: string }[] = [];
-    for (const record of records) {
-      for (const index of this.#texts) {
-        const text = record[index];
-        if (typeof text === 'string' && NEEDS_QUOTES.test(text)) hard.push({ record, index, text });
+  /** The lines of a block, until the next is asked for. */
+  lines({ rows, columns }: Block): Uint8Array {
+    const bytes = this.#bytes;
+    bytes.clear();
+    const written = columns.map((cells, index) => asWritten(cells, this.#values[index]?.type));
+    for (let row = 0; row < rows; row += 1) {
+      for (let column = 0; column < written.length; column += 1) {
+        if (column > 0) bytes.byte(COMMA);
+        const cell = written[column]?.[row];
+        if (typeof cell === 'number') bytes.integer(cell);
+        else if (typeof cell === 'string') bytes.text(cell);
       }
+      bytes.byte(CR);
+      bytes.byte(LF);
     }
-    const quoted = stringify(
-      hard.map(({ text }) => [text]),
-      OPTIONS,
-    ).matchAll(QUOTED);
-    for (const { record, index } of hard) record[index] = quoted.next().value?.[0] ?? null;
-    return records.map((record) => record.join(',') + LINE_END).join('');
+    return bytes.gathered();
   }
+}
+
+/** The cells of a column as they stand in a line. */
+function asWritten(cells: readonly Cell[], type: Value['type'] | undefined): readonly Cell[] {
+  if (type === 'boolean') return cells.map((bit) => (bit === null ? null : bit === 1 ? 'true' : 'false'));
+  return type === 'text' ? quoted(cells) : cells;
+}
+
+/** Texts with quotes around those that need them. */
+function quoted(texts: readonly Cell[]): readonly Cell[] {
+  const places: number[] = [];
+  const hard: string[] = [];
+  for (const [place, text] of texts.entries()) {
+    if (typeof text === 'string' && NEEDS_QUOTES.test(text)) {
+      places.push(place);
+      hard.push(text);
+    }
+  }
+  if (hard.length === 0) return texts;
+  const result = [...texts];
+  // As the cells of one record: each of them gets quotes, so nothing else tells where one ends.
+  const found = stringify([hard], OPTIONS).matchAll(QUOTED);
+  for (const place of places) result[place] = found.next().value?.[0] ?? null;
+  return result;
 }

@@ -3,17 +3,13 @@ import { join } from 'node:path';
 import type { Register } from '../register/open.js';
 import { EXPORT_FORMATS, exportFile } from '../export-routes.js';
 import type { ExportFormat } from '../export-routes.js';
+import { blocks } from './blocks.js';
 import { CsvEncoder } from './csv.js';
 import { GzipEncoder } from './gzip.js';
 import { ParquetEncoder } from './parquet.js';
-import { rows } from './rows.js';
-import type { Cell } from './rows.js';
 import { Sink } from './sink.js';
 import type { Measured } from './sink.js';
 import type { Export } from './tables.js';
-
-/** Rows that become text at once; more cost memory and save nothing. */
-const BATCH_ROWS = 1000;
 
 export type Files = Readonly<Record<ExportFormat, Measured>>;
 
@@ -43,28 +39,21 @@ export function* writeExport(
   const values = table.columns.map(({ value }) => value);
   const parquet = new ParquetEncoder(values);
   const csv = new CsvEncoder(values);
-  const writeText = (text: string): void => {
-    const bytes = Buffer.from(text);
-    sink('csv').write(bytes);
-    gzip.write(bytes);
+  const writeLines = (lines: Uint8Array): void => {
+    sink('csv').write(lines);
+    gzip.write(lines);
   };
   let count = 0;
   try {
-    writeText(csv.header());
-    let batch: Cell[][] = [];
-    for (const cells of rows(register, table)) {
-      batch.push(cells);
-      const group = parquet.add(cells);
+    writeLines(csv.header());
+    for (const block of blocks(register, table)) {
+      writeLines(csv.lines(block));
+      const group = parquet.add(block);
       if (group !== undefined) sink('parquet').write(group);
-      count += 1;
-      if (batch.length < BATCH_ROWS) continue;
-      writeText(csv.lines(batch));
-      yield batch.length;
-      batch = [];
+      count += block.rows;
+      yield block.rows;
     }
-    writeText(csv.lines(batch));
     gzip.finish();
-    yield batch.length;
     sink('parquet').write(parquet.finish());
     return {
       rows: count,

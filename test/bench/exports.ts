@@ -10,9 +10,8 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, execPath, stderr, stdout } from 'node:process';
+import { blocks } from '../../generator/exports/blocks.js';
 import { CsvEncoder } from '../../generator/exports/csv.js';
-import { rows } from '../../generator/exports/rows.js';
-import type { Cell } from '../../generator/exports/rows.js';
 import { EXPORTS } from '../../generator/exports/tables.js';
 import { writeExport } from '../../generator/exports/write.js';
 import { Register } from '../../generator/register/open.js';
@@ -45,14 +44,10 @@ function csvAlone(): number {
   let count = 0;
   for (const table of EXPORTS) {
     const csv = new CsvEncoder(table.columns.map(({ value }) => value));
-    let batch: Cell[][] = [];
-    for (const row of rows(register, table)) {
-      count += 1;
-      if (batch.push(row) < 1000) continue;
-      Buffer.from(csv.lines(batch));
-      batch = [];
+    for (const block of blocks(register, table)) {
+      csv.lines(block);
+      count += block.rows;
     }
-    Buffer.from(csv.lines(batch));
   }
   return count;
 }

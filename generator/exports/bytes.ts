@@ -1,0 +1,104 @@
+/** Bytes that are gathered one after the other, in a buffer that grows and is used again. */
+
+/** Up to so many characters, writing them one by one is faster than calling what is native. */
+const SHORT_CHARACTERS = 40;
+
+const ZERO = 48;
+const MINUS = 45;
+const BILLION = 1_000_000_000;
+
+export class Bytes {
+  #buffer: Buffer<ArrayBuffer> = Buffer.alloc(16 * 1024);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /** What was gathered, until more is. */
+  gathered(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.#length] = value;
+    this.#length += 1;
+  }
+
+  bytes(value: Uint8Array): void {
+    this.#reserve(value.length);
+    this.#buffer.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  /** 32 bits, the lowest first. */
+  uint32(value: number): void {
+    this.#reserve(4);
+    this.#length = this.#buffer.writeUInt32LE(value, this.#length);
+  }
+
+  /** The same, in place of four bytes that are there. */
+  uint32At(at: number, value: number): void {
+    this.#buffer.writeUInt32LE(value, at);
+  }
+
+  /** A text as UTF-8. */
+  text(value: string): void {
+    const { length } = value;
+    this.#reserve(3 * length);
+    const buffer = this.#buffer;
+    const start = this.#length;
+    let ascii = 0;
+    if (length <= SHORT_CHARACTERS) {
+      for (; ascii < length; ascii += 1) {
+        const code = value.charCodeAt(ascii);
+        if (code > 127) break;
+        buffer[start + ascii] = code;
+      }
+    }
+    this.#length = start + (ascii === length ? length : buffer.write(value, start));
+  }
+
+  /** A safe integer in decimal digits. */
+  integer(value: number): void {
+    if (value < 0) {
+      this.byte(MINUS);
+      this.integer(-value);
+    } else if (value < BILLION) {
+      let digits = 1;
+      for (let limit = 10; value >= limit; limit *= 10) digits += 1;
+      this.#digits(value, digits);
+    } else {
+      // Whole billions apart, since arithmetic of 32 bits is several times faster.
+      const billions = Math.floor(value / BILLION);
+      this.integer(billions);
+      this.#digits(value - billions * BILLION, 9);
+    }
+  }
+
+  #digits(value: number, count: number): void {
+    this.#reserve(count);
+    const buffer = this.#buffer;
+    const start = this.#length;
+    let rest = value | 0;
+    for (let at = start + count - 1; at >= start; at -= 1) {
+      const tenth = (rest / 10) | 0;
+      buffer[at] = ZERO + rest - 10 * tenth;
+      rest = tenth;
+    }
+    this.#length = start + count;
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#length + count;
+    if (needed <= this.#buffer.length) return;
+    const larger = Buffer.alloc(Math.max(needed, 2 * this.#buffer.length));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}
