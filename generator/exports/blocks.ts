@@ -2,18 +2,10 @@
 import type { Register } from '../register/open.js';
 import { entriesQuery, isKeyQuery, pageEndQuery, pageQuery, recordsQuery } from '../register/sql.js';
 import { MAX_INTEGER } from '../resources/field.js';
+import { cellsOf } from './cells.js';
+import type { Block, Cell } from './cells.js';
 import { SeriesColumns } from './series.js';
 import type { Export } from './tables.js';
-
-/** A value as the register holds it: truth values are 0 and 1; null means "not measured". */
-export type Cell = string | number | null;
-
-/** Rows of an export that follow each other. */
-export interface Block {
-  readonly rows: number;
-  /** The cells of each column of the export, one for each row. */
-  readonly columns: readonly (readonly Cell[])[];
-}
 
 /** More cost memory, and save little. */
 const BLOCK_ROWS = 1000;
@@ -50,25 +42,15 @@ function* pages(
   { resource, history }: Export,
   columns: readonly string[],
 ): Generator<Stretch, void, undefined> {
-  const endOfPage = register.asked<[key: number]>(pageEndQuery(resource, history));
-  const page = register.asked<string[]>(pageQuery(resource, history, columns));
+  const endOfPage = register.asked(pageEndQuery(resource, history));
+  const page = register.asked(pageQuery(resource, history, columns));
   for (let before = 0; before < MAX_INTEGER;) {
-    const [end] = endOfPage(before, BLOCK_ROWS - 1) ?? [MAX_INTEGER];
+    const end = Number(endOfPage(before, BLOCK_ROWS - 1)?.[0] ?? MAX_INTEGER);
     const lists = (page(before, end) ?? []).map(cellsOf);
     if (lists[0]?.length !== 0) yield lists;
     before = end;
   }
 }
-
-function cellsOf(json: string): Cell[] {
-  const list: unknown = JSON.parse(json);
-  if (!isCells(list)) throw new TypeError(`not a list of cells: ${json}`);
-  return list;
-}
-
-const isCells = (list: unknown): list is Cell[] =>
-  Array.isArray(list) &&
-  list.every((cell) => typeof cell === 'string' || typeof cell === 'number' || cell === null);
 
 /** From anything else, where each question costs a pass over all of it: in one pass, row by row. */
 function* gathered(

@@ -42,7 +42,19 @@ export class Bytes {
     this.#length = this.#buffer.writeUInt32LE(value, this.#length);
   }
 
-  /** The same, in place of four bytes that are there. */
+  /** A natural number in groups of seven bits, the lowest first. */
+  varint(value: number): void {
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.byte((rest % 128) + 128);
+    this.byte(rest);
+  }
+
+  /** An integer whose sign is its lowest bit. */
+  zigzag(value: number): void {
+    this.varint(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  /** 32 bits, in place of four bytes that are there. */
   uint32At(at: number, value: number): void {
     this.#buffer.writeUInt32LE(value, at);
   }

@@ -2,7 +2,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Options } from 'csv-stringify/sync';
 import type { Value } from '../resources/field.js';
-import type { Block, Cell } from './blocks.js';
+import type { Block, Cell } from './cells.js';
 import { Bytes } from './bytes.js';
 
 const LINE_END = '\r\n';

@@ -3,9 +3,6 @@
 /** From so many distinct values on it is looked at whether they are worth it. */
 const LOOKED_AT = 1000;
 
-/** A dictionary pays where a value stands at least so often on average. */
-const PAYS = 2;
-
 /** Distinct values, and for each value put its place among them. */
 export interface Places<T> {
   readonly values: readonly T[];
@@ -13,10 +10,16 @@ export interface Places<T> {
 }
 
 export class Dictionary<T extends string | number> {
+  readonly #pays: number;
   #known = new Map<T, number>();
   #places = new Uint32Array(1024);
   #count = 0;
   #isGivenUp = false;
+
+  /** @param pays how often a value must stand on average for a dictionary to pay */
+  constructor(pays: number) {
+    this.#pays = pays;
+  }
 
   /** @returns false where it is no longer worth it: neither this value nor one after it is kept */
   put(value: T): boolean {
@@ -24,7 +27,7 @@ export class Dictionary<T extends string | number> {
     let place = this.#known.get(value);
     if (place === undefined) {
       place = this.#known.size;
-      if (place >= LOOKED_AT && place * PAYS > this.#count) {
+      if (place >= LOOKED_AT && place * this.#pays > this.#count) {
         this.#isGivenUp = true;
         return false;
       }
@@ -41,7 +44,7 @@ export class Dictionary<T extends string | number> {
   }
 
   get pays(): boolean {
-    return !this.#isGivenUp && this.#known.size * PAYS <= this.#count;
+    return !this.#isGivenUp && this.#known.size * this.#pays <= this.#count;
   }
 
   /** Keeps nothing from here on, until the next is begun. @returns what was kept so far */

@@ -1,9 +1,10 @@
 /** Columns of a row group, gathered cell by cell in the form in which Parquet wants them. */
 import type { ByteWriter } from 'hyparquet-writer';
 import type { ColumnChunk, Encoding, ParquetType } from 'hyparquet';
-import type { Cell } from './blocks.js';
+import type { Cell } from './cells.js';
 import { Bytes } from './bytes.js';
 import { Dictionary } from './dictionary.js';
+import { areNear, deltas } from './parquet-delta.js';
 import { placesInDictionary, runs, writeDataPage, writeDictionaryPage } from './parquet-pages.js';
 
 type Bound = bigint | string | boolean;
@@ -53,18 +54,20 @@ export abstract class ParquetColumn {
   /** Writes the column's chunk of a row group, and begins the next. */
   write(writer: ByteWriter): ColumnChunk {
     const { encoding, values, dictionary, least, most } = this.encode();
+    // Packed bits have nothing left to compress.
+    const codec = encoding === 'DELTA_BINARY_PACKED' ? 'UNCOMPRESSED' : 'SNAPPY';
     const start = writer.offset;
     let size = 0;
     if (dictionary !== undefined) size += writeDictionaryPage(writer, dictionary.count, dictionary.values);
     const data = writer.offset;
     const levels = this.#nullable ? this.#levels.gathered() : undefined;
-    size += writeDataPage(writer, { rows: this.#rows, nulls: this.#nulls, levels, encoding, values });
+    size += writeDataPage(writer, { rows: this.#rows, nulls: this.#nulls, levels, encoding, codec, values });
     const chunk: ColumnChunk = {
       meta_data: {
         type: this.#type,
         encodings: dictionary === undefined ? [encoding] : ['PLAIN', encoding],
         path_in_schema: [this.#name],
-        codec: 'SNAPPY',
+        codec,
         num_values: BigInt(this.#rows),
         total_compressed_size: BigInt(writer.offset - start),
         total_uncompressed_size: BigInt(size),
@@ -91,11 +94,15 @@ export abstract class ParquetColumn {
   }
 }
 
+/** How often a value must stand on average for a dictionary to pay; integers become small without one, too. */
+const INTEGERS_PAY = 8;
+const TEXTS_PAY = 2;
+
 /** Integers of 64 bits. */
 export class IntegerColumn extends ParquetColumn {
   readonly #numberOf: (cell: Cell) => number;
   readonly #factor: number;
-  readonly #dictionary = new Dictionary<number>();
+  readonly #dictionary = new Dictionary<number>(INTEGERS_PAY);
   #values = new Float64Array(1024);
   #count = 0;
 
@@ -120,37 +127,45 @@ export class IntegerColumn extends ParquetColumn {
   protected override encode(): Encoded {
     if (!this.#dictionary.pays) this.#dictionary.giveUp();
     const { values: distinct, places } = this.#dictionary.take();
-    const isPlain = distinct.length === 0;
-    const values = isPlain ? this.#values.subarray(0, this.#count) : Float64Array.from(distinct);
+    const values = scaled(
+      distinct.length === 0 ? this.#values.subarray(0, this.#count) : Float64Array.from(distinct),
+      this.#factor,
+    );
+    this.#count = 0;
     let least = Infinity;
     let most = -Infinity;
     for (const value of values) {
       if (value < least) least = value;
       if (value > most) most = value;
     }
-    this.#count = 0;
-    const bounds = {
-      least: values.length === 0 ? undefined : BigInt(least * this.#factor),
-      most: values.length === 0 ? undefined : BigInt(most * this.#factor),
-    };
-    const plain = plainIntegers(values, this.#factor);
-    if (isPlain) return { encoding: 'PLAIN', values: plain, ...bounds };
-    return {
-      encoding: 'RLE_DICTIONARY',
-      values: placesInDictionary(places, distinct.length),
-      dictionary: { count: distinct.length, values: plain },
-      ...bounds,
-    };
+    if (values.length === 0) return { encoding: 'PLAIN', values: new Uint8Array(), ...NO_BOUNDS };
+    const bounds = { least: BigInt(least), most: BigInt(most) };
+    if (distinct.length > 0) {
+      return {
+        encoding: 'RLE_DICTIONARY',
+        values: placesInDictionary(places, distinct.length),
+        dictionary: { count: distinct.length, values: plainIntegers(values) },
+        ...bounds,
+      };
+    }
+    return areNear(least, most)
+      ? { encoding: 'DELTA_BINARY_PACKED', values: deltas(values), ...bounds }
+      : { encoding: 'PLAIN', values: plainIntegers(values), ...bounds };
   }
 }
 
+const NO_BOUNDS = { least: undefined, most: undefined };
+
+const scaled = (values: Float64Array, factor: number): Float64Array =>
+  factor === 1 ? values : values.map((value) => value * factor);
+
 const UINT32 = 2 ** 32;
 
-function plainIntegers(values: Float64Array, factor: number): Uint8Array {
+function plainIntegers(values: Float64Array): Uint8Array {
   const bytes = new Uint8Array(8 * values.length);
   const view = new DataView(bytes.buffer);
   for (let index = 0; index < values.length; index += 1) {
-    const value = (values[index] ?? 0) * factor;
+    const value = values[index] ?? 0;
     const high = Math.floor(value / UINT32);
     view.setUint32(8 * index, value - high * UINT32, true);
     view.setInt32(8 * index + 4, high, true);
@@ -166,7 +181,7 @@ function grown(values: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
 
 /** Texts in UTF-8. */
 export class TextColumn extends ParquetColumn {
-  readonly #dictionary = new Dictionary<string>();
+  readonly #dictionary = new Dictionary<string>(TEXTS_PAY);
   /** All texts, once the dictionary is given up. */
   readonly #plain = new Bytes();
   #least: string | undefined;

@@ -12,14 +12,15 @@ export interface DataPage {
   /** 1 for a value and 0 for a null; undefined where there can be none. */
   readonly levels: Uint8Array | undefined;
   readonly encoding: Encoding;
+  readonly codec: 'SNAPPY' | 'UNCOMPRESSED';
   readonly values: Uint8Array;
 }
 
 /** @returns the page's size before compression */
 export function writeDataPage(writer: ByteWriter, page: DataPage): number {
-  const { rows, nulls, encoding, values } = page;
+  const { rows, nulls, encoding, codec, values } = page;
   const levels = page.levels === undefined ? new Uint8Array() : runs(page.levels, 1);
-  const compressed = snappyCompress(values);
+  const compressed = codec === 'SNAPPY' ? snappyCompress(values) : values;
   const start = writer.offset;
   writePageHeader(writer, {
     type: 'DATA_PAGE_V2',
@@ -32,7 +33,7 @@ export function writeDataPage(writer: ByteWriter, page: DataPage): number {
       encoding,
       definition_levels_byte_length: levels.length,
       repetition_levels_byte_length: 0,
-      is_compressed: true,
+      is_compressed: codec === 'SNAPPY',
     },
   });
   const header = writer.offset - start;

@@ -3,7 +3,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
 import type { Value, ValueType } from '../resources/field.js';
 import { millisecondsOf } from '../resources/time.js';
-import type { Block, Cell } from './blocks.js';
+import type { Block } from './cells.js';
 import { BooleanColumn, IntegerColumn, TextColumn } from './parquet-columns.js';
 import type { ParquetColumn } from './parquet-columns.js';
 
@@ -106,15 +106,11 @@ export class ParquetEncoder {
 }
 
 function columnOf({ name, type, nullable }: Value): ParquetColumn {
-  switch (TYPES[type]?.type) {
-    case 'BOOLEAN':
-      return new BooleanColumn(name, nullable);
-    case 'INT64':
-      return type === 'time'
-        ? // In seconds, which are small enough to be compared fast.
-          new IntegerColumn(name, nullable, (cell: Cell) => millisecondsOf(String(cell)) / 1000, 1000)
-        : new IntegerColumn(name, nullable, Number, 1);
-    default:
-      return new TextColumn(name, nullable);
-  }
+  const physical = TYPES[type]?.type;
+  if (physical === undefined) return new TextColumn(name, nullable);
+  if (physical === 'BOOLEAN') return new BooleanColumn(name, nullable);
+  return type === 'time'
+    ? // In seconds, which are small enough to be looked up fast.
+      new IntegerColumn(name, nullable, (cell) => millisecondsOf(String(cell)) / 1000, 1000)
+    : new IntegerColumn(name, nullable, Number, 1);
 }

@@ -85,8 +85,10 @@ export class Register {
   }
 
   /** A query to be asked again and again: the first row for its parameters, as an array in column order. */
-  asked<Row extends readonly unknown[]>(sql: string): (...parameters: number[]) => Row | undefined {
-    const statement = translated(this.file, () => keep(this.#database.prepare<number[], Row>(sql).raw(true)));
+  asked(sql: string): (...parameters: number[]) => readonly unknown[] | undefined {
+    const statement = translated(this.file, () =>
+      keep(this.#database.prepare<number[], unknown[]>(sql).raw(true)),
+    );
     return (...parameters) => translated(this.file, () => statement.get(...parameters));
   }
 

@@ -93,7 +93,7 @@ function isReading(value: unknown): value is Reading {
 /** The readings of a members list, oldest first. Both fields ask for them, one after the other, so they are kept. */
 function readingsOf(entries: Entries): readonly Reading[] {
   if (entries !== last.entries) {
-    const list: unknown = JSON.parse(entries.json);
+    const list: unknown = entries.list ?? JSON.parse(entries.json);
     if (!Array.isArray(list) || !list.every(isReading))
       throw new TypeError(`not a list of readings: ${entries.json}`);
     last = { entries, readings: list };
