@@ -3,10 +3,6 @@
 /** Up to so many characters, writing them one by one is faster than calling what is native. */
 const SHORT_CHARACTERS = 40;
 
-const ZERO = 48;
-const MINUS = 45;
-const BILLION = 1_000_000_000;
-
 export class Bytes {
   #buffer: Buffer<ArrayBuffer> = Buffer.alloc(16 * 1024);
   #length = 0;
@@ -62,6 +58,7 @@ export class Bytes {
   /** A text as UTF-8. */
   text(value: string): void {
     const { length } = value;
+    // A unit takes 3 bytes at most.
     this.#reserve(3 * length);
     const buffer = this.#buffer;
     const start = this.#length;
@@ -74,36 +71,6 @@ export class Bytes {
       }
     }
     this.#length = start + (ascii === length ? length : buffer.write(value, start));
-  }
-
-  /** A safe integer in decimal digits. */
-  integer(value: number): void {
-    if (value < 0) {
-      this.byte(MINUS);
-      this.integer(-value);
-    } else if (value < BILLION) {
-      let digits = 1;
-      for (let limit = 10; value >= limit; limit *= 10) digits += 1;
-      this.#digits(value, digits);
-    } else {
-      // Whole billions apart, since arithmetic of 32 bits is several times faster.
-      const billions = Math.floor(value / BILLION);
-      this.integer(billions);
-      this.#digits(value - billions * BILLION, 9);
-    }
-  }
-
-  #digits(value: number, count: number): void {
-    this.#reserve(count);
-    const buffer = this.#buffer;
-    const start = this.#length;
-    let rest = value | 0;
-    for (let at = start + count - 1; at >= start; at -= 1) {
-      const tenth = (rest / 10) | 0;
-      buffer[at] = ZERO + rest - 10 * tenth;
-      rest = tenth;
-    }
-    this.#length = start + count;
   }
 
   #reserve(count: number): void {

@@ -3,10 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 import type { Options } from 'csv-stringify/sync';
 import type { Value } from '../resources/field.js';
 import type { Block, Cell } from './cells.js';
-import { Bytes } from './bytes.js';
 
 const LINE_END = '\r\n';
-const [CR = 0, LF = 0, COMMA = 0] = Buffer.from(`${LINE_END},`);
 
 const OPTIONS: Options = {
   record_delimiter: LINE_END,
@@ -23,12 +21,11 @@ const QUOTED = /"(?:[^"]|"")*"/g;
 /**
  * Turns rows into lines, a line end behind each. Values are exact: nothing is escaped for spreadsheets.
  *
- * csv-stringify quotes what needs quotes, all of a block in one call; what does not goes straight into bytes, which is
- * ten times faster. Only texts can need them: ids, counts, times and the like are plain by their type.
+ * csv-stringify quotes what needs quotes, all of a block in one call; what does not is put together as it is, which is
+ * several times faster. Only texts can need them: ids, counts, times and the like are plain by their type.
  */
 export class CsvEncoder {
   readonly #values: readonly Value[];
-  readonly #bytes = new Bytes();
 
   constructor(values: readonly Value[]) {
     this.#values = values;
@@ -38,22 +35,20 @@ export class CsvEncoder {
     return Buffer.from(this.#values.map(({ name }) => name).join(',') + LINE_END);
   }
 
-  /** The lines of a block, until the next is asked for. */
+  /** The lines of a block. */
   lines({ rows, columns }: Block): Uint8Array {
-    const bytes = this.#bytes;
-    bytes.clear();
     const written = columns.map((cells, index) => asWritten(cells, this.#values[index]?.type));
+    // One text that grows is measured to be faster than bytes written one by one, and than cells that are joined.
+    let text = '';
     for (let row = 0; row < rows; row += 1) {
       for (let column = 0; column < written.length; column += 1) {
-        if (column > 0) bytes.byte(COMMA);
-        const cell = written[column]?.[row];
-        if (typeof cell === 'number') bytes.integer(cell);
-        else if (typeof cell === 'string') bytes.text(cell);
+        if (column > 0) text += ',';
+        const cell = written[column]?.[row] ?? null;
+        if (cell !== null) text += cell;
       }
-      bytes.byte(CR);
-      bytes.byte(LF);
+      text += LINE_END;
     }
-    return bytes.gathered();
+    return Buffer.from(text);
   }
 }
 
