@@ -225,6 +225,7 @@ async function renderAll(
     }
   }
   progress.finish();
+  exports.join(renderer);
   const exported = await exports.finish(overview, progress);
   const firstKey = (route: string): number | undefined => publisher.firstKey(route);
   for (const { route, key, body } of descriptions(work, samples, exported, firstKey))

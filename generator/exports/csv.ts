@@ -2,7 +2,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Options } from 'csv-stringify/sync';
 import type { Value } from '../resources/field.js';
-import type { Cell } from './rows.js';
+import type { Block, Cell } from './cells.js';
 
 const LINE_END = '\r\n';
 
@@ -19,39 +19,59 @@ const NEEDS_QUOTES = /[",\r\n]|^$/;
 const QUOTED = /"(?:[^"]|"")*"/g;
 
 /**
- * Turns records into text, a line end behind each. Values are exact: nothing is escaped for spreadsheets.
+ * Turns rows into lines, a line end behind each. Values are exact: nothing is escaped for spreadsheets.
  *
- * csv-stringify quotes what needs quotes, all of a batch in one call; what does not is joined, which is several times
- * faster. Only texts can need them: ids, counts, times and the like are plain by their type.
+ * csv-stringify quotes what needs quotes, all of a block in one call; what does not is put together as it is, which is
+ * several times faster. Only texts can need them: ids, counts, times and the like are plain by their type.
  */
 export class CsvEncoder {
-  readonly #header: string;
-  /** Places of the columns of text. */
-  readonly #texts: readonly number[];
+  readonly #values: readonly Value[];
 
   constructor(values: readonly Value[]) {
-    this.#header = values.map(({ name }) => name).join(',') + LINE_END;
-    this.#texts = values.flatMap(({ type }, index) => (type === 'text' ? [index] : []));
+    this.#values = values;
   }
 
-  header(): string {
-    return this.#header;
+  header(): Uint8Array {
+    return Buffer.from(this.#values.map(({ name }) => name).join(',') + LINE_END);
   }
 
-  /** The lines of records, whose cells that need quotes get them in place. */
-  lines(records: readonly Cell[][]): string {
-    const hard: { readonly record: Cell[]; readonly index: number; readonly text: string }[] = [];
-    for (const record of records) {
-      for (const index of this.#texts) {
-        const text = record[index];
-        if (typeof text === 'string' && NEEDS_QUOTES.test(text)) hard.push({ record, index, text });
+  /** The lines of a block. */
+  lines({ rows, columns }: Block): Uint8Array {
+    const written = columns.map((cells, index) => asWritten(cells, this.#values[index]?.type));
+    // One text that grows is measured to be faster than bytes written one by one, and than cells that are joined.
+    let text = '';
+    for (let row = 0; row < rows; row += 1) {
+      for (let column = 0; column < written.length; column += 1) {
+        if (column > 0) text += ',';
+        const cell = written[column]?.[row] ?? null;
+        if (cell !== null) text += cell;
       }
+      text += LINE_END;
     }
-    const quoted = stringify(
-      hard.map(({ text }) => [text]),
-      OPTIONS,
-    ).matchAll(QUOTED);
-    for (const { record, index } of hard) record[index] = quoted.next().value?.[0] ?? null;
-    return records.map((record) => record.join(',') + LINE_END).join('');
+    return Buffer.from(text);
   }
+}
+
+/** The cells of a column as they stand in a line. */
+function asWritten(cells: readonly Cell[], type: Value['type'] | undefined): readonly Cell[] {
+  if (type === 'boolean') return cells.map((bit) => (bit === null ? null : bit === 1 ? 'true' : 'false'));
+  return type === 'text' ? quoted(cells) : cells;
+}
+
+/** Texts with quotes around those that need them. */
+function quoted(texts: readonly Cell[]): readonly Cell[] {
+  const places: number[] = [];
+  const hard: string[] = [];
+  for (const [place, text] of texts.entries()) {
+    if (typeof text === 'string' && NEEDS_QUOTES.test(text)) {
+      places.push(place);
+      hard.push(text);
+    }
+  }
+  if (hard.length === 0) return texts;
+  const result = [...texts];
+  // As the cells of one record: each of them gets quotes, so nothing else tells where one ends.
+  const found = stringify([hard], OPTIONS).matchAll(QUOTED);
+  for (const place of places) result[place] = found.next().value?.[0] ?? null;
+  return result;
 }

@@ -4,9 +4,16 @@ import { asWritten, progressOf } from './messages.js';
 import type { WriteRequest } from './messages.js';
 import type { Written } from './write.js';
 
-export class Exporter {
-  readonly thread: Thread<WriteRequest>;
+/** A thread that can write exports. */
+export interface Writer {
   /** Rows written so far, in all exports. */
+  readonly rows: number;
+  /** Writes an export's files below a folder, after what was asked before. */
+  write(table: string, folder: string): Promise<Written>;
+}
+
+export class Exporter implements Writer {
+  readonly thread: Thread<WriteRequest>;
   rows = 0;
 
   /**
@@ -19,7 +26,6 @@ export class Exporter {
     });
   }
 
-  /** Writes an export's files below a folder, after those asked for before. */
   async write(table: string, folder: string): Promise<Written> {
     return asWritten(await this.thread.ask({ do: 'write', table, folder }));
   }

@@ -6,7 +6,7 @@ import type { Publisher } from '../publish/publisher.js';
 import type { HistoryCounts, Overview } from '../register/published.js';
 import { EXPORT_FORMATS, exportRoute } from '../export-routes.js';
 import type { ExportFormat } from '../export-routes.js';
-import type { Exporter } from './exporter.js';
+import type { Writer } from './exporter.js';
 import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
 import type { Files, Written } from './write.js';
@@ -37,14 +37,30 @@ export const makings = (overview: Overview, version: string): Makings =>
 /** While the thread writes, signals have their turn so often: 50 ms. */
 const TURN_MS = 50;
 
-export class Exports {
-  readonly #exporter: Exporter;
-  readonly #publisher: Publisher;
-  readonly #due = new Map<Export, Promise<Written>>();
+/** An export that is to be written, and who waits for it. */
+interface Due {
+  readonly table: Export;
+  readonly resolve: (written: Written) => void;
+  readonly reject: (error: unknown) => void;
+}
 
-  constructor(exporter: Exporter, publisher: Publisher) {
-    this.#exporter = exporter;
+export class Exports {
+  readonly #publisher: Publisher;
+  readonly #writers: Writer[] = [];
+  readonly #due = new Map<Export, Promise<Written>>();
+  readonly #waiting: Due[] = [];
+  readonly #idle: Writer[] = [];
+
+  constructor(writer: Writer, publisher: Publisher) {
+    this.#writers.push(writer);
     this.#publisher = publisher;
+    void this.#keepBusy(writer);
+  }
+
+  /** Another one who helps, from here on. */
+  join(writer: Writer): void {
+    this.#writers.push(writer);
+    void this.#keepBusy(writer);
   }
 
   /** Nothing is published yet, so all are written. */
@@ -59,10 +75,21 @@ export class Exports {
 
   #begin(table: Export): void {
     if (this.#due.has(table)) return;
-    const writing = this.#exporter.write(table.name, this.#publisher.scratch);
+    const { promise, resolve, reject } = withResolvers<Written>();
     // Who asks for it later is told, too; until then nobody listens.
-    writing.catch(() => undefined);
-    this.#due.set(table, writing);
+    promise.catch(() => undefined);
+    this.#due.set(table, promise);
+    this.#waiting.push({ table, resolve, reject });
+    for (const writer of this.#idle.splice(0)) void this.#keepBusy(writer);
+  }
+
+  /** Gives a writer one export after the other. */
+  async #keepBusy(writer: Writer): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      const { table, resolve, reject } = next;
+      await writer.write(table.name, this.#publisher.scratch).then(resolve, reject);
+    }
+    this.#idle.push(writer);
   }
 
   /** No more documents: waits for what is being written, publishes it, and takes the rest over. */
@@ -85,12 +112,16 @@ export class Exports {
     written.catch(() => undefined);
     let shown = 0;
     do {
-      const { rows } = this.#exporter;
+      const rows = this.#rows();
       await progress.advance(rows - shown);
       shown = rows;
     } while (!(await Promise.race([written, setTimeout(TURN_MS, false)])));
-    await progress.advance(this.#exporter.rows - shown);
+    await progress.advance(this.#rows() - shown);
     progress.finish();
+  }
+
+  #rows(): number {
+    return this.#writers.reduce((sum, { rows }) => sum + rows, 0);
   }
 
   async #publish(table: Export, rows: number): Promise<Exported> {
@@ -110,6 +141,20 @@ export class Exports {
     }
     return { table, rows, files: written.files, written: true };
   }
+}
+
+function withResolvers<T>(): {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+} {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<T>((settle, fail) => {
+    resolve = settle;
+    reject = fail;
+  });
+  return { promise, resolve, reject };
 }
 
 /** All files of an export, or undefined where one is missing. */

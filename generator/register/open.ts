@@ -86,6 +86,14 @@ export class Register {
     }
   }
 
+  /** A query to be asked again and again: the first row for its parameters, as an array in column order. */
+  asked(sql: string): (...parameters: number[]) => readonly unknown[] | undefined {
+    const statement = translated(this.file, () =>
+      keep(this.#database.prepare<number[], unknown[]>(sql).raw(true)),
+    );
+    return (...parameters) => translated(this.file, () => statement.get(...parameters));
+  }
+
   /** The first row of a query for integers, exact beyond 2^53. */
   integers(sql: string): readonly (bigint | string | null)[] {
     const row = translated(this.file, () =>

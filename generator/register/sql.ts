@@ -147,23 +147,38 @@ export function partsOf(fields: readonly Field[], table: readonly Route[]): Part
   return parts;
 }
 
+/**
+ * Condition of a page: keys above the first parameter, up to the second. Only for tables that find rows by this key;
+ * others would be read as a whole for each page.
+ */
+const inPage = (key: string): string => ` AND ${name(key)} > ? AND ${name(key)} <= ?`;
+
 /** The published rows of a history in order, with its neighbours' columns where a computed field needs them. */
-function historyRows(kind: Kind, history: History, scope: Scope): string {
+function historyRows(kind: Kind, history: History, scope: Scope, page = ''): string {
   const key = name(history.key.name);
   const order = name(history.order.name);
   const columns = new Set(
     [history.key, history.order, ...columnsOf(history.fields)].map((c) => name(c.name)),
   );
   // Looking at the neighbours triples the cost of a row, so only histories that need it pay.
-  const neighbours = history.fields.some((field) => field.is === 'computed')
-    ? `, lag(last_measured_at) OVER w AS previous_last, lead(1, 1, 0) OVER w = 0 AS is_last`
-    : '';
+  const neighbours = Object.entries(NEIGHBOURS)
+    .filter(([column]) =>
+      history.fields.some((field) => field.is === 'computed' && field.sql.includes(column)),
+    )
+    .map(([column, sql]) => `, ${sql} AS ${column}`)
+    .join('');
   const window = neighbours === '' ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
   return (
     `SELECT ${[...columns].join(', ')}${neighbours} FROM ${rowsIn(scope, kind, history.table, history.key.name)}` +
-    ` WHERE ${isPublished(kind, history.key.name)} ${window} ORDER BY ${key}, ${order}`
+    ` WHERE ${isPublished(kind, history.key.name)}${page} ${window} ORDER BY ${key}, ${order}`
   );
 }
+
+/** What computed fields of a history may ask of the entries beside theirs (see `History`). */
+const NEIGHBOURS = {
+  previous_last: 'lag(last_measured_at) OVER w',
+  is_last: 'lead(1, 1, 0) OVER w = 0',
+} as const;
 
 /**
  * A history as rows of (record id, number of entries, JSON list), in order of the id, so that one merge pass
@@ -178,15 +193,51 @@ export function historyQuery(kind: Kind, history: History, scope: Scope): string
 }
 
 /** A history's entries one by one, in order of the id and of the history. */
-export const entriesQuery = (kind: Kind, history: History, columns: readonly string[]): string =>
-  `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all')})`;
+export const entriesQuery = (kind: Kind, history: History, columns: readonly string[], page = ''): string =>
+  `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all', page)})`;
+
+/** How many entries of a history each record has, in order of the id. */
+export const countsQuery = (kind: Kind, { table, key }: History): string =>
+  `SELECT ${name(key.name)}, count(*) FROM ${name(table)} WHERE ${isPublished(kind, key.name)}` +
+  ` GROUP BY ${name(key.name)} ORDER BY ${name(key.name)}`;
 
 /** The records of a kind, in order of the id. */
 export const recordsQuery = (
   { kind, plural }: Resource,
   columns: readonly string[],
   scope: Scope = 'all',
+  page = '',
 ): string =>
-  `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${isPublished(kind)}` +
+  `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${isPublished(kind)}${page}` +
   // Ranges come in their order, so only what is within one is left to sort.
   ` ORDER BY ${scope === 'all' ? 'id' : '_low, id'}`;
+
+/**
+ * A page of records, or of a history's entries, as one row: each column as a JSON list, in order of the key. SQLite
+ * writes such lists, and JavaScript reads them, twice as fast as rows come one by one. Parameters: see `inPage`.
+ */
+export function pageQuery(
+  resource: Resource,
+  history: History | undefined,
+  columns: readonly string[],
+): string {
+  const named = columns.map((sql, index) => `${sql} AS c${index}`);
+  const rows =
+    history === undefined
+      ? recordsQuery(resource, named, 'all', inPage('id'))
+      : entriesQuery(resource.kind, history, named, inPage(history.key.name));
+  return `SELECT ${columns.map((_, index) => `json_group_array(c${index})`).join(', ')} FROM (${rows})`;
+}
+
+/** The key of a page's last row. Parameters: the key that the page before ended with, how many rows to pass over. */
+export function pageEndQuery({ kind, plural }: Resource, history: History | undefined): string {
+  const key = history?.key.name ?? 'id';
+  return (
+    `SELECT ${name(key)} FROM ${name(history?.table ?? plural)} WHERE ${isPublished(kind, key)}` +
+    ` AND ${name(key)} > ? ORDER BY ${name(key)} LIMIT 1 OFFSET ?`
+  );
+}
+
+/** Whether rows are found by a key: 1 where it is, or begins, the primary key of a table; a view has none. */
+export const isKeyQuery = (table: string, key: string): string =>
+  `SELECT count(*) FROM pragma_table_info(${literal(table)}) WHERE name = ${literal(key)} AND pk = 1`;

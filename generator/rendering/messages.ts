@@ -1,4 +1,5 @@
 /** What the main thread and the thread that renders say to each other. */
+import type { WriteRequest } from '../exports/messages.js';
 import type { Rendering } from '../outputs/details.js';
 import type { Folders } from '../publish/inputs.js';
 import type { IdRange } from '../register/sql.js';
@@ -11,6 +12,7 @@ import type { SurveyedTable } from './survey.js';
  * thread is done with.
  */
 export type RenderRequest =
+  | WriteRequest
   | { readonly do: 'survey'; readonly table: string; readonly folders: Folders }
   | {
       readonly do: 'render';
@@ -28,7 +30,8 @@ export function asRenderRequest(message: Members): RenderRequest {
 
 /** As deep as it takes to tell the requests apart: both ends are ours, and are compiled together. */
 function isRenderRequest(message: Members): message is Members & RenderRequest {
-  const { do: what, table, folders, rendering, ranges, taken } = message;
+  const { do: what, table, folder, folders, rendering, ranges, taken } = message;
+  if (what === 'write') return typeof table === 'string' && typeof folder === 'string';
   if (!isObject(folders)) return false;
   if (what === 'survey') return typeof table === 'string';
   return what === 'render' && isObject(rendering) && Array.isArray(ranges) && taken instanceof Int32Array;

@@ -1,4 +1,7 @@
 /** The thread that renders, as the main thread sees it. */
+import type { Writer } from '../exports/exporter.js';
+import { asWritten, progressOf } from '../exports/messages.js';
+import type { Written } from '../exports/write.js';
 import type { Rendering } from '../outputs/details.js';
 import type { Folders } from '../publish/inputs.js';
 import type { IdRange } from '../register/sql.js';
@@ -9,8 +12,9 @@ import { asSums, asSurveyed } from './messages.js';
 import type { RenderRequest } from './messages.js';
 import type { SurveyedTable } from './survey.js';
 
-export class Renderer {
+export class Renderer implements Writer {
   readonly thread: Thread<RenderRequest>;
+  rows = 0;
   /** The checksums of the files of inputs that the last rendering wrote, by what they are of. */
   sums: Readonly<Record<string, string>> = {};
   #batches: Batch[] = [];
@@ -23,9 +27,14 @@ export class Renderer {
    */
   constructor(module: URL, register: string) {
     this.thread = new Thread(module, register, (said) => {
-      this.#batches.push(asBatch(said));
+      if ('rows' in said) this.rows += progressOf(said);
+      else this.#batches.push(asBatch(said));
       this.#wake();
     });
+  }
+
+  async write(table: string, folder: string): Promise<Written> {
+    return asWritten(await this.thread.ask({ do: 'write', table, folder }));
   }
 
   /** What changed in a table. */

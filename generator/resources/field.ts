@@ -112,6 +112,8 @@ export interface Entries {
   readonly count: number;
   /** A JSON array, oldest entry first. */
   readonly json: string;
+  /** The same, where whoever read it has it as a list already. */
+  readonly list?: readonly unknown[];
 }
 
 export type Field = ColumnField | ObjectField | ComputedField | LinksField | ListField | SeriesField;

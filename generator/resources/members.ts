@@ -2,6 +2,7 @@
 import { count, required, time } from './field.js';
 import type { Computed, Entries, SeriesField, Value } from './field.js';
 import type { ValueShape } from './shape.js';
+import { millisecondsOf } from './time.js';
 
 export const memberCount = count('member_count', 'members', 48213, 'Members of the group.');
 export const readAt = required(time('measured_at', '2026-11-20T08:00:00Z', 'When the count was read.'));
@@ -29,6 +30,8 @@ const WINDOWS = {
   '7d': { spanMs: 7 * 24 * HOUR_MS, words: '7 days' },
   '30d': { spanMs: 30 * 24 * HOUR_MS, words: '30 days' },
 } as const;
+
+const SPANS = Object.entries(WINDOWS).map(([window, { spanMs }]) => [window, spanMs] as const);
 
 /** A reading older than this many windows is no honest start for a change over one window. */
 const OLDEST_START_WINDOWS = 1.5;
@@ -87,12 +90,21 @@ function isReading(value: unknown): value is Reading {
   return typeof value === 'object' && value !== null && 'measured_at' in value && 'member_count' in value;
 }
 
-/** The readings of a members list, oldest first. */
-function readingsOf({ json }: Entries): readonly Reading[] {
-  const list: unknown = JSON.parse(json);
-  if (!Array.isArray(list) || !list.every(isReading)) throw new TypeError(`not a list of readings: ${json}`);
-  return list;
+/** The readings of a members list, oldest first. Both fields ask for them, one after the other, so they are kept. */
+function readingsOf(entries: Entries): readonly Reading[] {
+  if (entries !== last.entries) {
+    const list: unknown = entries.list ?? JSON.parse(entries.json);
+    if (!Array.isArray(list) || !list.every(isReading))
+      throw new TypeError(`not a list of readings: ${entries.json}`);
+    last = { entries, readings: list };
+  }
+  return last.readings;
 }
+
+let last: { readonly entries: Entries | undefined; readonly readings: readonly Reading[] } = {
+  entries: undefined,
+  readings: [],
+};
 
 function highest(entries: Entries): Computed {
   let found: Reading | undefined;
@@ -109,28 +121,27 @@ function highest(entries: Entries): Computed {
 function changes(entries: Entries): Computed {
   const readings = entries.count < 2 ? [] : readingsOf(entries);
   const to = readings.at(-1);
-  const toMs = to === undefined ? Number.NaN : Date.parse(to.measured_at);
+  const toMs = to === undefined ? Number.NaN : millisecondsOf(to.measured_at);
+  const found: Record<string, Computed> = {};
   // The windows grow, so one walk back through the readings serves all three.
   let at = readings.length - 1;
-  const found = Object.entries(WINDOWS).map(([window, { spanMs }]): [string, Computed] => {
+  for (const [window, spanMs] of SPANS) {
     let ageMs = Number.NaN;
     for (; at >= 0; at -= 1) {
-      ageMs = toMs - Date.parse(readings[at]?.measured_at ?? '');
+      ageMs = toMs - millisecondsOf(readings[at]?.measured_at ?? '');
       if (ageMs >= spanMs) break;
     }
     const from = readings[at];
-    if (to === undefined || from === undefined || ageMs > OLDEST_START_WINDOWS * spanMs)
-      return [window, null];
-    return [
-      window,
-      {
-        delta: to.member_count - from.member_count,
-        from: from.member_count,
-        to: to.member_count,
-        from_at: from.measured_at,
-        to_at: to.measured_at,
-      },
-    ];
-  });
-  return Object.fromEntries(found);
+    found[window] =
+      to === undefined || from === undefined || ageMs > OLDEST_START_WINDOWS * spanMs
+        ? null
+        : {
+            delta: to.member_count - from.member_count,
+            from: from.member_count,
+            to: to.member_count,
+            from_at: from.measured_at,
+            to_at: to.measured_at,
+          };
+  }
+  return found;
 }

@@ -10,24 +10,24 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, execPath, stderr, stdout } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { blocks } from '../../generator/exports/blocks.js';
 import { CsvEncoder } from '../../generator/exports/csv.js';
-import { rows } from '../../generator/exports/rows.js';
-import type { Cell } from '../../generator/exports/rows.js';
 import { EXPORTS } from '../../generator/exports/tables.js';
 import { writeExport } from '../../generator/exports/write.js';
 import { Register } from '../../generator/register/open.js';
 import { markWithheld } from '../../generator/register/published.js';
 
-const [, self = '', file = '', folder = '', more = '5'] = argv;
-if (file === '' || folder === '') {
-  stderr.write('usage: node build/test/bench/exports.js REGISTER FOLDER [RUNS]\n');
-  throw new Error('two arguments are needed');
+/** The register as the exports see it. */
+function opened(file: string): Register {
+  const register = Register.open(file);
+  markWithheld(register);
+  return register;
 }
 
 /** All rows of all tables in every format. */
-function everything(): number {
-  const register = Register.open(file);
-  markWithheld(register);
+export function everything(file: string, folder: string): number {
+  const register = opened(file);
   let count = 0;
   for (const table of EXPORTS) {
     const writing = writeExport(register, table, folder);
@@ -39,56 +39,54 @@ function everything(): number {
 }
 
 /** All rows of all tables as CSV, thrown away. */
-function csvAlone(): number {
-  const register = Register.open(file);
-  markWithheld(register);
+export function csvAlone(file: string): number {
+  const register = opened(file);
   let count = 0;
   for (const table of EXPORTS) {
     const csv = new CsvEncoder(table.columns.map(({ value }) => value));
-    let batch: Cell[][] = [];
-    for (const row of rows(register, table)) {
-      count += 1;
-      if (batch.push(row) < 1000) continue;
-      Buffer.from(csv.lines(batch));
-      batch = [];
+    for (const block of blocks(register, table)) {
+      csv.lines(block);
+      count += block.rows;
     }
-    Buffer.from(csv.lines(batch));
   }
   return count;
 }
 
 /** The same, as a child, so that each has its own memory. */
-const MODES: Readonly<Record<string, () => number>> = { everything, csv: csvAlone };
+const MODES: Readonly<Record<string, (file: string, folder: string) => number>> = {
+  everything,
+  csv: csvAlone,
+};
 
-interface Figure {
+export interface Figure {
   readonly seconds: number;
+  /** Of one core, in the program and for it. */
+  readonly cpuSeconds: number;
   readonly megabytes: number;
 }
 
 /** A command's time and peak memory, by GNU time. */
 function timed(command: readonly string[]): Figure {
-  const result = spawnSync('/usr/bin/time', ['-f', '%e %M', ...command], {
+  const result = spawnSync('/usr/bin/time', ['-f', '%e %U %S %M', ...command], {
     encoding: 'utf8',
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const [seconds = Number.NaN, kilobytes = Number.NaN] = (result.stderr.trim().split('\n').at(-1) ?? '')
+  if (result.status !== 0) throw new Error(`${command.join(' ')}: ${result.stderr}`);
+  const [seconds = 0, user = 0, system = 0, kilobytes = 0] = (result.stderr.trim().split('\n').at(-1) ?? '')
     .split(' ')
     .map(Number);
-  if (result.status !== 0) throw new Error(`${command.join(' ')}: ${result.stderr}`);
-  return { seconds, megabytes: kilobytes / 1000 };
+  return { seconds, cpuSeconds: user + system, megabytes: kilobytes / 1000 };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
+const SELF = fileURLToPath(import.meta.url);
 
-function compare(): void {
-  const runs = Number(more);
+/** Figures of the sqlite3 shell, of CSV alone, and of all formats, taken in turns. */
+export function compare(file: string, folder: string, runs: number): ReadonlyMap<string, readonly Figure[]> {
   const queries = EXPORTS.map(({ name }) => `SELECT * FROM "${name}"`).join(';');
   const contenders: Readonly<Record<string, readonly string[]>> = {
     'sqlite3 -csv': ['sqlite3', '-csv', '-header', '-readonly', file, queries],
-    'CSV alone': [execPath, self, file, folder, 'csv'],
-    'CSV, gzip and Parquet': [execPath, self, file, folder, 'everything'],
+    'CSV alone': [execPath, SELF, file, folder, 'csv'],
+    'CSV, gzip and Parquet': [execPath, SELF, file, folder, 'everything'],
   };
   const figures = new Map<string, Figure[]>();
   for (let run = 0; run < runs; run += 1) {
@@ -96,25 +94,50 @@ function compare(): void {
       figures.set(name, [...(figures.get(name) ?? []), timed(command)]);
     }
   }
+  return figures;
+}
+
+export function rowsOf(file: string): number {
   const register = Register.open(file);
   const count = EXPORTS.reduce(
     (sum, { name }) => sum + Number(register.integers(`SELECT count(*) FROM "${name}"`)[0]),
     0,
   );
   register.close();
-  const lines = [...figures].map(([name, taken]) => {
-    const seconds = taken.map((figure) => figure.seconds);
-    const rate = (count / median(seconds) / 1000).toFixed(0);
-    const spread = `${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)} s`;
-    const peak = Math.max(...taken.map(({ megabytes }) => megabytes)).toFixed(0);
-    return `| ${name} | ${rate}k | ${median(seconds).toFixed(1)} s (${spread}) | ${peak} MB |`;
-  });
-  stdout.write(
-    `${count} rows, median of ${runs}\n\n| | rows/s | time | peak memory |\n|---|---|---|---|\n${lines.join('\n')}\n`,
-  );
+  return count;
 }
 
-const mode = MODES[more];
-if (mode === undefined) compare();
-else mode();
-rmSync(join(folder, 'downloads'), { recursive: true, force: true });
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** The figures as a table in Markdown; `of sqlite3` is rows a second against the first contender. */
+export function table(figures: ReadonlyMap<string, readonly Figure[]>, rows: number): string {
+  const [first = []] = figures.values();
+  const base = median(first.map(({ seconds }) => seconds));
+  const lines = [...figures].map(([name, taken]) => {
+    const seconds = taken.map((figure) => figure.seconds);
+    const middle = median(seconds);
+    const spread = `${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)} s`;
+    const cpu = median(taken.map(({ cpuSeconds }) => cpuSeconds)).toFixed(1);
+    const peak = Math.max(...taken.map(({ megabytes }) => megabytes)).toFixed(0);
+    const rate = (rows / middle / 1000).toFixed(0);
+    return `| ${name} | ${rate}k | ${(base / middle).toFixed(2)} | ${middle.toFixed(1)} s (${spread}) | ${cpu} s | ${peak} MB |`;
+  });
+  return `| | rows/s | of sqlite3 | time | CPU | peak memory |\n|---|---|---|---|---|---|\n${lines.join('\n')}\n`;
+}
+
+function main(file = '', folder = '', more = '5'): void {
+  if (file === '' || folder === '') {
+    stderr.write('usage: node build/test/bench/exports.js REGISTER FOLDER [RUNS]\n');
+    throw new Error('two arguments are needed');
+  }
+  const mode = MODES[more];
+  if (mode === undefined) {
+    const rows = rowsOf(file);
+    stdout.write(`${rows} rows, median of ${more}\n\n${table(compare(file, folder, Number(more)), rows)}`);
+  } else mode(file, folder);
+  rmSync(join(folder, 'downloads'), { recursive: true, force: true });
+}
+
+if (argv[1] === SELF) main(...argv.slice(2));

@@ -1,0 +1,127 @@
+/** Histories read beside the records they belong to, for what is computed from them. */
+import { HistoryCursor } from '../register/history-cursor.js';
+import type { Register } from '../register/open.js';
+import { countsQuery, isKeyQuery, pageQuery, publishedValue } from '../register/sql.js';
+import type { Column, Entries, History, Resource } from '../resources/field.js';
+import { cellsOf } from './cells.js';
+import type { Cell } from './cells.js';
+
+/** Hands out the entries of records, whose ids must come in ascending order. */
+export interface EntriesReader {
+  /** To be looked at before the next are asked for. */
+  entriesOf(id: number): Entries;
+  /** Tells that the next records asked for are those up to an id, so that their entries may be read at once. */
+  upTo(id: number): void;
+  close(): void;
+}
+
+/** The fastest way to read a history. */
+export function entriesReader(register: Register, resource: Resource, history: History): EntriesReader {
+  const [isKey] = register.integers(isKeyQuery(history.table, history.key.name));
+  const columns = history.fields.flatMap((field) => (field.is === 'column' ? [field.column] : []));
+  const arePlain =
+    columns.length === history.fields.length && columns.every(({ type }) => type !== 'boolean');
+  return isKey === 1n && arePlain
+    ? new PagedEntries(register, resource, history, columns)
+    : new CursorEntries(register, resource, history);
+}
+
+/** From a table that finds rows by their key: the entries of many records at once, column by column. */
+class PagedEntries implements EntriesReader {
+  readonly #names: readonly string[];
+  readonly #page: (above: number, upTo: number) => readonly unknown[] | undefined;
+  #above = 0;
+  #keys: readonly Cell[] = [];
+  #columns: readonly (readonly Cell[])[] = [];
+  #at = 0;
+
+  constructor(register: Register, resource: Resource, history: History, columns: readonly Column[]) {
+    this.#names = history.fields.map(({ name }) => name);
+    this.#page = register.asked(
+      pageQuery(resource, history, [history.key.name, ...columns.map(publishedValue)]),
+    );
+  }
+
+  upTo(id: number): void {
+    const [keys = [], ...columns] = (this.#page(this.#above, id) ?? []).map(cellsOf);
+    this.#above = id;
+    this.#keys = keys;
+    this.#columns = columns;
+    this.#at = 0;
+  }
+
+  entriesOf(id: number): Entries {
+    const keys = this.#keys;
+    while (this.#at < keys.length && Number(keys[this.#at]) < id) this.#at += 1;
+    const list: Record<string, Cell>[] = [];
+    for (; keys[this.#at] === id; this.#at += 1) {
+      const entry: Record<string, Cell> = {};
+      for (const [index, name] of this.#names.entries())
+        entry[name] = this.#columns[index]?.[this.#at] ?? null;
+      list.push(entry);
+    }
+    return {
+      count: list.length,
+      list,
+      get json() {
+        return JSON.stringify(list);
+      },
+    };
+  }
+
+  close(): void {
+    this.#keys = [];
+  }
+}
+
+type Count = readonly [id: number, count: number];
+
+/** From anything else: in one pass, and as JSON only if something asks for more than how many there are. */
+class CursorEntries implements EntriesReader {
+  readonly #openLists: () => HistoryCursor;
+  readonly #openCounts: () => Generator<Count, void, undefined>;
+  #lists: HistoryCursor | undefined;
+  #counts: Generator<Count, void, undefined> | undefined;
+  #next: Count | undefined;
+
+  constructor(register: Register, { kind }: Resource, history: History) {
+    this.#openLists = () => new HistoryCursor(register, kind, history);
+    this.#openCounts = () => register.rows<Count>(countsQuery(kind, history));
+  }
+
+  upTo(): void {
+    // Cursors go on by themselves.
+  }
+
+  entriesOf(id: number): Entries {
+    const count = (): number => this.#countOf(id);
+    const json = (): string => (this.#lists ??= this.#openLists()).entriesOf(id).json;
+    return {
+      get count() {
+        return count();
+      },
+      get json() {
+        return json();
+      },
+    };
+  }
+
+  #countOf(id: number): number {
+    if (this.#lists !== undefined) return this.#lists.entriesOf(id).count;
+    if (this.#counts === undefined) {
+      this.#counts = this.#openCounts();
+      this.#step(this.#counts);
+    }
+    while (this.#next !== undefined && this.#next[0] < id) this.#step(this.#counts);
+    return this.#next?.[0] === id ? this.#next[1] : 0;
+  }
+
+  #step(counts: Generator<Count, void, undefined>): void {
+    this.#next = counts.next().value ?? undefined;
+  }
+
+  close(): void {
+    this.#counts?.return();
+    this.#lists?.close();
+  }
+}

@@ -1,0 +1,55 @@
+/** A gzip file (RFC 1952) whose bytes follow from what it holds alone. */
+import { crc32 } from 'node:zlib';
+import { Deflate } from 'fflate';
+
+/**
+ * Measured on the exports of a million records (386 MB): 2 compresses 44 MB/s to 31.2 %, 3 compresses 39 MB/s to
+ * 30.0 %, 6 compresses 20 MB/s to 28.4 %.
+ */
+const LEVEL = 3;
+
+/** A hash table of 64 KiB, which the processor keeps close; left to itself the library takes 2 MiB, and half as long again. */
+const MEMORY = 3;
+
+/** What is compressed at once: 64 KiB, twice the window of DEFLATE. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Section 2.3: magic number, DEFLATE, no flags, no time, no extra flags, unknown operating system. */
+const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
+
+const NOTHING = new Uint8Array();
+
+/**
+ * Compresses what is written, piece by piece. DEFLATE is made by a library of JavaScript: zlib gives other bytes with
+ * other versions of Node and other processors. Of zlib there is the check sum alone, which has but one value.
+ */
+export class GzipEncoder {
+  readonly #deflate: Deflate;
+  readonly #put: (bytes: Uint8Array) => void;
+  #checkSum = 0;
+  #bytes = 0;
+
+  /** @param put takes the bytes of the file as they are complete */
+  constructor(put: (bytes: Uint8Array) => void) {
+    this.#put = put;
+    this.#deflate = new Deflate({ level: LEVEL, mem: MEMORY }, (chunk) => put(chunk));
+    put(HEADER);
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#checkSum = crc32(bytes, this.#checkSum);
+    this.#bytes += bytes.length;
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      this.#deflate.push(bytes.subarray(at, at + PIECE_BYTES));
+    }
+  }
+
+  finish(): void {
+    this.#deflate.push(NOTHING, true);
+    const trailer = Buffer.alloc(8);
+    trailer.writeUInt32LE(this.#checkSum, 0);
+    // Modulo 2^32, as the format wants it.
+    trailer.writeUInt32LE(this.#bytes % 2 ** 32, 4);
+    this.#put(trailer);
+  }
+}

@@ -1,0 +1,66 @@
+/** The columns of an export that are computed from the histories of its records. */
+import type { Register } from '../register/open.js';
+import type { Computed, SeriesField } from '../resources/field.js';
+import type { Cell } from './cells.js';
+import { entriesReader } from './entries.js';
+import type { EntriesReader } from './entries.js';
+import type { Export } from './tables.js';
+
+/** Puts what is computed from the histories between what SQL said of some records. */
+export class SeriesColumns {
+  readonly #columns: Export['columns'];
+  /** The fields to compute, by the history that they are computed from. */
+  readonly #fields = new Map<EntriesReader, SeriesField[]>();
+
+  constructor(register: Register, { columns, resource }: Export) {
+    this.#columns = columns;
+    const fields = new Set(columns.flatMap(({ from }) => ('sql' in from ? [] : [from.series])));
+    for (const history of resource.histories) {
+      const own = [...fields].filter((field) => field.history === history.name);
+      if (own.length > 0) this.#fields.set(entriesReader(register, resource, history), own);
+    }
+  }
+
+  /**
+   * @param ids of the records, each above the one before, here and from call to call
+   * @param stored the columns that SQL said
+   */
+  complete(ids: readonly Cell[], stored: readonly (readonly Cell[])[]): readonly (readonly Cell[])[] {
+    if (this.#fields.size === 0) return stored;
+    const computed = new Map<SeriesField, Computed[]>();
+    for (const [reader, fields] of this.#fields) {
+      const own = fields.map((field) => {
+        const values: Computed[] = [];
+        computed.set(field, values);
+        return { field, values };
+      });
+      reader.upTo(Number(ids.at(-1)));
+      for (const id of ids) {
+        const entries = reader.entriesOf(Number(id));
+        for (const { field, values } of own) values.push(field.compute(entries));
+      }
+    }
+    const rest = stored.values();
+    return this.#columns.map(({ from }) =>
+      'sql' in from ? (rest.next().value ?? []) : cellsAt(computed.get(from.series) ?? [], from.place),
+    );
+  }
+
+  close(): void {
+    for (const reader of this.#fields.keys()) reader.close();
+  }
+}
+
+/** The value at a place of each that was computed; null where an object on the way is. */
+const cellsAt = (computed: readonly Computed[], place: readonly string[]): Cell[] =>
+  computed.map((whole) => {
+    let value = whole;
+    for (const member of place) {
+      if (value === null) return null;
+      if (typeof value !== 'object') throw new TypeError(`"${member}" is looked for in ${String(value)}`);
+      value = value[member] ?? null;
+    }
+    if (typeof value === 'object' && value !== null)
+      throw new TypeError('an object was found, expected a value');
+    return value;
+  });
