@@ -75,11 +75,10 @@ export class Exports {
 
   #begin(table: Export): void {
     if (this.#due.has(table)) return;
-    const { promise, resolve, reject } = withResolvers<Written>();
+    const writing = new Promise<Written>((resolve, reject) => this.#waiting.push({ table, resolve, reject }));
     // Who asks for it later is told, too; until then nobody listens.
-    promise.catch(() => undefined);
-    this.#due.set(table, promise);
-    this.#waiting.push({ table, resolve, reject });
+    writing.catch(() => undefined);
+    this.#due.set(table, writing);
     for (const writer of this.#idle.splice(0)) void this.#keepBusy(writer);
   }
 
@@ -141,20 +140,6 @@ export class Exports {
     }
     return { table, rows, files: written.files, written: true };
   }
-}
-
-function withResolvers<T>(): {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-} {
-  let resolve: (value: T) => void = () => undefined;
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<T>((settle, fail) => {
-    resolve = settle;
-    reject = fail;
-  });
-  return { promise, resolve, reject };
 }
 
 /** All files of an export, or undefined where one is missing. */

@@ -7,8 +7,8 @@ import type { Block, Cell } from './cells.js';
 
 /**
  * What fills a row group, which readers skip or read side by side: 128 Ki cells, which is 4,200 rows of the widest
- * table and 43,000 of the narrowest, or 1 Mi characters of text. Of four times as much, the files are not noticeably
- * smaller, and the memory it takes is twice as much. A group is held in memory while it is encoded.
+ * table and 43,000 of the narrowest, or 1 Mi characters of text. With four times
+ * as much, an export takes half as much memory again. A group is held in memory while it is encoded.
  */
 const GROUP_CELLS = 128 * 1024;
 const GROUP_CHARACTERS = 1024 * 1024;

@@ -6,6 +6,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { codeOf } from '../errors.js';
 import { codingOf } from './codings.js';
+import type { Coding } from './codings.js';
 import type { Compared } from './comparison.js';
 import { FileWriter, LineWriter, deleteWithin, linesOf } from './files.js';
 import type { PublishedRoute } from './manifest.js';
@@ -153,13 +154,16 @@ export class Stage {
     for (const name of siblings) {
       const coding = codingOf(name, file);
       if (coding === undefined) throw new TypeError(`"${name}" is no compressed form of "${file}"`);
-      const written = coding.encode(content).then((bytes) => {
-        if (!this.#isDiscarded) this.#staged.write(series, name, bytes);
-      });
+      const written = this.#compress(series, name, coding, content);
       // Whoever waits for it is told; until then nobody listens.
       written.catch(() => undefined);
       this.#compressing.push(written);
     }
+  }
+
+  async #compress(series: string, name: string, { encode }: Coding, content: Uint8Array): Promise<void> {
+    const bytes = await encode(content);
+    if (!this.#isDiscarded) this.#staged.write(series, name, bytes);
   }
 
   /**
@@ -168,8 +172,7 @@ export class Stage {
    */
   async settled(most: number): Promise<void> {
     while (this.#compressing.length > most) {
-      await this.#compressing[0];
-      this.#compressing.shift();
+      await this.#compressing.shift();
     }
   }
 
