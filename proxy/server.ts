@@ -62,6 +62,7 @@ export function createHttpServer(app: App, { maxConnections, accessLog }: Server
 
   const server = createServer(
     {
+      ...app.messages,
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
