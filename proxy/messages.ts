@@ -39,7 +39,7 @@ export function createMessageClasses(app: Express): MessageClasses {
       return clientAddress(this);
     }
   }
-  class Response extends ServerResponse<IncomingMessage> {
+  class Response extends ServerResponse {
     locals = NO_LOCALS;
   }
   adopt(app, 'request', Request.prototype, express.request);

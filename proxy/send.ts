@@ -4,6 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { errorCode, readChunks, type OpenFile } from './files.js';
 import type { Reply } from './respond.js';
 
+/** Longer bodies are handed over as they are. 8 KiB. */
+const JOINED_MAX_BYTES = 8 * 1024;
+
 /** Writes an answer, in one piece. Does nothing for a client that has gone or has been answered. */
 export function send(
   request: IncomingMessage,
@@ -12,11 +15,27 @@ export function send(
 ): void {
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, headers);
-  if (request.method === 'HEAD') {
-    response.end();
-  } else {
-    if (request.trace !== undefined) request.trace.bytes = body?.length ?? 0;
-    response.end(body);
+  const isHead = request.method === 'HEAD';
+  if (!isHead && request.trace !== undefined) request.trace.bytes = body?.length ?? 0;
+  if (answered.length === 0) setImmediate(endAll);
+  answered.push({ response, body: isHead ? undefined : body });
+}
+
+interface Answered {
+  readonly response: ServerResponse;
+  readonly body: Buffer | undefined;
+}
+
+let answered: Answered[] = [];
+
+function endAll(): void {
+  const all = answered;
+  answered = [];
+  for (const { response, body } of all) {
+    if (response.destroyed) continue;
+    // A short text goes out in one piece with the headers, which costs less than copying it once.
+    if (body !== undefined && body.length <= JOINED_MAX_BYTES) response.end(body.toString('latin1'), 'latin1');
+    else response.end(body);
   }
 }
 
