@@ -16,7 +16,7 @@ import { createMessageClasses, type MessageClasses } from './messages.js';
 import type { ProblemCode } from './problems.js';
 import { parseRange } from './ranges.js';
 import { select, selectFresh, type Representation } from './representation.js';
-import { QUOTED_MAX_LENGTH, resolve, type ResolvedFile } from './resolve.js';
+import { QUOTED_MAX_LENGTH, type ResolvedFile } from './resolve.js';
 import {
   classOf,
   contentReply,
@@ -214,9 +214,9 @@ export function createApp(
     const { resolution } = askedOf(request);
     const reason = errorCode(error) ?? String(error);
     logFailure(`can't answer ${resolution.kind === 'file' ? resolution.file : resolution.path}: ${reason}`);
-    problem(request, response, 'internal', 'the answer could not be made; the request is not at fault');
     // Too late for an answer, so let it look incomplete.
-    if (!response.writableEnded) response.destroy();
+    if (response.headersSent) response.destroy();
+    else problem(request, response, 'internal', 'the answer could not be made; the request is not at fault');
   };
 
   const app = express();
@@ -238,7 +238,7 @@ export function createApp(
       limiter.follow(edition.quotas);
     }
     const target = request.url ?? '';
-    request.asked = { edition, resolution: resolve(target, edition.routes) };
+    request.asked = { edition, resolution: edition.resolutions.of(target) };
     // Express takes request.url apart before its first middleware, and answers by itself if that throws, as
     // it does for "http://[/".
     if (!target.startsWith('/')) request.url = '/';
