@@ -14,6 +14,7 @@ import { createLimiter, standingOf, type Limiter } from './limiter/limiter.js';
 import type { RedisBuckets } from './limiter/redis-buckets.js';
 import { createMessageClasses, type MessageClasses } from './messages.js';
 import type { ProblemCode } from './problems.js';
+import { guardPrototypes, type PrototypeGuard } from './prototype-guard.js';
 import { parseRange } from './ranges.js';
 import { select, selectFresh, type Representation } from './representation.js';
 import { QUOTED_MAX_LENGTH, type ResolvedFile } from './resolve.js';
@@ -44,6 +45,8 @@ export interface App {
   readonly listener: RequestListener;
   /** What the server has to make requests and responses of. */
   readonly messages: MessageClasses;
+  /** Whether those took effect; undefined before the first request. */
+  readonly keepsPrototypes: PrototypeGuard['isKept'];
   /** The edition in service, for answers given without a request, such as to malformed ones. */
   readonly edition: () => Edition;
   /** For metrics. */
@@ -232,6 +235,8 @@ export function createApp(
   app.use(serveTree);
   app.use(answerFailure);
 
+  const { listener: handle, isKept: keepsPrototypes } = guardPrototypes(app, log);
+
   const answer: RequestListener = (request, response) => {
     if (follower.generation !== edition.generation) {
       edition = createEdition(follower.snapshot, follower.generation, config.quotas);
@@ -242,7 +247,7 @@ export function createApp(
     // Express takes request.url apart before its first middleware, and answers by itself if that throws, as
     // it does for "http://[/".
     if (!target.startsWith('/')) request.url = '/';
-    app(request, response);
+    handle(request, response);
   };
 
   const listener: RequestListener = (request, response) => {
@@ -253,7 +258,15 @@ export function createApp(
     else void looking.then(() => answer(request, response));
   };
 
-  return { listener, messages, edition: () => edition, tally, contents, limits: limiter.local };
+  return {
+    listener,
+    messages,
+    keepsPrototypes,
+    edition: () => edition,
+    tally,
+    contents,
+    limits: limiter.local,
+  };
 }
 
 function askedOf({ asked }: IncomingMessage): Asked {

@@ -1,7 +1,8 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Context, Contender, Figure, Prepared, Suite } from './frame/suite.js';
+import { hotPaths } from './hot-paths.js';
 import { wrk, writeTargets } from './load/wrk.js';
 import { startExpress, startNginx, startOurs, startRaw } from './servers/contenders.js';
 import { takeDown } from './servers/answers.js';
@@ -10,7 +11,6 @@ import { treeOf } from './trees.js';
 
 /** 1,000 hot URLs on 64 connections: the proxy against the floor, against what people use, and against nginx. */
 
-const URLS = 1_000;
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 2;
 const SECONDS = 4;
@@ -116,17 +116,6 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
     ],
     close: async () => undefined,
   };
-}
-
-/** As many of each kind of record. */
-function hotPaths(dist: string): string[] {
-  const kinds = ['group', 'user', 'game', 'item'];
-  return kinds.flatMap((kind) =>
-    readdirSync(join(dist, 'api/v1', kind))
-      .filter((file) => file.endsWith('.json'))
-      .slice(0, URLS / kinds.length)
-      .map((file) => `/api/v1/${kind}/${file.slice(0, -'.json'.length)}`),
-  );
 }
 
 async function tagsOf(port: number, paths: readonly string[]): Promise<{ path: string; tag: string }[]> {

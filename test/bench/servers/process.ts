@@ -107,3 +107,14 @@ export function memoryOf(pid: number): { readonly now: number; readonly peak: nu
     (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * 1024) / 1e6;
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') };
 }
+
+/** Clock ticks in which Linux counts processor time, on every architecture Node runs on. */
+const TICKS_A_SECOND = 100;
+
+/** Processor time a process has taken so far. */
+export function cpuSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Fields after the command's name, which may hold spaces: utime and stime are the 14th and 15th of all.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+}
