@@ -23,6 +23,8 @@ export interface LoadOptions {
   readonly connections: number;
   /** Which target to begin with. */
   readonly from?: number;
+  /** Ends it before its time, and the promise is rejected. */
+  readonly signal?: AbortSignal;
 }
 
 /** Latencies in ms. */
@@ -49,7 +51,14 @@ export function writeTargets(file: string, targets: readonly Target[]): void {
  *
  * @throws Error if an answer was refused or failed: another thing would be measured than the one meant
  */
-export async function wrk({ port, targets, seconds, connections, from = 0 }: LoadOptions): Promise<Load> {
+export async function wrk({
+  port,
+  targets,
+  seconds,
+  connections,
+  from = 0,
+  signal,
+}: LoadOptions): Promise<Load> {
   const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', SCRIPT];
   const [program, ...args] = pinned(LOAD_CORE, [
     'wrk',
@@ -58,7 +67,7 @@ export async function wrk({ port, targets, seconds, connections, from = 0 }: Loa
     targets,
     String(from),
   ]);
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], signal });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

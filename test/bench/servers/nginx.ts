@@ -61,6 +61,7 @@ http {
     limit_req zone=clients burst=1000000 nodelay;
 ${added.join('\n')}
     location /api/v1/ { try_files $uri.json =404; }
+    location / { try_files $uri =404; }
   }
 }
 `;
