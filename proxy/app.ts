@@ -16,7 +16,7 @@ import { createMessageClasses, type MessageClasses } from './messages.js';
 import type { ProblemCode } from './problems.js';
 import { guardPrototypes, type PrototypeGuard } from './prototype-guard.js';
 import { parseRange } from './ranges.js';
-import { select, selectFresh, type Representation } from './representation.js';
+import { select, selectNow, type Representation } from './representation.js';
 import { QUOTED_MAX_LENGTH, type ResolvedFile } from './resolve.js';
 import {
   classOf,
@@ -144,14 +144,14 @@ export function createApp(
     return undefined;
   };
 
-  /** What memory has is answered at once: to wait for a promise would cost more than the answer. */
+  /** What can be had at once is answered at once: to wait for a promise would cost more than the answer. */
   const serveFile = (
     request: IncomingMessage,
     response: ServerResponse,
     edition: Edition,
     resolution: ResolvedFile,
   ): Promise<void> | undefined => {
-    const known = selectFresh(contents, edition, resolution, request.headers['accept-encoding']);
+    const known = selectNow(contents, edition, resolution, request.headers['accept-encoding']);
     if (known?.content.bytes === undefined) {
       return serveFromDisk(request, response, edition, resolution, known);
     }
@@ -169,7 +169,7 @@ export function createApp(
     const acceptEncoding = request.headers['accept-encoding'];
     for (let attempt = 1; attempt <= STREAM_ATTEMPTS; attempt += 1) {
       const representation =
-        (attempt === 1 ? known : selectFresh(contents, edition, resolution, acceptEncoding)) ??
+        (attempt === 1 ? known : selectNow(contents, edition, resolution, acceptEncoding)) ??
         (await select(contents, edition, resolution, acceptEncoding));
       if (representation === undefined) {
         problem(request, response, 'not_found', NOTHING_HERE);
