@@ -100,21 +100,36 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Resident memory in MB: now, and at its highest so far. */
+/** A process and those it started: nginx works in a child. */
+function familyOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return [pid, ...(children === '' ? [] : children.split(' ').map(Number))];
+}
+
+/** Resident memory of a server in MB: now, and at its highest so far. What its processes share counts for each. */
 export function memoryOf(pid: number): { readonly now: number; readonly peak: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const megabytes = (field: string): number =>
-    (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * 1024) / 1e6;
-  return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') };
+  let [now, peak] = [0, 0];
+  for (const member of familyOf(pid)) {
+    const status = readFileSync(`/proc/${member}/status`, 'utf8');
+    const megabytes = (field: string): number =>
+      (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * 1024) / 1e6;
+    now += megabytes('VmRSS');
+    peak += megabytes('VmHWM');
+  }
+  return { now, peak };
 }
 
 /** Clock ticks in which Linux counts processor time, on every architecture Node runs on. */
 const TICKS_A_SECOND = 100;
 
-/** Processor time a process has taken so far. */
+/** Processor time a server has taken so far. */
 export function cpuSecondsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // Fields after the command's name, which may hold spaces: utime and stime are the 14th and 15th of all.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+  let ticks = 0;
+  for (const member of familyOf(pid)) {
+    const stat = readFileSync(`/proc/${member}/stat`, 'utf8');
+    // Fields after the command's name, which may hold spaces: utime and stime are the 14th and 15th of all.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks / TICKS_A_SECOND;
 }
