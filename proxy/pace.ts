@@ -1,17 +1,20 @@
 import type { Clock } from './limiter/memory-store.js';
 
-/** An operation that took longer than this was one of a disk, not of memory. 2 ms. */
-const SLOW_MS = 2;
-/** So long afterwards nobody waits for it: a slow disk holds up everybody for a thousandth of the time or so. 1 s. */
-const AVOIDED_MS = 1_000;
+/** Of each second this much may go by in waiting for a disk: what everything else is held up by at most. 50 ms of 1 s. */
+const BUDGET_MS = 50;
+const WINDOW_MS = 1_000;
+/** What the system has in memory, and what comes from a quick disk, takes less; it counts for nothing. 1 ms. */
+const QUICK_MS = 1;
 
 /**
- * Whether files may be read while everything else waits. While they are in the memory of the system or on a quick
- * disk, that is by far the cheapest way. As soon as one was not, the next second's are read beside.
+ * Whether files may be read while everything else waits. As long as they are in the memory of the system or on a
+ * quick disk, that is by far the cheapest way. Once a slow one has used up its budget, what is left of the second
+ * is read beside.
  */
 export class Pace {
   readonly #clock: Clock;
-  #avoidedUntilMs = Number.NEGATIVE_INFINITY;
+  #windowEndMs = Number.NEGATIVE_INFINITY;
+  #spentMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -20,10 +23,14 @@ export class Pace {
   /** The outcome of an operation that waits for the disk; undefined if it is not the time for one. */
   attempt<T>(operation: () => T): T | undefined {
     const startedMs = this.#clock();
-    if (startedMs < this.#avoidedUntilMs) return undefined;
+    if (startedMs >= this.#windowEndMs) {
+      this.#windowEndMs = startedMs + WINDOW_MS;
+      this.#spentMs = 0;
+    }
+    if (this.#spentMs >= BUDGET_MS) return undefined;
     const outcome = operation();
-    const endedMs = this.#clock();
-    if (endedMs - startedMs > SLOW_MS) this.#avoidedUntilMs = endedMs + AVOIDED_MS;
+    const tookMs = this.#clock() - startedMs;
+    if (tookMs > QUICK_MS) this.#spentMs += tookMs;
     return outcome;
   }
 }

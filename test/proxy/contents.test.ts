@@ -164,7 +164,7 @@ describe('Contents.readNow', () => {
     let stepMs = 0;
     const contents = new Contents(root, () => (nowMs += stepMs));
     expect(contents.readNow('large.json', 1)).toBeUndefined();
-    stepMs = 10;
+    stepMs = 60;
     expect(contents.readNow('fits.json', 1)?.size).toBe(READ_NOW_MAX_BYTES);
     expect(contents.readNow('a.json', 1)).toBeUndefined();
     expect((await contents.read('a.json', 1))?.size).toBe(2);
