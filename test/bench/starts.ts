@@ -26,6 +26,7 @@ const LOOKS = 5;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-starts-'));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const dist = given ?? (await treeOf({ register: undefined, folder, say }));
 const targets = join(folder, 'hot.txt');

@@ -23,10 +23,11 @@ export async function startOurs(
   return startServer([process.execPath, ...node, compiled('proxy/main.js'), ...given, ...flags], port);
 }
 
-/** node:http and nothing else, with finished answers in memory. */
-export async function startRaw(answers: string): Promise<Server> {
+/** node:http and nothing else, with finished answers in memory; or with the proxy's way of writing them. */
+export async function startRaw(answers: string, ...together: 'together'[]): Promise<Server> {
   const port = await freePort();
-  return startServer([process.execPath, compiled('test/bench/servers/raw.js'), answers, String(port)], port);
+  const script = compiled('test/bench/servers/raw.js');
+  return startServer([process.execPath, script, answers, String(port), ...together], port);
 }
 
 /** Express with express.static and express-rate-limit, as their documentation has it. */

@@ -44,7 +44,7 @@ export async function startServer(command: readonly string[], port: number): Pro
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     messages += text;
   });
-  const kill = (): void => void child.kill('SIGKILL');
+  const kill = (): void => killFamily(child.pid);
   process.on('exit', kill);
   const untilMs = performance.now() + START_TIMEOUT_MS;
   while (!(await answers(port))) {
@@ -62,6 +62,16 @@ export async function startServer(command: readonly string[], port: number): Pro
       await stop(child);
     },
   };
+}
+
+/** In one go, since nginx's worker outlives a master that is killed. */
+function killFamily(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    for (const member of familyOf(pid)) process.kill(member, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 async function stop(child: ChildProcess): Promise<void> {
