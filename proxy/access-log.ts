@@ -10,7 +10,7 @@ import { classOf } from './respond.js';
 declare module 'http' {
   interface IncomingMessage {
     /** What the access log wants to know of the answer; only there if there is an access log. */
-    trace?: Trace;
+    trace?: Trace | undefined;
   }
 }
 

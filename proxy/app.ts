@@ -12,10 +12,12 @@ import { ALLOW, policyOf, type HeaderList } from './headers.js';
 import { createClientAddress } from './limiter/client-address.js';
 import { createLimiter, standingOf, type Limiter } from './limiter/limiter.js';
 import type { RedisBuckets } from './limiter/redis-buckets.js';
+import { createMessageClasses, type MessageClasses } from './messages.js';
 import type { ProblemCode } from './problems.js';
+import { guardPrototypes, type PrototypeGuard } from './prototype-guard.js';
 import { parseRange } from './ranges.js';
-import { select, selectFresh } from './representation.js';
-import { QUOTED_MAX_LENGTH, resolve, type ResolvedFile } from './resolve.js';
+import { select, selectNow, type Representation } from './representation.js';
+import { QUOTED_MAX_LENGTH, type ResolvedFile } from './resolve.js';
 import {
   classOf,
   contentReply,
@@ -26,6 +28,7 @@ import {
   type Asked,
   type Reply,
 } from './respond.js';
+import type { Route } from './routes.js';
 import { send, sendFile } from './send.js';
 import { Tally } from './tally.js';
 import { NOTHING_HERE } from './target.js';
@@ -33,13 +36,17 @@ import { NOTHING_HERE } from './target.js';
 declare module 'http' {
   interface IncomingMessage {
     /** Set by this app before Express sees the request. */
-    asked?: Asked;
+    asked?: Asked | undefined;
   }
 }
 
 /** What the proxy does with requests. */
 export interface App {
   readonly listener: RequestListener;
+  /** What the server has to make requests and responses of. */
+  readonly messages: MessageClasses;
+  /** Whether those took effect; undefined before the first request. */
+  readonly keepsPrototypes: PrototypeGuard['isKept'];
   /** The edition in service, for answers given without a request, such as to malformed ones. */
   readonly edition: () => Edition;
   /** For metrics. */
@@ -78,6 +85,13 @@ export function createApp(
     send(request, response, reply);
   };
 
+  const problemOf = (
+    request: IncomingMessage,
+    code: ProblemCode,
+    detail: string,
+    extra?: HeaderList,
+  ): Reply => problemReply(askedOf(request), code, detail, standingOf(request, clock), extra);
+
   const problem = (
     request: IncomingMessage,
     response: ServerResponse,
@@ -85,8 +99,7 @@ export function createApp(
     detail: string,
     extra?: HeaderList,
   ): void => {
-    const standing = standingOf(request, clock);
-    answerBy(request, response, problemReply(askedOf(request), code, detail, standing, extra));
+    answerBy(request, response, problemOf(request, code, detail, extra));
   };
 
   /** GET and HEAD go on. Neither OPTIONS nor what is refused here costs a token. */
@@ -131,48 +144,45 @@ export function createApp(
     return undefined;
   };
 
-  const serveFile = async (
+  /** What can be had at once is answered at once: to wait for a promise would cost more than the answer. */
+  const serveFile = (
     request: IncomingMessage,
     response: ServerResponse,
     edition: Edition,
     resolution: ResolvedFile,
+  ): Promise<void> | undefined => {
+    const known = selectNow(contents, edition, resolution, request.headers['accept-encoding']);
+    if (known?.content.bytes === undefined) {
+      return serveFromDisk(request, response, edition, resolution, known);
+    }
+    answerBy(request, response, replyFrom(request, edition, resolution.route, known));
+    return undefined;
+  };
+
+  const serveFromDisk = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    edition: Edition,
+    resolution: ResolvedFile,
+    known: Representation | undefined,
   ): Promise<void> => {
-    const { method, headers } = request;
-    const { route } = resolution;
+    const acceptEncoding = request.headers['accept-encoding'];
     for (let attempt = 1; attempt <= STREAM_ATTEMPTS; attempt += 1) {
-      const acceptEncoding = headers['accept-encoding'];
       const representation =
-        selectFresh(contents, edition, resolution, acceptEncoding) ??
+        (attempt === 1 ? known : selectNow(contents, edition, resolution, acceptEncoding)) ??
         (await select(contents, edition, resolution, acceptEncoding));
       if (representation === undefined) {
         problem(request, response, 'not_found', NOTHING_HERE);
         return;
       }
-      const { content, isHit } = representation;
-      if (request.trace !== undefined) request.trace.isHit = isHit;
-      tally.cache[isHit ? 'hits' : 'misses'] += 1;
-      if (isNotModified(headers, content)) {
-        answerBy(request, response, notModifiedReply(edition.headers, route, representation));
-        return;
-      }
-      // Range has a meaning for GET alone (RFC 9110 §14.2).
-      const isRanged = method === 'GET' && headers.range !== undefined && isRangeCurrent(headers, content);
-      const range = isRanged ? parseRange(headers.range ?? '', content.size) : undefined;
-      if (range === 'unsatisfiable') {
-        const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
-        const detail = `range "${asked}": expected one that begins within ${content.size} bytes`;
-        const size = ['Content-Range', `bytes */${content.size}`];
-        problem(request, response, 'range_not_satisfiable', detail, size);
-        return;
-      }
-      const reply = contentReply(edition.headers, route, representation, range);
-      if (reply.body !== undefined || method === 'HEAD') {
+      const reply = replyFrom(request, edition, resolution.route, representation);
+      if (reply.part === undefined || reply.body !== undefined || request.method === 'HEAD') {
         answerBy(request, response, reply);
         return;
       }
-      const opened = await contents.open(content);
+      const opened = await contents.open(representation.content);
       if (opened !== undefined) {
-        tally.answered(route.class, reply.status);
+        tally.answered(resolution.route.class, reply.status);
         await sendFile(request, response, reply, opened);
         return;
       }
@@ -180,14 +190,36 @@ export function createApp(
     throw new Error('the file was replaced each time it was read');
   };
 
+  /** 200, 206, 304 or 416, the first two without a body if the file is too large to hold. */
+  const replyFrom = (
+    request: IncomingMessage,
+    { headers: table }: Edition,
+    route: Route,
+    representation: Representation,
+  ): Reply => {
+    const { method, headers, trace } = request;
+    const { content, isHit } = representation;
+    if (trace !== undefined) trace.isHit = isHit;
+    if (isHit) tally.cache.hits += 1;
+    else tally.cache.misses += 1;
+    if (isNotModified(headers, content)) return notModifiedReply(table, route, representation);
+    // Range has a meaning for GET alone (RFC 9110 §14.2).
+    const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, content);
+    const range = isRanged ? parseRange(headers.range ?? '', content.size) : undefined;
+    if (range !== 'unsatisfiable') return contentReply(table, route, representation, range);
+    const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
+    const detail = `range "${asked}": expected one that begins within ${content.size} bytes`;
+    return problemOf(request, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${content.size}`]);
+  };
+
   /** A failing disk, or a mistake of ours: the operator reads what, the client only that. */
   const answerFailure: ErrorRequestHandler = (error: unknown, request, response, _next) => {
     const { resolution } = askedOf(request);
     const reason = errorCode(error) ?? String(error);
     logFailure(`can't answer ${resolution.kind === 'file' ? resolution.file : resolution.path}: ${reason}`);
-    problem(request, response, 'internal', 'the answer could not be made; the request is not at fault');
     // Too late for an answer, so let it look incomplete.
-    if (!response.writableEnded) response.destroy();
+    if (response.headersSent) response.destroy();
+    else problem(request, response, 'internal', 'the answer could not be made; the request is not at fault');
   };
 
   const app = express();
@@ -196,11 +228,14 @@ export function createApp(
   app.set('query parser', false);
   // Whatever Express should ever answer by itself, it answers without a stack trace.
   app.set('env', 'production');
+  const messages = createMessageClasses(app);
 
   app.use(allowMethods);
-  app.use(...limiter.middleware);
+  app.use(limiter.middleware);
   app.use(serveTree);
   app.use(answerFailure);
+
+  const { listener: handle, isKept: keepsPrototypes } = guardPrototypes(app, log);
 
   const answer: RequestListener = (request, response) => {
     if (follower.generation !== edition.generation) {
@@ -208,11 +243,11 @@ export function createApp(
       limiter.follow(edition.quotas);
     }
     const target = request.url ?? '';
-    request.asked = { edition, resolution: resolve(target, edition.routes) };
+    request.asked = { edition, resolution: edition.resolutions.of(target) };
     // Express takes request.url apart before its first middleware, and answers by itself if that throws, as
     // it does for "http://[/".
     if (!target.startsWith('/')) request.url = '/';
-    app(request, response);
+    handle(request, response);
   };
 
   const listener: RequestListener = (request, response) => {
@@ -223,7 +258,15 @@ export function createApp(
     else void looking.then(() => answer(request, response));
   };
 
-  return { listener, edition: () => edition, tally, contents, limits: limiter.local };
+  return {
+    listener,
+    messages,
+    keepsPrototypes,
+    edition: () => edition,
+    tally,
+    contents,
+    limits: limiter.local,
+  };
 }
 
 function askedOf({ asked }: IncomingMessage): Asked {

@@ -1,7 +1,11 @@
 import type { Coding } from './codings.js';
 import type { Validators } from './conditions.js';
 
-/** Contents of files in memory, least recently used first to go, bounded in bytes. */
+/**
+ * Contents of files in memory, bounded in bytes. What is used stays: to make room the oldest go first, but one
+ * that was used since it was last looked at becomes the youngest instead (the second chance of Tanenbaum's
+ * textbook). That is nearly the order of last use, and a use costs no more than noting it.
+ */
 
 /** One state of a file: what an answer says about it, and its bytes unless they are too many to hold. */
 export interface Content extends Validators {
@@ -34,6 +38,8 @@ export interface Entry {
   readonly cost: number;
   /** The file was this one at some moment of this generation. */
   generation: number;
+  /** Whether it was asked for since room was last made at its place. */
+  isUsed: boolean;
 }
 
 /**
@@ -67,12 +73,11 @@ export class ContentMemory {
     return this.#entries.get(key);
   }
 
-  /** What is known in this generation, as the most recently used from now on. */
+  /** What is known in this generation; it counts as used. */
   use(key: string, generation: number): Entry | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined || entry.generation < generation) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    entry.isUsed = true;
     return entry;
   }
 
@@ -87,15 +92,22 @@ export class ContentMemory {
     this.forget(key);
     const cost = ENTRY_COST_BYTES + (content?.bytes?.length ?? 0);
     if (this.#bytes + cost > this.#maximumBytes) this.#makeRoom(cost);
-    this.#entries.set(key, { content, of, generation, cost });
+    this.#entries.set(key, { content, of, generation, cost, isUsed: false });
     this.#bytes += cost;
   }
 
   #makeRoom(cost: number): void {
     const target = this.#maximumBytes - Math.max(cost, Math.floor(this.#maximumBytes / EVICTION_SHARE));
-    for (const file of this.#entries.keys()) {
+    // Ends: an entry met again, as the youngest, is not used any more.
+    for (const [key, entry] of this.#entries) {
       if (this.#bytes <= target) return;
-      this.forget(file);
+      if (entry.isUsed) {
+        entry.isUsed = false;
+        this.#entries.delete(key);
+        this.#entries.set(key, entry);
+      } else {
+        this.forget(key);
+      }
     }
   }
 

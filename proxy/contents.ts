@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 
 import { SIBLINGS } from './codings.js';
-import { ContentMemory, type Content, type Variant } from './content-memory.js';
-import { CACHE_MAX_BYTES, CACHED_FILE_MAX_BYTES } from './config.js';
-import { digestOf, digestOfDecompressed } from './digests.js';
-import { isSystemError, lookAt, openFile, readAll, type OpenFile } from './files.js';
+import { ContentMemory, type Content, type Entry, type Variant } from './content-memory.js';
+import { CACHE_MAX_BYTES, CACHED_FILE_MAX_BYTES, READ_NOW_MAX_BYTES } from './config.js';
+import { digestOf, digestOfBytes, digestOfDecompressed } from './digests.js';
+import { lookAtNow, readFileNow } from './files-now.js';
+import { isSystemError, lookAt, openFile, readAll, type FileState, type OpenFile } from './files.js';
 import type { Clock } from './limiter/memory-store.js';
+import { Pace } from './pace.js';
 
 /**
  * The files of the tree as read lately, least recently used first to go, bounded in bytes.
@@ -19,6 +21,7 @@ export class Contents {
   readonly #root: string;
   readonly #clock: Clock;
   readonly #kept: ContentMemory;
+  readonly #pace: Pace;
   readonly #reading = new Map<string, { generation: number; content: Promise<Content | undefined> }>();
   readonly #readingVariants = new Map<string, { generation: number; content: Promise<Content> }>();
 
@@ -29,6 +32,7 @@ export class Contents {
   constructor(root: string, clock: Clock, maximumBytes = CACHE_MAX_BYTES) {
     this.#root = root;
     this.#clock = clock;
+    this.#pace = new Pace(clock);
     this.#kept = new ContentMemory(maximumBytes);
   }
 
@@ -46,6 +50,14 @@ export class Contents {
   freshVariant(variant: Variant, generation: number): Content | undefined {
     const entry = this.#kept.use(keyOf(variant), generation);
     return entry?.of === variant.of.etag ? (entry.content ?? variant.of) : undefined;
+  }
+
+  /**
+   * What a small file holds, at once; undefined means `read` has to find out. In between nothing else happens, so
+   * it is the file of this generation or a younger one.
+   */
+  readNow(file: string, generation: number): Content | undefined {
+    return this.#pace.attempt(() => this.#loadNow(file, generation));
   }
 
   /**
@@ -80,6 +92,20 @@ export class Contents {
     await opened?.handle.close();
     this.#kept.forget(content.key);
     return undefined;
+  }
+
+  #loadNow(file: string, generation: number): Content | undefined {
+    const path = join(this.#root, file);
+    const known = this.#kept.get(file);
+    if (known?.content !== undefined && lookAtNow(path)?.identity === known.content.identity) {
+      return renewed(known, generation);
+    }
+    const read = readFileNow(path, READ_NOW_MAX_BYTES);
+    if (read === undefined) return undefined;
+    const { state, bytes } = read;
+    const content = this.#describe(file, state, bytes, digestOfBytes(bytes));
+    this.#kept.keep(file, content, { of: undefined, generation });
+    return content;
   }
 
   async #load(file: string, generation: number): Promise<Content | undefined> {
@@ -125,15 +151,17 @@ export class Contents {
     const known = this.#kept.get(key);
     if (known?.content === undefined) return undefined;
     const state = await lookAt(path);
-    if (state?.identity !== known.content.identity) return undefined;
-    known.generation = Math.max(known.generation, generation);
-    return known.content;
+    return state?.identity === known.content.identity ? renewed(known, generation) : undefined;
   }
 
   async #digest(file: string, opened: OpenFile): Promise<Content> {
-    const { identity, size, modifiedMs } = opened.state;
-    const bytes = size <= CACHED_FILE_MAX_BYTES ? await readAll(opened) : undefined;
-    const digest = await digestOf(opened, bytes);
+    const { state } = opened;
+    const bytes = state.size <= CACHED_FILE_MAX_BYTES ? await readAll(opened) : undefined;
+    return this.#describe(file, state, bytes, await digestOf(opened, bytes));
+  }
+
+  #describe(file: string, state: FileState, bytes: Buffer | undefined, digest: string): Content {
+    const { identity, size, modifiedMs } = state;
     // A Last-Modified later than Date may not be sent (RFC 9110 §8.8.2.1).
     const modifiedSeconds = Math.floor(Math.min(modifiedMs, this.#clock()) / 1000);
     return {
@@ -166,6 +194,12 @@ export class Contents {
       await opened.handle.close();
     }
   }
+}
+
+/** It still is the file on disk. */
+function renewed(entry: Entry, generation: number): Content | undefined {
+  entry.generation = Math.max(entry.generation, generation);
+  return entry.content;
 }
 
 /** A name no file has: there are no spaces in those. */

@@ -12,9 +12,13 @@ const DIGEST_DIGITS = 32;
 
 const DECOMPRESSORS = { br: createBrotliDecompress, gzip: createGunzip } as const;
 
+export function digestOfBytes(bytes: Buffer): string {
+  return hash('sha256', bytes).slice(0, DIGEST_DIGITS);
+}
+
 /** Of an open file; of its bytes if they have been read already. */
 export async function digestOf(opened: OpenFile, bytes: Buffer | undefined): Promise<string> {
-  if (bytes !== undefined) return hash('sha256', bytes).slice(0, DIGEST_DIGITS);
+  if (bytes !== undefined) return digestOfBytes(bytes);
   const digest = createHash('sha256');
   for await (const chunk of readChunks(opened)) digest.update(chunk);
   return digest.digest('hex').slice(0, DIGEST_DIGITS);

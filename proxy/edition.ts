@@ -1,7 +1,8 @@
 import { DEFAULT_QUOTAS, type QuotaOverrides } from './config.js';
 import { createHeaderTable, type HeaderTable, type Quotas } from './headers.js';
 import type { Quota } from './limiter/gcra.js';
-import { emptyTable, type RouteTable } from './routes.js';
+import { Resolutions } from './resolutions.js';
+import { emptyTable } from './routes.js';
 import type { Snapshot } from './snapshot.js';
 
 /** What a snapshot means for answering, computed once when it comes into service. */
@@ -9,7 +10,8 @@ export interface Edition {
   /** Undefined before the first snapshot, when everything but OPTIONS and 405 is answered by 503. */
   readonly snapshot: Snapshot | undefined;
   readonly generation: number;
-  readonly routes: RouteTable;
+  /** What its routes make of request targets. */
+  readonly resolutions: Resolutions;
   readonly quotas: Quotas;
   readonly headers: HeaderTable;
   /** URL of the page that explains the errors. */
@@ -29,7 +31,7 @@ export function createEdition(
   return {
     snapshot,
     generation,
-    routes: snapshot?.table ?? emptyTable(),
+    resolutions: new Resolutions(snapshot?.table ?? emptyTable()),
     quotas,
     headers: createHeaderTable(quotas, snapshot && linkOf(snapshot)),
     documentation: snapshot ? snapshot.service.base_url + snapshot.service.docs : DEFAULT_DOCUMENTATION,

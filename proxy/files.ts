@@ -26,7 +26,7 @@ export interface OpenFile {
  * A link in place of a file could lead out of the tree, so it is not followed; a pipe would wait for a
  * writer, so nothing is waited for. (Both are undefined on Windows and count as 0 there.)
  */
-const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+export const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** What open and stat say of a path that names no file. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
@@ -99,7 +99,7 @@ export async function* readChunks(
   }
 }
 
-function stateOf({ ino, size, mtimeMs, ctimeMs }: Stats): FileState {
+export function stateOf({ ino, size, mtimeMs, ctimeMs }: Stats): FileState {
   return { identity: `${ino}-${size}-${mtimeMs}-${ctimeMs}`, size, modifiedMs: mtimeMs };
 }
 

@@ -43,6 +43,9 @@ Flags win over the environment. Limits that are not set follow the snapshot in s
 Exit codes: 0 stopped by SIGTERM or SIGINT, 2 usage, 70 a defect, 3 the environment: port taken, no such
 folder, a tree this proxy can't read.`;
 
+/** Read once: it is a getter that asks whose it is each time. */
+const ORIGIN_MS = performance.timeOrigin;
+
 /** What waiting answers there are finish first; a second signal does not wait. */
 const SIGNALS = { SIGTERM: 143, SIGINT: 130 } as const;
 
@@ -55,7 +58,7 @@ function log(line: string): void {
  * the time of day.
  */
 function clock(): number {
-  return Math.floor(performance.timeOrigin + performance.now());
+  return Math.floor(ORIGIN_MS + performance.now());
 }
 
 function readCommandLine(): Config {

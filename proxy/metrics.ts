@@ -97,6 +97,9 @@ export function createMetrics({ app, follower, connections, now }: MetricSources
     return tally.droppedConnections;
   });
   // NaN is how Prometheus says that there is no value.
+  gauge('prototypes_kept', '1 if Express leaves requests their prototype, 0 if that slows it down', () => {
+    return Number(app.keepsPrototypes() ?? Number.NaN);
+  });
   gauge('snapshot_sequence', 'Sequence of the snapshot in service', () => {
     return follower.snapshot?.sequence ?? Number.NaN;
   });

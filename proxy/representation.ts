@@ -17,25 +17,28 @@ export interface Representation {
 }
 
 /**
- * What memory has, at once; undefined if the file system has to be asked, which `select` does.
+ * What can be had at once, from memory or by a quick look at the disk; undefined if it has to be waited for, which
+ * `select` does.
  *
  * @param acceptEncoding the value of Accept-Encoding
  */
-export function selectFresh(
+export function selectNow(
   contents: Contents,
   { generation, snapshot }: Edition,
   { file, route }: ResolvedFile,
   acceptEncoding: string | undefined,
 ): Representation | undefined {
-  const plain = contents.fresh(file, generation);
+  const known = contents.fresh(file, generation);
+  const plain = known ?? contents.readNow(file, generation);
   if (plain === undefined) return undefined;
-  if (!hasVariants(plain, route, snapshot)) return represent(plain, false, true);
+  const isKnown = known !== undefined;
+  if (!hasVariants(plain, route, snapshot)) return represent(plain, false, isKnown);
   for (const coding of acceptedCodings(acceptEncoding)) {
     const content = contents.freshVariant({ coding, of: plain }, generation);
     if (content === undefined) return undefined;
-    if (content !== plain) return represent(content, true, true);
+    if (content !== plain) return represent(content, true, isKnown);
   }
-  return represent(plain, true, true);
+  return represent(plain, true, isKnown);
 }
 
 /**

@@ -15,7 +15,7 @@ import { ALLOW } from './headers.js';
 import { parserErrorReply, protocolReply, refusalReply, refuse } from './refuse.js';
 import { hasKnownLength, hasValidHost, settleBody } from './request-rules.js';
 import type { Reply } from './respond.js';
-import { send } from './send.js';
+import { endAnswers, send } from './send.js';
 import { stopServer } from './stop.js';
 
 /** The HTTP server around the app: its limits, and its answers to what never reaches the app. */
@@ -62,6 +62,7 @@ export function createHttpServer(app: App, { maxConnections, accessLog }: Server
 
   const server = createServer(
     {
+      ...app.messages,
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -93,6 +94,7 @@ export function createHttpServer(app: App, { maxConnections, accessLog }: Server
     // Mid-answer another status line would be taken for its body. Node keeps the answer in this field, and
     // asks it in its own handler, too. Nor is there anything to say on a connection that never said anything,
     // or to a request that has its answer and only fails to end.
+    endAnswers();
     const answering: unknown = Reflect.get(socket, '_httpMessage');
     const isOpen = socket instanceof Socket && socket.writable;
     if (!isOpen || socket.bytesRead === 0 || owing.has(socket)) socket.destroy();

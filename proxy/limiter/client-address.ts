@@ -17,6 +17,9 @@ export function clientAddress({ clientAddress: address }: IncomingMessage): stri
   return address;
 }
 
+/** So many peers' addresses are kept in their canonical form. */
+const MAX_PEERS = 1_000;
+
 /** Finds out a request's client address and notes it on the request, where clientAddress reads it. */
 export type NoteClientAddress = (request: IncomingMessage) => void;
 
@@ -35,6 +38,7 @@ export function createClientAddress(
   log: (line: string) => void,
 ): NoteClientAddress {
   const isTrusted = coverage(trusted);
+  const peers = new Map<string, string>();
   let hasWarned = false;
 
   const warn = (peer: string, header: string): void => {
@@ -48,9 +52,19 @@ export function createClientAddress(
     );
   };
 
+  /** Of a connection it is the same with each request, and most come in a row from few. */
+  const canonicalPeer = (remoteAddress: string): string => {
+    const known = peers.get(remoteAddress);
+    if (known !== undefined) return known;
+    const canonical = canonicalAddress(remoteAddress) ?? remoteAddress;
+    if (peers.size >= MAX_PEERS) peers.clear();
+    peers.set(remoteAddress, canonical);
+    return canonical;
+  };
+
   return (request) => {
     const { remoteAddress } = request.socket;
-    const peer = remoteAddress === undefined ? undefined : (canonicalAddress(remoteAddress) ?? remoteAddress);
+    const peer = remoteAddress === undefined ? undefined : canonicalPeer(remoteAddress);
     request.clientAddress = peer;
     // Node joins repeated lines of this field by commas, in their order.
     const header = request.headers['x-forwarded-for'];

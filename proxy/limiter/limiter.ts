@@ -12,7 +12,7 @@ import { RedisStore } from './redis-store.js';
 declare module 'http' {
   interface IncomingMessage {
     /** Set by express-rate-limit on a request that met a limiter, refused or not. */
-    rateLimit?: RateLimitInfo;
+    rateLimit?: RateLimitInfo | undefined;
   }
 }
 
@@ -33,8 +33,8 @@ export interface LimiterOptions {
 export interface Limiter {
   /** The limits of this process alone, for metrics: clients remembered, and how many were forgiven. */
   readonly local: Readonly<Record<keyof Quotas, { readonly size: number; readonly evictions: number }>>;
-  /** In this order: each request meets exactly one of the two. */
-  readonly middleware: readonly [api: RequestHandler, download: RequestHandler];
+  /** Has each request meet one of the two limits. */
+  readonly middleware: RequestHandler;
   /** Adopts the limits of a new snapshot. */
   follow(quotas: Quotas): void;
 }
@@ -67,17 +67,13 @@ export function createLimiter({
       refuse(request, response);
     },
   } satisfies Partial<Options>;
+  const limitApi = rateLimit({ ...common, store: stores.api, limit: () => api.quota.tokens });
+  const limitDownload = rateLimit({ ...common, store: stores.download, limit: () => download.quota.tokens });
   return {
     local: { api, download },
-    middleware: [
-      rateLimit({ ...common, store: stores.api, limit: () => api.quota.tokens, skip: isDownload }),
-      rateLimit({
-        ...common,
-        store: stores.download,
-        limit: () => download.quota.tokens,
-        skip: (request) => !isDownload(request),
-      }),
-    ],
+    // Not by their `skip`, which would take each request through both: they are async functions that wait four times.
+    middleware: (request, response, next) =>
+      (isDownload(request) ? limitDownload : limitApi)(request, response, next),
     follow(next) {
       api.follow(next.api);
       download.follow(next.download);
@@ -104,7 +100,7 @@ function share(
  * those of Retry-After.
  */
 export function standingOf(
-  { rateLimit: info }: { rateLimit?: RateLimitInfo },
+  { rateLimit: info }: { rateLimit?: RateLimitInfo | undefined },
   clock: Clock,
 ): Standing | undefined {
   if (info?.resetTime === undefined) return undefined;

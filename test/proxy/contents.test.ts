@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
-import { CACHED_FILE_MAX_BYTES } from '../../proxy/config.js';
+import { CACHED_FILE_MAX_BYTES, READ_NOW_MAX_BYTES } from '../../proxy/config.js';
 import { Contents } from '../../proxy/contents.js';
 import { readChunks } from '../../proxy/files.js';
 import { emptyFolder, publish } from './support.js';
@@ -124,6 +124,50 @@ describe('Contents.fresh', () => {
     await old;
     expect(ends).toEqual(['young', 'old']);
     expect(contents.fresh('a.json', 2)?.bytes?.toString()).toBe('{"a":2}');
+  });
+});
+
+describe('Contents.readNow', () => {
+  it('gives what read gives, and remembers it for its generation', async () => {
+    const { root, contents } = await makeContents();
+    await publish(root, 'a.json', '{"a":1}');
+    const now = contents.readNow('a.json', 1);
+    expect(contents.fresh('a.json', 1)).toBe(now);
+    const { contents: other } = { contents: new Contents(root, () => NOW) };
+    expect(now).toEqual(await other.read('a.json', 1));
+    expect(contents.readNow('nothing.json', 1)).toBeUndefined();
+  });
+
+  it('looks again in the next generation: at the same file, at another one, at none', async () => {
+    const { root, contents } = await makeContents();
+    for (const file of ['a.json', 'b.json', 'c.json']) {
+      await publish(root, file, '{}');
+      contents.readNow(file, 1);
+    }
+    await publish(root, 'b.json', '{"b":2}');
+    await rm(join(root, 'c.json'));
+    const before = contents.fresh('a.json', 1);
+    expect(contents.fresh('a.json', 2)).toBeUndefined();
+    expect(contents.readNow('a.json', 2)).toBe(before);
+    expect(contents.fresh('a.json', 2)).toBe(before);
+    expect(contents.readNow('b.json', 2)?.bytes?.toString()).toBe('{"b":2}');
+    expect(contents.readNow('c.json', 2)).toBeUndefined();
+    expect(await contents.read('c.json', 2)).toBeUndefined();
+  });
+
+  it('leaves files of more than 64 KiB, and all of them while the disk is slow, to read', async () => {
+    const root = await emptyFolder();
+    await publish(root, 'large.json', 'x'.repeat(READ_NOW_MAX_BYTES + 1));
+    await publish(root, 'fits.json', 'x'.repeat(READ_NOW_MAX_BYTES));
+    await publish(root, 'a.json', '{}');
+    let nowMs = NOW;
+    let stepMs = 0;
+    const contents = new Contents(root, () => (nowMs += stepMs));
+    expect(contents.readNow('large.json', 1)).toBeUndefined();
+    stepMs = 60;
+    expect(contents.readNow('fits.json', 1)?.size).toBe(READ_NOW_MAX_BYTES);
+    expect(contents.readNow('a.json', 1)).toBeUndefined();
+    expect((await contents.read('a.json', 1))?.size).toBe(2);
   });
 });
 

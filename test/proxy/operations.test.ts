@@ -78,6 +78,7 @@ describe('--admin-port', () => {
       'register_proxy_limiter_refusals_total{limiter="download"}': 1,
       'register_proxy_limiter_entries{limiter="api"}': 1,
       'register_proxy_limiter_evictions_total{limiter="api"}': 0,
+      register_proxy_prototypes_kept: 1,
       register_proxy_cache_hits_total: 3,
       register_proxy_cache_misses_total: 3,
       register_proxy_snapshot_sequence: 3,

@@ -9,7 +9,7 @@ import {
   MAX_HEADER_BYTES,
   REQUEST_TIMEOUT_MS,
 } from '../../proxy/config.js';
-import { askRaw, problemOf, publish, startProxy, tree } from './support.js';
+import { ask, askRaw, problemOf, publish, startProxy, tree } from './support.js';
 
 /** The status line and what follows, in lines. */
 function linesOf(heard: string): string[] {
@@ -287,5 +287,40 @@ describe('stop', () => {
     socket.pause();
     expect(await stop(200)).toBe(false);
     socket.destroy();
+  });
+});
+
+describe('answers of one turn', () => {
+  it('come in the order of their requests, each whole, when many are sent at once', async () => {
+    const { port } = await startProxy(await tree(), { apiTokens: '1000', downloadTokens: '1000' });
+    const targets = [
+      '/api/v1/group/7',
+      '/nothing',
+      '/api/v1/group/8',
+      '/downloads/groups.csv',
+      '/api/v1/group/x',
+    ];
+    const single: string[] = [];
+    for (const target of targets) single.push(Buffer.from((await ask(port, target)).text).toString('latin1'));
+    const many = Array.from({ length: 20 }, () => targets).flat();
+    const heard = await askRaw(
+      port,
+      many.map((target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''),
+    );
+    const bodies = heard.split(/HTTP\/1\.1 \d+ [^]*?\r\n\r\n/).slice(1);
+    expect(bodies).toEqual(Array.from({ length: 20 }, () => single).flat());
+  });
+
+  it('have the bytes of the file, whatever they are', async () => {
+    const root = await tree();
+    const bytes = Buffer.from(Array.from({ length: 512 }, (_, index) => index % 256));
+    const long = Buffer.concat(Array.from({ length: 100 }, () => bytes));
+    await publish(root, 'downloads/groups.csv', bytes);
+    await publish(root, 'feeds/all.atom', long);
+    const { port } = await startProxy(root);
+    const bodyOf = async (target: string): Promise<string> =>
+      (await askRaw(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).replace(/^[^]*?\r\n\r\n/, '');
+    expect(await bodyOf('/downloads/groups.csv')).toBe(bytes.toString('latin1'));
+    expect(await bodyOf('/feeds/all.atom')).toBe(long.toString('latin1'));
   });
 });

@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Context, Contender, Figure, Prepared, Suite } from './frame/suite.js';
+import { hotPaths } from './hot-paths.js';
+import { wrk, writeTargets } from './load/wrk.js';
+import { startExpress, startNginx, startOurs, startRaw } from './servers/contenders.js';
+import { takeDown } from './servers/answers.js';
+import { memoryOf, type Server } from './servers/process.js';
+import { treeOf } from './trees.js';
+
+/** 1,000 hot URLs on 64 connections: the proxy against the floor, against what people use, and against nginx. */
+
+const CONNECTIONS = 64;
+const WARM_UP_SECONDS = 2;
+const SECONDS = 3;
+/** A generator that takes more of its core has measured itself. */
+const LOAD_CPU_MAX = 0.95;
+
+const FIGURES: readonly Figure[] = [
+  figure('200: against node:http from memory', 'rps', 'raw', 'higher', 0.55),
+  figure('200: against the same with answers written together', 'rps', 'together', 'higher'),
+  figure('200: p99 against node:http', 'p99', 'raw', 'lower', 3),
+  figure('200: against Express, express.static, express-rate-limit', 'rps', 'express', 'higher', 5),
+  figure('200: against nginx with limit_req', 'rps', 'nginx', 'higher'),
+  figure('304: against node:http from memory', 'rps304', 'raw', 'higher', 0.55),
+  figure('304: against the same with answers written together', 'rps304', 'together', 'higher'),
+  figure('304: p99 against node:http', 'p99of304', 'raw', 'lower', 3),
+  figure('304: against Express, express.static, express-rate-limit', 'rps304', 'express', 'higher', 5),
+  figure('304: against nginx with limit_req', 'rps304', 'nginx', 'higher'),
+  { name: 'resident memory after all that', unit: 'MB', ours: 'proxy/rss', peer: 'raw/rss', better: 'lower' },
+];
+
+function figure(
+  name: string,
+  value: string,
+  peer: string,
+  better: Figure['better'],
+  target?: number,
+): Figure {
+  const unit = value.startsWith('p') ? 'ms' : 'req/s';
+  return {
+    name,
+    unit,
+    ours: `proxy/${value}`,
+    peer: `${peer}/${value}`,
+    better,
+    ...(target !== undefined && { target }),
+  };
+}
+
+export const proxySuite: Suite = {
+  name: 'proxy',
+  description: '1,000 hot URLs on 64 connections, one core for the server',
+  figures: FIGURES,
+  programs: ['wrk', 'nginx', 'taskset'],
+  prepare,
+};
+
+async function prepare({ folder, tree, register, say }: Context): Promise<Prepared> {
+  const dist = tree ?? (await treeOf({ register, folder, say }));
+  const paths = hotPaths(dist);
+  const ours = await startOurs(dist);
+  const answers = await takeDown(ours.port, paths);
+  await ours.stop();
+
+  const answersFile = join(folder, 'answers.json');
+  writeFileSync(answersFile, JSON.stringify(answers));
+  const hot = join(folder, 'hot.txt');
+  writeTargets(
+    hot,
+    paths.map((path) => ({ path })),
+  );
+  const headers = answers[0]?.ok ?? [];
+
+  const contender = (name: string, start: () => Promise<Server>): Contender => ({
+    name,
+    run: async () => {
+      const server = await start();
+      const { port } = server;
+      try {
+        const unmodified = join(folder, `${name}-304.txt`);
+        const hasOurTags = name !== 'express' && name !== 'nginx';
+        const tagged = hasOurTags ? answers : await tagsOf(port, paths);
+        writeTargets(unmodified, tagged);
+        const load = async (targets: string, seconds: number) => {
+          const measured = await wrk({ port, targets, seconds, connections: CONNECTIONS });
+          if (measured.cpu > LOAD_CPU_MAX) say(`wrk took ${measured.cpu} of its core: it measured itself`);
+          return measured;
+        };
+        await load(hot, WARM_UP_SECONDS);
+        const ok = await load(hot, SECONDS);
+        const notModified = await load(unmodified, SECONDS);
+        return {
+          rps: ok.requests / ok.seconds,
+          p99: ok.p99,
+          rps304: notModified.requests / notModified.seconds,
+          p99of304: notModified.p99,
+          rss: memoryOf(server.pid).now,
+          wrk: Math.max(ok.cpu, notModified.cpu),
+        };
+      } finally {
+        await server.stop();
+      }
+    },
+  });
+
+  const bytes = answers.map(({ body }) => Buffer.from(body, 'base64').length);
+  return {
+    contenders: [
+      contender('proxy', () => startOurs(dist)),
+      contender('raw', () => startRaw(answersFile)),
+      contender('together', () => startRaw(answersFile, 'together')),
+      contender('express', () => startExpress(dist)),
+      contender('nginx', () => startNginx({ dist, folder: join(folder, 'nginx'), headers })),
+    ],
+    notes: [
+      `${paths.length} records of ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes; ${SECONDS} s for each run after ${WARM_UP_SECONDS} s of warming up; each run starts the server anew.`,
+      `Server and wrk have a core each. The proxy runs with its defaults: limiter, CORS, caching and security headers, metrics; no access log.`,
+    ],
+    close: async () => undefined,
+  };
+}
+
+async function tagsOf(port: number, paths: readonly string[]): Promise<{ path: string; tag: string }[]> {
+  return (await takeDown(port, paths)).map(({ path, tag }) => ({ path, tag }));
+}

@@ -1,0 +1,8 @@
+import { coldSuite } from './cold-suite.js';
+import { downloadSuite } from './download-suite.js';
+import type { Suite } from './frame/suite.js';
+import { proxySuite } from './proxy-suite.js';
+import { publishSuite } from './publish-suite.js';
+
+/** Every suite, in the order in which `npm run bench` takes them. */
+export const SUITES: readonly Suite[] = [proxySuite, coldSuite, downloadSuite, publishSuite];
