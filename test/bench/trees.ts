@@ -15,16 +15,26 @@ export interface TreeOptions {
   readonly say: (line: string) => void;
 }
 
+/** A register to measure with: a fictional one of so many records if none is given. */
+export async function registerOf({
+  register,
+  folder,
+  records,
+  say,
+}: TreeOptions & { readonly records: number }): Promise<string> {
+  if (register !== undefined) return register;
+  const made = join(folder, 'register.sqlite');
+  say(`making a register of ${records} records`);
+  await generate(['sample', '--out', made, '--records', String(records), '--seed', String(SEED)]);
+  return made;
+}
+
 /** Builds the tree of a register, of a fictional one if there is none. */
-export async function treeOf({ register, folder, say }: TreeOptions): Promise<string> {
-  const source = register ?? join(folder, 'register.sqlite');
-  if (register === undefined) {
-    say(`making a register of ${RECORDS} records`);
-    await generate(['sample', '--out', source, '--records', String(RECORDS), '--seed', String(SEED)]);
-  }
-  const dist = join(folder, 'dist');
-  say(`building the tree of ${source}`);
-  await generate(['build', '--register', source, '--out', dist]);
+export async function treeOf(options: TreeOptions): Promise<string> {
+  const register = await registerOf({ ...options, records: RECORDS });
+  const dist = join(options.folder, 'dist');
+  options.say(`building the tree of ${register}`);
+  await generate(['build', '--register', register, '--out', dist]);
   return dist;
 }
 

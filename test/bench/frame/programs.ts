@@ -13,6 +13,8 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   wrk: { version: ['-v'], debian: 'wrk' },
   nginx: { version: ['-v'], debian: 'nginx-light' },
   taskset: { version: ['-V'], debian: 'util-linux' },
+  tar: { version: ['--version'], debian: 'tar' },
+  time: { version: ['--version'], debian: 'time' },
   sqlite3: { version: ['-version'], debian: 'sqlite3' },
 };
 

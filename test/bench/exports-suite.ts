@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+
+import Database from 'better-sqlite3';
+import { EXPORTS } from '../../generator/exports/tables.js';
+import type { Context, Prepared, Sample, Suite } from './frame/suite.js';
+import { compiled } from './servers/process.js';
+import { registerOf } from './trees.js';
+
+/** The bulk downloads against the sqlite3 shell, which writes the same tables as CSV and nothing else. */
+
+const RECORDS = 100_000;
+const LIMIT_MB = 400;
+
+export const exportsSuite: Suite = {
+  name: 'exports',
+  description: 'the bulk downloads (--register)',
+  figures: [
+    {
+      name: 'CSV alone, two processes, against sqlite3 -csv',
+      unit: 'rows/s',
+      ours: 'csv/rate',
+      peer: 'sqlite3/rate',
+      target: 0.4,
+      better: 'higher',
+    },
+    {
+      name: 'CSV, gzip and Parquet, two processes, against sqlite3 -csv',
+      unit: 'rows/s',
+      ours: 'everything/rate',
+      peer: 'sqlite3/rate',
+      better: 'higher',
+    },
+    {
+      name: 'memory of both processes together, every format, against its bound',
+      unit: 'MB',
+      ours: 'everything/memory',
+      peer: LIMIT_MB,
+      target: 1,
+      better: 'lower',
+    },
+  ],
+  programs: ['sqlite3', 'time'],
+  prepare,
+};
+
+async function prepare({ folder, register, say }: Context): Promise<Prepared> {
+  const file = await registerOf({ register, folder, records: RECORDS, say });
+  const sizes = rowsOf(file);
+  const rows = [...sizes.values()].reduce((sum, count) => sum + count, 0);
+  const halves = inHalves(sizes);
+  const both = (mode: string) => async (): Promise<Sample> => {
+    const startedMs = performance.now();
+    const used = await Promise.all(
+      halves.map((names) =>
+        megabytesOf([
+          process.execPath,
+          compiled('test/bench/exports-child.js'),
+          mode,
+          file,
+          folder,
+          ...names,
+        ]),
+      ),
+    );
+    const seconds = (performance.now() - startedMs) / 1000;
+    return { rate: rows / seconds, memory: used.reduce((sum, megabytes) => sum + megabytes, 0) };
+  };
+  const queries = [...sizes.keys()].map((name) => `SELECT * FROM "${name}"`).join(';');
+  const shell = async (): Promise<Sample> => {
+    const startedMs = performance.now();
+    await megabytesOf(['sqlite3', '-csv', '-readonly', file, queries]);
+    return { rate: (rows / (performance.now() - startedMs)) * 1000 };
+  };
+  return {
+    contenders: [
+      { name: 'sqlite3', run: shell },
+      { name: 'csv', run: both('csv') },
+      { name: 'everything', run: both('everything') },
+    ],
+    notes: [
+      `${rows.toLocaleString('en-US')} rows in ${sizes.size} tables; the processes have ${halves.map((names) => names.join(', ')).join(' and ')}.`,
+      'The columns of groups that are computed from their readings are part of it; the shell prints the stored ones alone.',
+    ],
+    close: async () => undefined,
+  };
+}
+
+/** How many rows each table has. */
+function rowsOf(file: string): ReadonlyMap<string, number> {
+  const database = new Database(file, { readonly: true });
+  try {
+    return new Map(
+      EXPORTS.map(({ name }) => [
+        name,
+        Number(database.prepare(`SELECT count(*) FROM "${name}"`).pluck().get()),
+      ]),
+    );
+  } finally {
+    database.close();
+  }
+}
+
+/** The larger tables first, each to the half that has less; a row of records costs twice one of a history. */
+function inHalves(sizes: ReadonlyMap<string, number>): readonly (readonly string[])[] {
+  const records = new Set(EXPORTS.filter(({ history }) => history === undefined).map(({ name }) => name));
+  const costs = [...sizes].map(([name, rows]) => [name, rows * (records.has(name) ? 2 : 1)] as const);
+  const halves: [string[], string[]] = [[], []];
+  const sums = [0, 0];
+  for (const [name, cost] of costs.toSorted(([, a], [, b]) => b - a)) {
+    const lighter = (sums[0] ?? 0) <= (sums[1] ?? 0) ? 0 : 1;
+    halves[lighter].push(name);
+    sums[lighter] = (sums[lighter] ?? 0) + cost;
+  }
+  return halves;
+}
+
+/** Runs a command to its end. @returns its peak memory in MB, by GNU time */
+async function megabytesOf(command: readonly string[]): Promise<number> {
+  const child = spawn('time', ['-f', '%M', ...command], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let messages = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    messages += text;
+  });
+  const code = await new Promise((settle) => child.on('close', settle));
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${String(code)}: ${messages}`);
+  return Number(messages.trim().split('\n').at(-1)) / 1000;
+}

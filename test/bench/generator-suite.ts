@@ -1,0 +1,190 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import Database from 'better-sqlite3';
+import { z } from 'zod';
+import { TABLES } from '../../generator/resources/index.js';
+import type { Context, Figure, Prepared, Sample, Suite } from './frame/suite.js';
+import { compiled } from './servers/process.js';
+import { registerOf } from './trees.js';
+
+/** Builds from nothing, of nothing new, and of a little that is new, against what the machine can do at all. */
+
+const RECORDS = 100_000;
+const LIMIT_MB = 400;
+const LAYOUTS = ['url', 'bucketed'] as const;
+type Layout = (typeof LAYOUTS)[number];
+/** What a changed file may cost beside looking at everything: 100 us. */
+const CHANGED_FILE_S = 100e-6;
+/** What looking at everything may cost, of what it costs the shell to print it. */
+const LOOKING = 2;
+
+const first = (layout: Layout): Figure => ({
+  name: `first build, layout ${layout}, against extracting a tar of that tree`,
+  unit: 's',
+  ours: `${layout}/seconds`,
+  peer: `tar-${layout}/seconds`,
+  target: 1.25,
+  better: 'lower',
+});
+
+export const generatorSuite: Suite = {
+  name: 'generator',
+  description: 'builds against tar and the sqlite3 shell (--register, --register-next)',
+  figures: [
+    ...LAYOUTS.map(first),
+    {
+      name: 'nothing changed, against printing all rows as CSV',
+      unit: 's',
+      ours: 'unchanged/seconds',
+      peer: 'sqlite3/seconds',
+      target: LOOKING,
+      better: 'lower',
+    },
+    {
+      name: `1 % changed, against ${LOOKING} x that and 100 us a changed file`,
+      unit: 's',
+      ours: 'changed/seconds',
+      peer: 'changed/bound',
+      target: 1,
+      better: 'lower',
+    },
+    {
+      name: '1 % changed, without the time that was spent on the bulk downloads alone',
+      unit: 's',
+      ours: 'changed/documents',
+      peer: 'changed/bound',
+      target: 1,
+      better: 'lower',
+    },
+    ...(['url', 'unchanged', 'changed'] as const).map((build): Figure => ({
+      name: `peak memory (${build === 'url' ? 'first build' : build}), against its bound`,
+      unit: 'MB',
+      ours: `${build}/memory`,
+      peer: LIMIT_MB,
+      target: 1,
+      better: 'lower',
+    })),
+  ],
+  programs: ['sqlite3', 'tar'],
+  prepare,
+};
+
+const run = promisify(execFile);
+
+const built = z.object({
+  seconds: z.number(),
+  peakMemoryBytes: z.number(),
+  changes: z.object({ added: z.int(), changed: z.int(), removed: z.int() }),
+});
+
+interface Built {
+  readonly seconds: number;
+  readonly memory: number;
+  /** Files that were added, changed or removed. */
+  readonly touched: number;
+  /** How long it waited for the bulk downloads, everything else being done. */
+  readonly exporting: number;
+}
+
+async function build(register: string, out: string, layout: Layout): Promise<Built> {
+  const args = [
+    'build',
+    '--register',
+    register,
+    '--out',
+    out,
+    '--layout',
+    layout,
+    '--json',
+    '--accept-removals',
+  ];
+  const { stdout, stderr } = await run(process.execPath, [compiled('generator/cli.js'), ...args]);
+  const { seconds, peakMemoryBytes, changes } = built.parse(JSON.parse(stdout));
+  return {
+    seconds,
+    memory: peakMemoryBytes / 1e6,
+    touched: changes.added + changes.changed + changes.removed,
+    exporting: Number(/^exporting: .* in ([\d.]+) s$/m.exec(stderr)?.[1] ?? 0),
+  };
+}
+
+const sampleOf = ({ seconds, memory }: Built): Sample => ({ seconds, memory });
+
+async function prepare({ folder, register, registerNext, say }: Context): Promise<Prepared> {
+  const a = await registerOf({ register, folder, records: RECORDS, say });
+  const b = registerNext ?? changedCopy(a, join(folder, 'next.sqlite'));
+  const archives = new Map<Layout, string>();
+  const kept = join(folder, 'kept');
+  for (const layout of LAYOUTS) {
+    const dist = layout === 'url' ? kept : join(folder, 'bucketed');
+    say(`building a tree in the layout ${layout}, and its archive`);
+    await build(a, dist, layout);
+    const archive = join(folder, `${layout}.tar`);
+    await run('tar', ['-C', dist, '--exclude=./.snapshot', '-cf', archive, '.']);
+    archives.set(layout, archive);
+  }
+  rmSync(join(folder, 'bucketed'), { recursive: true });
+
+  let turn = 0;
+  let shellSeconds = Number.NaN;
+  // New names each time, and removed in the end: a file system that has just deleted many files makes new ones slowly.
+  const fresh = (name: string): string => join(folder, `${name}-${(turn += 1)}`);
+  const timed = async (action: () => Promise<unknown>): Promise<number> => {
+    await run('sync', ['-f', folder]);
+    const startedMs = performance.now();
+    await action();
+    return (performance.now() - startedMs) / 1000;
+  };
+  const extract = async (layout: Layout): Promise<Sample> => {
+    const to = fresh('extracted');
+    mkdirSync(to);
+    return { seconds: await timed(() => run('tar', ['-C', to, '-xf', archives.get(layout) ?? ''])) };
+  };
+  const queries = TABLES.map(({ name }) => `SELECT * FROM "${name}"`).join(';');
+  const shell = async (): Promise<Sample> => {
+    const print = `sqlite3 -csv -readonly "$0" "$1" > /dev/null`;
+    shellSeconds = await timed(() => run('sh', ['-c', print, a, queries]));
+    return { seconds: shellSeconds };
+  };
+  let current = a;
+  const change = async (): Promise<Sample> => {
+    current = current === a ? b : a;
+    await run('sync', ['-f', folder]);
+    const result = await build(current, kept, 'url');
+    const bound = LOOKING * shellSeconds + result.touched * CHANGED_FILE_S;
+    const documents = result.seconds - result.exporting;
+    return { ...sampleOf(result), bound, documents, touched: result.touched };
+  };
+  return {
+    contenders: [
+      ...LAYOUTS.flatMap((layout) => [
+        { name: `tar-${layout}`, run: () => extract(layout) },
+        { name: layout, run: async () => sampleOf(await build(a, fresh(layout), layout)) },
+      ]),
+      { name: 'sqlite3', run: shell },
+      { name: 'unchanged', run: async () => sampleOf(await build(current, kept, 'url')) },
+      { name: 'changed', run: change },
+    ],
+    notes: [
+      `Registers: ${register ?? `${RECORDS.toLocaleString('en-US')} fictional records`}, and the same with 1 % of the records changed, to and fro.`,
+      'The file system is flushed before each run; the builds flush it again before they commit, tar does not.',
+    ],
+    close: async () => undefined,
+  };
+}
+
+/** The same register after one reading more of every hundredth record. */
+function changedCopy(register: string, file: string): string {
+  copyFileSync(register, file);
+  const database = new Database(file);
+  try {
+    for (const table of ['groups', 'users', 'games', 'items'])
+      database.exec(`UPDATE "${table}" SET measurements = measurements + 1 WHERE id % 100 = 7`);
+  } finally {
+    database.close();
+  }
+  return file;
+}
