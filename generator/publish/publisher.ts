@@ -107,25 +107,19 @@ export class Publisher {
 
   /** The same, of what is encoded and hashed already. */
   putHashed(routeName: string, key: number, body: Uint8Array, sha256: Buffer): boolean {
-    return this.#guarded(
-      () => `"${routeName}" ${key}`,
-      () => {
-        const compared = this.#comparison.noteHash(routeName, key, body.length, sha256);
-        this.#stage.take(key, compared, body);
-        return compared.verdict === 'added' || compared.verdict === 'changed';
-      },
-    );
+    return this.#guarded(routeName, key, () => {
+      const compared = this.#comparison.noteHash(routeName, key, body.length, sha256);
+      this.#stage.take(key, compared, body);
+      return compared.verdict === 'added' || compared.verdict === 'changed';
+    });
   }
 
   /** Takes a route's only file, which lies below the scratch folder. */
   putStaged(routeName: string, { bytes, sha256 }: Content): void {
-    this.#guarded(
-      () => `"${routeName}"`,
-      () => {
-        const compared = this.#comparison.noteHash(routeName, 0, bytes, Buffer.from(sha256, 'hex'));
-        this.#stage.take(0, compared, { folder: this.scratch });
-      },
-    );
+    this.#guarded(routeName, 0, () => {
+      const compared = this.#comparison.noteHash(routeName, 0, bytes, Buffer.from(sha256, 'hex'));
+      this.#stage.take(0, compared, { folder: this.scratch });
+    });
   }
 
   /** Whether there is no snapshot that this one follows. */
@@ -155,10 +149,7 @@ export class Publisher {
   /** Whether any document of a route differs from the last snapshot's; no more of it may be put. */
   differs(routeName: string): boolean {
     const series = this.#comparison.series(routeName);
-    this.#guarded(
-      () => `"${routeName}"`,
-      () => series.finish(),
-    );
+    this.#guarded(routeName, 0, () => series.finish());
     const { added, changed, removed } = series.changes;
     return added + changed + removed > 0;
   }
@@ -166,34 +157,29 @@ export class Publisher {
   /** The first key of a route's documents; no more of it may be put. */
   firstKey(routeName: string): number | undefined {
     const series = this.#comparison.series(routeName);
-    this.#guarded(
-      () => `"${routeName}"`,
-      () => series.finish(),
-    );
+    this.#guarded(routeName, 0, () => series.finish());
     return series.firstKey;
   }
 
   /** Takes a document whose files lie below another folder, its content known by its hash. */
   putFile(routeName: string, key: number, bytes: number, sha256: Buffer, folder: string): void {
-    this.#guarded(
-      () => `"${routeName}" ${key}`,
-      () => {
-        const compared = this.#comparison.noteHash(routeName, key, bytes, sha256);
-        if (compared.verdict === 'unchanged') return;
-        const file = join(folder, compared.series.file(key));
-        if (!existsSync(file) || Buffer.compare(measure(file).hash, sha256) !== 0) {
-          throw Failure.invalid(`"${file}" is missing or damaged, expected what was published`);
-        }
-        this.#stage.take(key, compared, { folder });
-      },
-    );
+    this.#guarded(routeName, key, () => {
+      const compared = this.#comparison.noteHash(routeName, key, bytes, sha256);
+      if (compared.verdict === 'unchanged') return;
+      const file = join(folder, compared.series.file(key));
+      if (!existsSync(file) || Buffer.compare(measure(file).hash, sha256) !== 0) {
+        throw Failure.invalid(`"${file}" is missing or damaged, expected what was published`);
+      }
+      this.#stage.take(key, compared, { folder });
+    });
   }
 
-  #guarded<T>(what: () => string, action: () => T): T {
+  /** What goes wrong with a document is told of it. */
+  #guarded<T>(routeName: string, key: number, action: () => T): T {
     try {
       return action();
     } catch (error) {
-      throw asFailure(error, what());
+      throw asFailure(error, `"${routeName}" ${key}`);
     }
   }
 
@@ -208,14 +194,12 @@ export class Publisher {
 
   /** No more files, and all of them settled: what the build comes to. */
   plan(): Plan {
-    this.#guarded(
-      () => `output folder "${this.tree.out}"`,
-      () => {
-        this.#plan ??= this.#makePlan();
-      },
-    );
-    if (this.#plan === undefined) throw new TypeError('no plan was made');
-    return this.#plan;
+    try {
+      this.#plan ??= this.#makePlan();
+      return this.#plan;
+    } catch (error) {
+      throw asFailure(error, `output folder "${this.tree.out}"`);
+    }
   }
 
   #makePlan(): Plan {

@@ -74,7 +74,8 @@ export class Tree {
 
   /** Leaves nothing behind where nothing was before. */
   vacate(): void {
-    if (this.#isNew && this.isEmpty() && !existsSync(this.manifest))
+    // Who was in a hurry has left the rest of the stage to the next build.
+    if (this.#isNew && this.isEmpty() && !existsSync(this.stage))
       rmSync(this.out, { recursive: true, force: true });
   }
 

@@ -1,9 +1,11 @@
 /** A new field in a resource is all it takes: everything that is said of it follows. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { count } from '../../generator/resources/field.js';
-import { game } from '../../generator/resources/game.js';
-import type { Resource } from '../../generator/resources/field.js';
-import { temporary } from '../support/folder.js';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { OPERATOR } from '../support/build.js';
+import { PROJECT, temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { json, readTree } from '../support/tree.js';
 import type { Tree } from '../support/tree.js';
@@ -14,31 +16,28 @@ const path = temporary();
 const out = path('dist');
 let tree: Tree;
 
-const servers = count('servers', 'servers', 41, 'Servers that ran at the moment of the reading.');
-/** The game as it would be declared with one field more. */
-const larger: Resource = {
-  ...game,
-  record: {
-    ...game.record,
-    fields: game.record.fields.flatMap((field) =>
-      field.name === 'max_players' ? [field, servers] : [field],
-    ),
-  },
-};
+const BEFORE = "text('genre',";
+const SERVERS = `count('servers', 'servers', 41, 'Servers that ran at the moment of the reading.'),`;
+
+/** The generator as it would be with one line more in the declaration of a game. */
+function larger(folder: string): string {
+  cpSync(join(PROJECT, 'build/generator'), join(folder, 'build/generator'), { recursive: true });
+  for (const same of ['build/data', 'generator', 'data', 'node_modules', 'package.json'])
+    symlinkSync(join(PROJECT, same), join(folder, same));
+  const game = join(folder, 'build/generator/resources/game.js');
+  const declared = readFileSync(game, 'utf8');
+  expect(declared.split(BEFORE)).toHaveLength(2);
+  writeFileSync(game, declared.replace(BEFORE, `${SERVERS} ${BEFORE}`));
+  return join(folder, 'build/generator/cli.js');
+}
 
 beforeAll(async () => {
   const register = writeRegister(path('register.sqlite'), { games: [{ id: 5, max_players: 30 }] });
   changeRegister(register, 'ALTER TABLE games ADD COLUMN servers INTEGER; UPDATE games SET servers = 12');
-  vi.resetModules();
-  vi.doMock('../../generator/resources/game.js', () => ({ game: larger }));
-  const { published } = await import('../support/build.js');
-  await published({ register, out });
+  const cli = larger(path('larger'));
+  const flags = ['--register', register, '--out', out, '--operator', OPERATOR];
+  await promisify(execFile)(process.execPath, [cli, 'build', ...flags]);
   tree = readTree(out);
-});
-
-afterAll(() => {
-  vi.doUnmock('../../generator/resources/game.js');
-  vi.resetModules();
 });
 
 describe('a field that a resource has more', () => {
