@@ -6,12 +6,12 @@ import { millisecondsOf } from '../resources/time.js';
 import type { Block, Cell } from './cells.js';
 
 /**
- * What fills a row group, which readers skip or read side by side: 128 Ki cells, which is 4,200 rows of the widest
- * table and 43,000 of the narrowest, or 1 Mi characters of text. With four times
+ * What fills a row group, which readers skip or read side by side: 64 Ki cells, which is 2,100 rows of the widest
+ * table and 21,000 of the narrowest, or 512 Ki characters of text. With four times
  * as much, an export takes half as much memory again. A group is held in memory while it is encoded.
  */
-const GROUP_CELLS = 128 * 1024;
-const GROUP_CHARACTERS = 1024 * 1024;
+const GROUP_CELLS = 64 * 1024;
+const GROUP_CHARACTERS = 512 * 1024;
 
 type ParquetType = Pick<SchemaElement, 'type' | 'converted_type' | 'logical_type'>;
 

@@ -7,8 +7,8 @@ import { Batcher } from './batch.js';
 import type { Batch } from './batch.js';
 import type { RenderRequest } from './messages.js';
 
-/** Batches that may be on their way at once: 4 MiB of them. */
-const BATCHES_AHEAD = 16;
+/** Batches that may be on their way at once: 2 MiB of them. */
+const BATCHES_AHEAD = 8;
 /** How long one look at what was taken may last: 100 ms. */
 const LOOK_MS = 100;
 

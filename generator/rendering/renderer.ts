@@ -64,6 +64,8 @@ export class Renderer implements Writer {
       this.#batches = [];
       for (const batch of batches) {
         yield batch;
+        // Gives its memory back at once: left to the collector, much of it would pile up first.
+        structuredClone(null, { transfer: [batch.content.buffer, batch.hashes.buffer] });
         Atomics.add(taken, 0, 1);
         Atomics.notify(taken, 0);
       }
