@@ -195,7 +195,7 @@ interface Work extends Sources, Readers {
 }
 
 /** Files that may be waiting to be compressed. */
-const COMPRESSING_AT_ONCE = 64;
+const COMPRESSING_AT_ONCE = 16;
 
 async function renderAll(
   work: Work,

@@ -150,7 +150,8 @@ export class Stage {
     else this.#staged.link(series, file, join(body.folder, file));
     for (const name of files) this.listFile(name);
     if (siblings.length === 0) return;
-    const content = body instanceof Uint8Array ? body : readFileSync(join(body.folder, file));
+    // A copy, since it is compressed later, and the caller may use the memory again as soon as this returns.
+    const content = body instanceof Uint8Array ? Buffer.from(body) : readFileSync(join(body.folder, file));
     for (const name of siblings) {
       const coding = codingOf(name, file);
       if (coding === undefined) throw new TypeError(`"${name}" is no compressed form of "${file}"`);
