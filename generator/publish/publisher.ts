@@ -105,7 +105,7 @@ export class Publisher {
     return this.putHashed(routeName, key, bytes, hash('sha256', bytes, 'buffer'));
   }
 
-  /** The same, of what is encoded and hashed already. */
+  /** The same, of what is encoded and hashed already; the memory it is in may be used again then. */
   putHashed(routeName: string, key: number, body: Uint8Array, sha256: Buffer): boolean {
     return this.#guarded(routeName, key, () => {
       const compared = this.#comparison.noteHash(routeName, key, body.length, sha256);
