@@ -3,10 +3,11 @@ import type { BuildConfig } from './config.js';
 import { Failure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
 import type { Examined } from './examine.js';
-import { Exporter } from './exports/exporter.js';
 import { Exports, makings } from './exports/exports.js';
 import type { Exported } from './exports/exports.js';
 import { FEED_ROUTES } from './feed-routes.js';
+import type { Job } from './jobs.js';
+import { PARTS } from './outputs/details.js';
 import { snapshotTeller } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/manifest.js';
 import { Samples, descriptions, summaries } from './outputs/index.js';
@@ -22,7 +23,7 @@ import { completeCommit } from './publish/settle.js';
 import { isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
-import { overview as measure, recordsChanged } from './register/published.js';
+import { recordsChanged } from './register/published.js';
 import type { Overview } from './register/published.js';
 import type { IdRange } from './register/sql.js';
 import { beginTogether, identityOf } from './register/together.js';
@@ -32,6 +33,7 @@ import { Renderer } from './rendering/renderer.js';
 import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
 import type { Route } from './routes.js';
+import { Pool } from './threads/pool.js';
 
 /** What a build does to the world outside its files, passed in. */
 export interface Effects {
@@ -46,8 +48,8 @@ export interface Effects {
     /** Identifies the code and what it runs on: another may render the same rows in another way. */
     readonly code: string;
   };
-  /** The modules of the threads that write the exports and that render (exports/ and rendering/worker.js). */
-  readonly threads: { readonly exports: URL; readonly rendering: URL };
+  /** The module that threads run (worker.js). */
+  readonly worker: URL;
 }
 
 /** A register that must not be published as it is, with what is wrong. */
@@ -73,8 +75,7 @@ export interface Published {
 /** The connections and threads of a build. */
 interface Readers {
   readonly register: Register;
-  readonly exporter: Exporter;
-  readonly renderer: Renderer;
+  readonly pool: Pool<Job>;
 }
 
 /**
@@ -83,16 +84,15 @@ interface Readers {
  * @throws Failure with one line for the operator and an exit code
  */
 export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
-  const { progress, threads } = effects;
+  const { progress, worker } = effects;
   // Whatever the register is like, a tree between two snapshots can't wait.
   await completeCommit(config.out, progress);
   const identity = identityOf(config.register);
   const register = Register.open(config.register);
-  const exporter = new Exporter(threads.exports, config.register);
-  const renderer = new Renderer(threads.rendering, config.register);
-  const readers = { register, exporter, renderer };
+  const pool = new Pool<Job>(worker, config.register);
+  const readers = { register, pool };
   const close = async (): Promise<void> => {
-    await Promise.all([exporter.thread.close(), renderer.thread.close()]);
+    await pool.close();
     register.close();
   };
   try {
@@ -149,16 +149,16 @@ async function prepare(
   effects: Effects,
   close: () => Promise<void>,
 ): Promise<Prepared | CheckReport> {
-  const { register, exporter, renderer } = readers;
+  const { register, pool } = readers;
   const table = routes(config.layout);
   const publisher = await Publisher.open(config.out, () => table, effects.progress);
   try {
-    await Promise.all([exporter.thread.opened, renderer.thread.opened]);
-    await beginTogether(config.register, identity, [register, exporter.thread, renderer.thread]);
+    await pool.opened();
+    await beginTogether(config.register, identity, [register, ...pool.threads]);
     const examined = await examine(
       config,
       register,
-      renderer,
+      pool,
       publisher,
       effects.generator.code,
       effects.progress,
@@ -168,7 +168,7 @@ async function prepare(
       publisher.abort();
       return examined.report;
     }
-    const overview = measure(register);
+    const overview = examined.measured();
     publisher.reuse.make(makings(overview, effects.generator.version));
     const exported = await renderAll({ ...readers, config, overview, table, publisher }, examined, effects);
     await publisher.settled();
@@ -199,14 +199,23 @@ const COMPRESSING_AT_ONCE = 16;
 
 async function renderAll(
   work: Work,
-  { ranges, made, folders, sums }: Examined,
+  { ranges, made, folders, survey }: Examined,
   { progress }: Effects,
 ): Promise<readonly Exported[]> {
-  const { register, renderer, exporter, config, overview, publisher } = work;
-  const hidden = register.hidden();
-  await Promise.all([renderer.thread.hide(hidden), exporter.thread.hide(hidden)]);
-  const exports = new Exports(exporter, publisher);
+  const { register, pool, config, overview, publisher } = work;
+  await pool.hide(register.hidden());
+  const exports = new Exports(pool, publisher);
+  const renderer = new Renderer(pool);
+  if (ranges === undefined || ranges.length > 0) {
+    const { operator, layout } = config;
+    const scope = ranges === undefined ? 'all' : 'changed';
+    const rendering = { scope, imprint: operator, asOf: overview.asOf, layout } as const;
+    for (const part of PARTS) renderer.begin(part, rendering, folders);
+  }
   if (publisher.isFirst) exports.begin();
+  const surveying = survey();
+  // Thrown when it is waited for.
+  surveying.catch(() => undefined);
   const samples = new Samples(work);
   progress.start('rendering', expectedFiles(overview, ranges && register), 'files');
   for (const { route, key, body } of samples.watch(summaries(work))) {
@@ -214,24 +223,18 @@ async function renderAll(
     await progress.advance(1);
   }
   if (ranges !== undefined) keepUnchanged(publisher, ranges);
-  if (ranges === undefined || ranges.length > 0) {
-    const { operator, layout } = config;
-    const scope = ranges === undefined ? 'all' : 'changed';
-    const rendering = { scope, imprint: operator, asOf: overview.asOf, layout } as const;
-    for await (const batch of renderer.render(rendering, ranges ?? [], folders)) {
-      take(batch, publisher, exports);
-      await publisher.settled(COMPRESSING_AT_ONCE);
-      await progress.advance(batch.keys.length);
-    }
+  for await (const batch of renderer.batches()) {
+    take(batch, publisher, exports);
+    await publisher.settled(COMPRESSING_AT_ONCE);
+    await progress.advance(batch.keys.length);
   }
   progress.finish();
-  exports.join(renderer);
   const exported = await exports.finish(overview, progress);
   const firstKey = (route: string): number | undefined => publisher.firstKey(route);
   for (const { route, key, body } of descriptions(work, samples, exported, firstKey))
     publisher.put(route, key, body);
-  const surveyed = await sums();
-  if (surveyed !== undefined) publisher.reuse.remember(made, { ...surveyed, ...renderer.sums });
+  const sums = await surveying;
+  if (sums !== undefined) publisher.reuse.remember(made, { ...sums, ...renderer.sums });
   return exported;
 }
 

@@ -45,10 +45,7 @@ const terminal: Terminal = {
     warn,
     now: () => new Date(),
     generator: { ...self(), code: `${codeIdentity()} ${process.version}` },
-    threads: {
-      exports: new URL('exports/worker.js', import.meta.url),
-      rendering: new URL('rendering/worker.js', import.meta.url),
-    },
+    worker: new URL('worker.js', import.meta.url),
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
   exitWith: (code) => {

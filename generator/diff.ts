@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildConfig } from './config.js';
 import { Failure, codeOf } from './errors.js';
-import { details } from './outputs/details.js';
+import { PARTS, details } from './outputs/details.js';
 import { summaries } from './outputs/index.js';
 import type { Sources } from './outputs/index.js';
 import type { Output } from './outputs/output.js';
@@ -121,7 +121,9 @@ function* documents(sources: Sources): Generator<Output> {
   const { register, config, overview } = sources;
   const { operator, layout } = config;
   const rendering = { scope: 'all', imprint: operator, asOf: overview.asOf, layout } as const;
-  for (const output of details(register, rendering)) if (output.body !== undefined) yield output;
+  for (const part of PARTS) {
+    for (const output of details(register, part, rendering)) if (output.body !== undefined) yield output;
+  }
 }
 
 const differs = (changes?: Readonly<Changes>): boolean =>

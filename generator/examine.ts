@@ -1,17 +1,20 @@
 /** The register before anything is rendered: what changed since the last snapshot, and whether it keeps the contract. */
 import type { BuildConfig } from './config.js';
 import { madeOf } from './identity.js';
+import type { Job } from './jobs.js';
 import type { Progress } from './progress.js';
 import type { Folders, Made } from './publish/inputs.js';
 import type { Publisher } from './publish/publisher.js';
 import { check, isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import type { Register } from './register/open.js';
-import { markWithheld } from './register/published.js';
+import { lookIn } from './register/shared-check.js';
+import { markWithheld, overview as measure } from './register/published.js';
+import type { Overview } from './register/published.js';
 import type { IdRange } from './register/sql.js';
-import type { Renderer } from './rendering/renderer.js';
 import { NOT_SURVEYED, isSurveyable, survey } from './rendering/survey.js';
 import type { Surveyed } from './rendering/survey.js';
+import type { Pool } from './threads/pool.js';
 
 /** What is known of the register before anything is rendered. */
 export interface Examined {
@@ -21,8 +24,13 @@ export interface Examined {
   /** What all documents are made of, beside the rows. */
   readonly made: Made;
   readonly folders: Folders;
-  /** The checksums of what the next build can compare with; undefined where it can't. */
-  readonly sums: () => Promise<Surveyed['sums']>;
+  /** The register as a whole. @throws Failure as `overview` does */
+  readonly measured: () => Overview;
+  /**
+   * Finds out what the next build can compare with, unless that is known. @returns the checksums; undefined where it
+   * can't compare
+   */
+  readonly survey: () => Promise<Surveyed['sums']>;
 }
 
 /**
@@ -32,31 +40,56 @@ export interface Examined {
 export async function examine(
   config: BuildConfig,
   register: Register,
-  renderer: Renderer,
+  pool: Pool<Job>,
   publisher: Publisher,
   code: string,
   progress: Progress,
 ): Promise<Examined> {
+  const { skipInvalid } = config;
   const canSurvey = isSurveyable(register);
   if (canSurvey) markWithheld(register);
   const made = madeOf(code, config, register.hidden());
   const folders = publisher.reuse.folders(made);
-  const surveying = canSurvey ? survey(register, renderer, folders) : Promise.resolve(NOT_SURVEYED);
-  // Where there is nothing to compare with, it goes on meanwhile.
-  surveying.catch(() => undefined);
-  const { ranges } = folders.old === undefined ? NOT_SURVEYED : await surveying;
+  const isKnown = canSurvey && folders.old !== undefined;
+  const surveying = isKnown ? survey(pool, folders) : undefined;
+  // Thrown below; meanwhile there is something to do here.
+  surveying?.catch(() => undefined);
+  const checking = isKnown ? undefined : check(register, progress, skipInvalid, 'all', lookIn(pool));
+  checking?.catch(() => undefined);
+  const measured = canSurvey ? attempted(() => measure(register)) : undefined;
+  const { ranges } = (await surveying) ?? NOT_SURVEYED;
   register.scope('changed', ranges ?? []);
-  let report = await check(register, progress, config.skipInvalid, ranges === undefined ? 'all' : 'changed');
+  await pool.scope(ranges ?? []);
+  const scope = ranges === undefined ? 'all' : 'changed';
+  let report = await (checking ?? check(register, progress, skipInvalid, scope, lookIn(pool)));
   // What is wrong is told of the whole register.
   const isPartial = ranges !== undefined && report.total === 0;
-  if (ranges !== undefined && !isPartial) report = await check(register, progress, config.skipInvalid);
-  if (!canSurvey && isPublishable(report, config.skipInvalid)) markWithheld(register);
+  if (ranges !== undefined && !isPartial)
+    report = await check(register, progress, skipInvalid, 'all', lookIn(pool));
+  if (!canSurvey && isPublishable(report, skipInvalid)) markWithheld(register);
   return {
     report,
     ranges: isPartial ? ranges : undefined,
     made,
     folders,
-    // Records that were left out must be found and told of again.
-    sums: async () => (report.total > 0 ? undefined : (await surveying).sums),
+    // Records that are left out are not measured.
+    measured: report.total === 0 && measured !== undefined ? measured : () => measure(register),
+    survey: async () => {
+      // Records that were left out must be found and told of again.
+      if (!canSurvey || report.total > 0) return undefined;
+      return (await (surveying ?? survey(pool, folders))).sums;
+    },
   };
+}
+
+/** Acts at once; what goes wrong is thrown when the result is asked for. */
+function attempted<T>(action: () => T): () => T {
+  try {
+    const result = action();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }

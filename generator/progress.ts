@@ -1,5 +1,5 @@
 /** What people see of long work: a bar on a terminal, plain lines elsewhere, nothing when quiet. */
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { SingleBar, Presets } from 'cli-progress';
 
 /** Progress of phases that follow each other. */
@@ -112,6 +112,26 @@ class Lines extends Paced {
     const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
     this.#write(`${this.title}: ${number(this.done)} ${this.unit} in ${seconds} s`);
   }
+}
+
+/**
+ * Waits for work that is done elsewhere, and shows how far it is; signals have their turn.
+ * @param done how many steps were taken so far
+ */
+export async function follow<T>(work: Promise<T>, done: () => number, progress: Progress): Promise<T> {
+  const ended = work.then(() => true);
+  // Asked for below; a wish to stop may come before.
+  ended.catch(() => undefined);
+  let shown = 0;
+  const advance = async (): Promise<void> => {
+    const now = done();
+    await progress.advance(now - shown);
+    shown = now;
+  };
+  do await advance();
+  while (!(await Promise.race([ended, setTimeout(TURN_MS, false)])));
+  await advance();
+  return work;
 }
 
 /** 1234567 -> `1,234,567`, on every machine the same. */

@@ -1,12 +1,15 @@
 /** Which exports a build writes anew, and when: as soon as anything they hold is known to have changed. */
-import { setTimeout } from 'node:timers/promises';
+import type { Job } from '../jobs.js';
+import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Makings } from '../publish/inputs.js';
 import type { Publisher } from '../publish/publisher.js';
 import type { HistoryCounts, Overview } from '../register/published.js';
 import { EXPORT_FORMATS, exportRoute } from '../export-routes.js';
 import type { ExportFormat } from '../export-routes.js';
-import type { Writer } from './exporter.js';
+import type { Pool } from '../threads/pool.js';
+import type { Hear } from '../threads/thread.js';
+import { asWritten, progressOf } from './messages.js';
 import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
 import type { Files, Written } from './write.js';
@@ -34,33 +37,16 @@ export const makings = (overview: Overview, version: string): Makings =>
     ),
   );
 
-/** While the thread writes, signals have their turn so often: 50 ms. */
-const TURN_MS = 50;
-
-/** An export that is to be written, and who waits for it. */
-interface Due {
-  readonly table: Export;
-  readonly resolve: (written: Written) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 export class Exports {
+  readonly #pool: Pool<Job>;
   readonly #publisher: Publisher;
-  readonly #writers: Writer[] = [];
   readonly #due = new Map<Export, Promise<Written>>();
-  readonly #waiting: Due[] = [];
-  readonly #idle: Writer[] = [];
+  /** Written so far, in all exports. */
+  #rows = 0;
 
-  constructor(writer: Writer, publisher: Publisher) {
-    this.#writers.push(writer);
+  constructor(pool: Pool<Job>, publisher: Publisher) {
+    this.#pool = pool;
     this.#publisher = publisher;
-    void this.#keepBusy(writer);
-  }
-
-  /** Another one who helps, from here on. */
-  join(writer: Writer): void {
-    this.#writers.push(writer);
-    void this.#keepBusy(writer);
   }
 
   /** Nothing is published yet, so all are written. */
@@ -75,20 +61,14 @@ export class Exports {
 
   #begin(table: Export): void {
     if (this.#due.has(table)) return;
-    const writing = new Promise<Written>((resolve, reject) => this.#waiting.push({ table, resolve, reject }));
+    const job = { do: 'write', table: table.name, folder: this.#publisher.scratch } as const;
+    const hear: Hear = (said) => {
+      this.#rows += progressOf(said);
+    };
+    const writing = this.#pool.run(job, hear).then(asWritten);
     // Who asks for it later is told, too; until then nobody listens.
     writing.catch(() => undefined);
     this.#due.set(table, writing);
-    for (const writer of this.#idle.splice(0)) void this.#keepBusy(writer);
-  }
-
-  /** Gives a writer one export after the other. */
-  async #keepBusy(writer: Writer): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      const { table, resolve, reject } = next;
-      await writer.write(table.name, this.#publisher.scratch).then(resolve, reject);
-    }
-    this.#idle.push(writer);
   }
 
   /** No more documents: waits for what is being written, publishes it, and takes the rest over. */
@@ -106,21 +86,9 @@ export class Exports {
   async #wait(overview: Overview, progress: Progress): Promise<void> {
     const total = [...this.#due.keys()].reduce((sum, table) => sum + rowsOf(table, overview), 0);
     progress.start('exporting', total, 'rows');
-    const written = Promise.all(this.#due.values()).then(() => true);
-    // An abort may come before anybody waits for it.
-    written.catch(() => undefined);
-    let shown = 0;
-    do {
-      const rows = this.#rows();
-      await progress.advance(rows - shown);
-      shown = rows;
-    } while (!(await Promise.race([written, setTimeout(TURN_MS, false)])));
-    await progress.advance(this.#rows() - shown);
+    const written = Promise.all(this.#due.values());
+    await follow(written, () => this.#rows, progress);
     progress.finish();
-  }
-
-  #rows(): number {
-    return this.#writers.reduce((sum, { rows }) => sum + rows, 0);
   }
 
   async #publish(table: Export, rows: number): Promise<Exported> {

@@ -1,22 +1,8 @@
-/** What the main thread and the thread of the exports say to each other. */
+/** What a thread says of an export that it writes. */
 import { EXPORT_FORMATS } from '../export-routes.js';
 import { isObject } from '../threads/messages.js';
 import type { Members } from '../threads/messages.js';
 import type { Written } from './write.js';
-
-/** Write the files of an export below a folder. */
-export interface WriteRequest {
-  readonly do: 'write';
-  readonly table: string;
-  readonly folder: string;
-}
-
-/** @throws TypeError: a defect of ours */
-export function asWriteRequest({ do: what, table, folder }: Members): WriteRequest {
-  if (what === 'write' && typeof table === 'string' && typeof folder === 'string')
-    return { do: what, table, folder };
-  throw new TypeError(`not a request: ${String(what)}`);
-}
 
 /** How many rows more were written. @throws TypeError: a defect of ours */
 export function progressOf({ rows }: Members): number {

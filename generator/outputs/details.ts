@@ -1,6 +1,6 @@
 /**
- * Nearly everything the service says: the records, and what tells of their changes. Apart from the rest, since a
- * thread renders it that should not have to load more.
+ * Nearly everything the service says: the records, and what tells of their changes. Apart from the rest, since
+ * threads render it that should not have to load more.
  */
 import type { Register } from '../register/open.js';
 import type { Scope } from '../register/sql.js';
@@ -22,13 +22,20 @@ export interface Rendering {
   readonly layout: Layout;
 }
 
+/** `records`: them and their histories · `feeds`: what tells of their changes. */
+export const PARTS = ['records', 'feeds'] as const;
+export type Part = (typeof PARTS)[number];
+
+export const isPart = (value: unknown): value is Part => PARTS.some((part) => part === value);
+
 /** @param isSame of the archives of the feeds; told of each of their documents */
 export function* details(
   register: Register,
+  part: Part,
   { scope, imprint, asOf, layout }: Rendering,
   isSame?: IsSame,
 ): Generator<Output | Kept> {
   const table = routes(layout);
-  for (const resource of RESOURCES) yield* records(register, resource, table, scope);
-  yield* feeds(register, imprint, asOf, table, isSame);
+  if (part === 'feeds') yield* feeds(register, imprint, asOf, table, isSame);
+  else for (const resource of RESOURCES) yield* records(register, resource, table, scope);
 }

@@ -42,96 +42,165 @@ export const describe = ({ table, key, column, value, expected }: Finding): stri
 export const isPublishable = ({ total, skippable }: CheckReport, skipInvalid: boolean): boolean =>
   total === 0 || (skipInvalid && skippable);
 
+/** How many breaks were found in one column of a table. */
+interface Count {
+  readonly table: string;
+  readonly column: string;
+  readonly count: number;
+}
+
+/** What one look at the register found. */
+export interface Found {
+  /** At most `SHOWN_PER_COLUMN` for each column of a table. */
+  readonly findings: readonly Finding[];
+  readonly counts: readonly Count[];
+  readonly skippable: boolean;
+}
+
 /** Collects findings, and counts those beyond what anyone would read. */
 class Findings {
-  readonly findings: Finding[] = [];
-  readonly #counts = new Map<string, { table: string; column: string; count: number }>();
-  skippable = true;
+  readonly #findings: Finding[] = [];
+  readonly #counts = new Map<string, Count>();
+  #shown = new Map<string, number>();
+  #skippable = true;
 
   add(finding: Finding, skippable: boolean): void {
     const { table, column } = finding;
-    const place = `${table}.${column}`;
-    const counted = this.#counts.get(place) ?? { table, column, count: 0 };
-    counted.count += 1;
-    this.#counts.set(place, counted);
-    if (counted.count <= SHOWN_PER_COLUMN) this.findings.push(finding);
-    if (!skippable) this.skippable = false;
+    this.addAll({ findings: [finding], counts: [{ table, column, count: 1 }], skippable });
+  }
+
+  addAll({ findings, counts, skippable }: Found): void {
+    for (const finding of findings) {
+      const place = placeOf(finding);
+      const shown = this.#shown.get(place) ?? 0;
+      if (shown === SHOWN_PER_COLUMN) continue;
+      this.#shown.set(place, shown + 1);
+      this.#findings.push(finding);
+    }
+    for (const { table, column, count } of counts) {
+      const place = placeOf({ table, column });
+      this.#counts.set(place, { table, column, count: (this.#counts.get(place)?.count ?? 0) + count });
+    }
+    if (!skippable) this.#skippable = false;
+  }
+
+  found(): Found {
+    return { findings: this.#findings, counts: [...this.#counts.values()], skippable: this.#skippable };
   }
 
   report(): CheckReport {
-    const counts = [...this.#counts.values()];
+    const { findings, counts, skippable } = this.found();
     return {
-      findings: this.findings,
+      findings,
       more: counts
         .map((place) => ({ ...place, count: place.count - SHOWN_PER_COLUMN }))
         .filter(({ count }) => count > 0),
       total: counts.reduce((sum, { count }) => sum + count, 0),
-      skippable: this.skippable,
+      skippable,
     };
   }
 }
+
+const placeOf = ({ table, column }: { readonly table: string; readonly column: string }): string =>
+  `${table}.${column}`;
+
+/** A look at all rows that may break the contract in one way. */
+export interface Step {
+  readonly table: Table;
+  /** The rows `t` that do, as they stand behind FROM. */
+  readonly from: string;
+  readonly look: (register: Register, found: Findings) => void;
+}
+
+/** What the check consists of: the values of every table, then the rules between rows and tables. */
+export const steps = (scope: Scope): readonly Step[] => [
+  ...TABLES.map((table) => valuesStep(table, scope)),
+  ...rowRules(scope).map(rowsStep),
+];
+
+/** What each step found, by its place among them. */
+export type Looked = ReadonlyMap<number, Found>;
+
+/** Takes all steps, here or elsewhere, and shows how far it is. */
+export type Look = (scope: Scope, progress: Progress) => Promise<Looked>;
 
 /**
  * Checks every table, column, value and history of the register against the contract.
  * @param skipInvalid also marks the records concerned as excluded, so that the rest can be published
  * @param scope the records to look at, where the rest is known to be as it was at an earlier check
+ * @param look takes the steps; by itself, one after the other on this connection
  */
 export async function check(
   register: Register,
   progress: Progress,
   skipInvalid: boolean,
   scope: Scope = 'all',
+  look: Look = lookHere(register),
 ): Promise<CheckReport> {
   const found = new Findings();
   checkShape(register, found);
   // Values can't be asked of columns that are not there.
-  if (found.findings.length > 0) return found.report();
+  if (found.found().findings.length > 0) return found.report();
 
-  const rules = rowRules(scope);
-  const steps = TABLES.length + rules.length;
-  progress.start('checking the register', steps, 'steps');
-  for (const table of TABLES) {
-    readable(table, found, () => checkValues(register, table, scope, found, skipInvalid));
-    await progress.advance(1);
-  }
-  for (const rule of rules) {
-    readable(rule.table, found, () => checkRows(register, rule, found, skipInvalid));
-    await progress.advance(1);
+  const all = steps(scope);
+  progress.start('checking the register', all.length, 'steps');
+  const looked = await look(scope, progress);
+  for (const [index, { table, from }] of all.entries()) {
+    const its = looked.get(index);
+    if (its === undefined) throw new TypeError(`step ${index} of the check was not taken`);
+    found.addAll(its);
+    if (skipInvalid && its.counts.length > 0 && its.skippable) exclude(register, table, from);
   }
   progress.finish();
   return found.report();
 }
 
-/** A view may fail only when its rows are asked for. */
-function readable(table: Table, found: Findings, action: () => void): void {
+const lookHere =
+  (register: Register): Look =>
+  async (scope, progress) => {
+    const looked = new Map<number, Found>();
+    for (const [index, step] of steps(scope).entries()) {
+      looked.set(index, take(register, step));
+      await progress.advance(1);
+    }
+    return looked;
+  };
+
+/** Takes a step. */
+export function take(register: Register, { table, look }: Step): Found {
+  const found = new Findings();
   try {
-    action();
+    look(register, found);
   } catch (error) {
+    // A view may fail only when its rows are asked for.
     if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
     const expected = 'a table, or a view that can be read';
     found.add({ table: table.name, key: '', column: '(the view)', value: error.message, expected }, false);
   }
+  return found.found();
 }
-function checkRows(register: Register, rule: RowRule, found: Findings, skipInvalid: boolean): void {
-  const { table } = rule;
+
+function rowsStep(rule: RowRule): Step {
+  const { table, from } = rule;
   const key = table.key.map((column) => column.name);
-  const rows = register.rows<(string | null)[]>(
+  const sql =
     `SELECT ${key.map((column) => asText(`t.${name(column)}`)).join(', ')},` +
-      ` ${rule.value}, ${rule.expected} FROM ${rule.from}`,
-  );
-  for (const row of rows) {
-    found.add(
-      {
-        table: table.name,
-        key: keyText(key, row),
-        column: rule.column,
-        value: shorten(row[key.length]),
-        expected: shorten(row[key.length + 1]),
-      },
-      table.kind !== null,
-    );
-  }
-  if (skipInvalid && table.kind !== null) exclude(register, table, rule.from);
+    ` ${rule.value}, ${rule.expected} FROM ${from}`;
+  const look = (register: Register, found: Findings): void => {
+    for (const row of register.rows<(string | null)[]>(sql)) {
+      found.add(
+        {
+          table: table.name,
+          key: keyText(key, row),
+          column: rule.column,
+          value: shorten(row[key.length]),
+          expected: shorten(row[key.length + 1]),
+        },
+        table.kind !== null,
+      );
+    }
+  };
+  return { table, from, look };
 }
 
 /** Missing tables and columns, and views that can't be read. */
@@ -158,13 +227,7 @@ function checkShape(register: Register, found: Findings): void {
   }
 }
 
-function checkValues(
-  register: Register,
-  table: Table,
-  scope: Scope,
-  found: Findings,
-  skipInvalid: boolean,
-): void {
+function valuesStep(table: Table, scope: Scope): Step {
   const key = table.key.map((column) => column.name);
   const texts = textColumns(table);
   const rules = [
@@ -181,26 +244,27 @@ function checkValues(
     ...(texts.length > 0 ? [`NOT ${isUtf8(`concat_ws(char(10), ${texts.map(name).join(', ')})`)}`] : []),
   ].join(' OR ');
   const from = `${scopedRows(table, scope)} AS t WHERE ${anyBroken}`;
-  const rows = register.rows<(string | number | null)[]>(
+  const sql =
     `SELECT ${key.map((column) => asText(name(column))).join(', ')},` +
-      ` ${rules.map(({ column, broken }) => `${broken}, ${asText(name(column))}`).join(', ')} FROM ${from}`,
-  );
-  for (const row of rows) {
-    rules.forEach(({ column, expected }, index) => {
-      if (row[key.length + 2 * index] !== 1) return;
-      found.add(
-        {
-          table: table.name,
-          key: keyText(key, row),
-          column,
-          value: shorten(row[key.length + 2 * index + 1]),
-          expected,
-        },
-        table.kind !== null,
-      );
-    });
-  }
-  if (skipInvalid && table.kind !== null) exclude(register, table, from);
+    ` ${rules.map(({ column, broken }) => `${broken}, ${asText(name(column))}`).join(', ')} FROM ${from}`;
+  const look = (register: Register, found: Findings): void => {
+    for (const row of register.rows<(string | number | null)[]>(sql)) {
+      for (const [index, { column, expected }] of rules.entries()) {
+        if (row[key.length + 2 * index] !== 1) continue;
+        found.add(
+          {
+            table: table.name,
+            key: keyText(key, row),
+            column,
+            value: shorten(row[key.length + 2 * index + 1]),
+            expected,
+          },
+          table.kind !== null,
+        );
+      }
+    }
+  };
+  return { table, from, look };
 }
 
 /** Marks the records of broken rows as not to be published. */

@@ -1,11 +1,11 @@
-/** Renders the details in batches, as far ahead of their publishing as memory should allow. */
+/** Renders details in batches, as far ahead of their publishing as memory should allow. */
+import type { Render } from '../jobs.js';
 import { details } from '../outputs/details.js';
 import { InputsComparison, inputsFile } from '../publish/inputs.js';
 import type { Register } from '../register/open.js';
 import type { Say } from '../threads/serve.js';
 import { Batcher } from './batch.js';
 import type { Batch } from './batch.js';
-import type { RenderRequest } from './messages.js';
 
 /** Batches that may be on their way at once: 2 MiB of them. */
 const BATCHES_AHEAD = 8;
@@ -15,7 +15,7 @@ const LOOK_MS = 100;
 /** @returns the checksums of the files of inputs that were written */
 export function render(
   register: Register,
-  { rendering, ranges, folders, taken }: Extract<RenderRequest, { do: 'render' }>,
+  { part, rendering, folders, taken }: Render,
   say: Say,
 ): Readonly<Record<string, string>> {
   let sent = 0;
@@ -34,8 +34,7 @@ export function render(
     return comparison;
   };
   try {
-    register.scope('changed', ranges);
-    const outputs = details(register, rendering, (route, key, inputs) =>
+    const outputs = details(register, part, rendering, (route, key, inputs) =>
       comparisonOf(route).note(key, inputs),
     );
     for (const { route, key, body } of outputs) {

@@ -1,82 +1,77 @@
-/** The thread that renders, as the main thread sees it. */
-import type { Writer } from '../exports/exporter.js';
-import { asWritten, progressOf } from '../exports/messages.js';
-import type { Written } from '../exports/write.js';
-import type { Rendering } from '../outputs/details.js';
+/** Details as threads render them, on their way to being published. */
+import type { Job } from '../jobs.js';
+import type { Part, Rendering } from '../outputs/details.js';
 import type { Folders } from '../publish/inputs.js';
-import type { IdRange } from '../register/sql.js';
-import { Thread } from '../threads/thread.js';
+import type { Pool } from '../threads/pool.js';
 import { asBatch } from './batch.js';
 import type { Batch } from './batch.js';
-import { asSums, asSurveyed } from './messages.js';
-import type { RenderRequest } from './messages.js';
-import type { SurveyedTable } from './survey.js';
+import { asSums } from './messages.js';
 
-export class Renderer implements Writer {
-  readonly thread: Thread<RenderRequest>;
-  rows = 0;
-  /** The checksums of the files of inputs that the last rendering wrote, by what they are of. */
-  sums: Readonly<Record<string, string>> = {};
-  #batches: Batch[] = [];
+/** A batch, and where its thread sees how many of its batches were taken. */
+interface Arrived {
+  readonly batch: Batch;
+  readonly taken: Int32Array<SharedArrayBuffer>;
+}
+
+export class Renderer {
+  readonly #pool: Pool<Job>;
+  /** The checksums of the files of inputs that were written, by what they are of. */
+  readonly sums: Record<string, string> = {};
+  readonly #renderings: Promise<void>[] = [];
+  #arrived: Arrived[] = [];
+  #unfinished = 0;
   /** Called when there is something new. */
   #wake: () => void = () => undefined;
 
-  /**
-   * Starts the thread.
-   * @param module worker.js
-   */
-  constructor(module: URL, register: string) {
-    this.thread = new Thread(module, register, (said) => {
-      if ('rows' in said) this.rows += progressOf(said);
-      else this.#batches.push(asBatch(said));
-      this.#wake();
-    });
+  constructor(pool: Pool<Job>) {
+    this.#pool = pool;
   }
 
-  async write(table: string, folder: string): Promise<Written> {
-    return asWritten(await this.thread.ask({ do: 'write', table, folder }));
+  /** Has a thread render a part of the details. It is never more than a few batches ahead of those that were taken. */
+  begin(part: Part, rendering: Rendering, folders: Folders): void {
+    const rendered = this.#render(part, rendering, folders);
+    // Thrown by who takes the batches.
+    rendered.catch(() => undefined);
+    this.#renderings.push(rendered);
   }
 
-  /** What changed in a table. */
-  async survey(table: string, folders: Folders): Promise<SurveyedTable> {
-    return asSurveyed(await this.thread.ask({ do: 'survey', table, folders }));
-  }
-
-  /**
-   * Renders the details. The thread is never more than a few batches ahead.
-   * @param ranges the ids that the scope speaks of
-   */
-  async *render(
-    rendering: Rendering,
-    ranges: readonly IdRange[],
-    folders: Folders,
-  ): AsyncGenerator<Batch, void, undefined> {
+  async #render(part: Part, rendering: Rendering, folders: Folders): Promise<void> {
     const taken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    let isDone = false;
-    const answered = this.thread.ask({ do: 'render', rendering, ranges, folders, taken }).finally(() => {
-      isDone = true;
+    this.#unfinished += 1;
+    try {
+      const sums = await this.#pool.run({ do: 'render', part, rendering, folders, taken }, (said) => {
+        this.#arrived.push({ batch: asBatch(said), taken });
+        this.#wake();
+      });
+      Object.assign(this.sums, asSums(sums));
+      this.#unfinished -= 1;
+    } catch (error) {
+      // Nobody waits for the rest.
+      this.#unfinished = 0;
+      throw error;
+    } finally {
       this.#wake();
-    });
-    // Thrown below, when all that was rendered before is taken.
-    answered.catch(() => undefined);
+    }
+  }
+
+  /** All that is rendered, as it comes. A batch must not be used any more when the next is asked for. */
+  async *batches(): AsyncGenerator<Batch, void, undefined> {
     for (;;) {
-      const batches = this.#batches;
-      this.#batches = [];
-      for (const batch of batches) {
+      const arrived = this.#arrived;
+      this.#arrived = [];
+      for (const { batch, taken } of arrived) {
         yield batch;
         // Gives its memory back at once: left to the collector, much of it would pile up first.
         structuredClone(null, { transfer: [batch.content.buffer, batch.hashes.buffer] });
         Atomics.add(taken, 0, 1);
         Atomics.notify(taken, 0);
       }
-      if (batches.length > 0) continue;
-      if (isDone) {
-        this.sums = asSums(await answered);
-        return;
-      }
+      if (arrived.length > 0) continue;
+      if (this.#unfinished <= 0) break;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
+    await Promise.all(this.#renderings);
   }
 }

@@ -1,5 +1,4 @@
 /** What of the register is other than it was for the last snapshot, so that nothing else needs rendering. */
-import { setImmediate } from 'node:timers/promises';
 import { InputsComparison, inputsFile } from '../publish/inputs.js';
 import type { Folders } from '../publish/inputs.js';
 import { LedgerReader, LedgerWriter, NO_HASH } from '../publish/ledger.js';
@@ -9,7 +8,11 @@ import type { IdRange } from '../register/sql.js';
 import type { Kind, Resource } from '../resources/field.js';
 import { RESOURCES } from '../resources/index.js';
 import type { Table } from '../resources/index.js';
-import type { Renderer } from './renderer.js';
+import type { Job } from '../jobs.js';
+import type { Pool } from '../threads/pool.js';
+import { newTurns, taken } from '../threads/turns.js';
+import type { Turns } from '../threads/turns.js';
+import { asSurveyed } from './messages.js';
 
 /** With more changed blocks in a table than these, everything is looked at anew: their list is held in memory. */
 const MOST_CHANGED = 64 * 1024;
@@ -77,13 +80,26 @@ function* startsOf(kind: Kind, folder: string): Generator<number, void, undefine
   }
 }
 
+/** Looks at those of some tables, by name, that are this thread's. */
+export function surveyTables(
+  register: Register,
+  {
+    tables,
+    folders,
+    turns,
+  }: { readonly tables: readonly string[]; readonly folders: Folders; readonly turns: Turns },
+): Readonly<Record<string, SurveyedTable>> {
+  const known = SURVEYED.filter(([, { name }]) => tables.includes(name));
+  return Object.fromEntries(
+    [...taken(turns, known)].map((each) => [each[1].name, surveyTable(register, each, folders)]),
+  );
+}
+
 /**
- * Holds a table's blocks against those of the last snapshot, and writes them down for the next. The first table of a
- * kind lays the blocks out for the others.
+ * Holds a table's blocks against those of the last snapshot, and writes them down for the next. The table of the
+ * records of a kind lays the blocks out for its histories.
  */
-export function surveyTable(register: Register, wanted: string, folders: Folders): SurveyedTable {
-  const found = SURVEYED.find(([, { name }]) => name === wanted);
-  if (found === undefined) throw new TypeError(`no table is named "${wanted}"`);
+function surveyTable(register: Register, found: readonly [Resource, Table], folders: Folders): SurveyedTable {
   const [resource, table] = found;
   const isFirst = laysOut(found);
   const { kind } = resource;
@@ -105,33 +121,24 @@ export function surveyTable(register: Register, wanted: string, folders: Folders
   }
 }
 
-/**
- * Looks at every row of the register once, here and in the thread that renders. Where there is nothing to compare
- * with, the thread does it alone, since there is enough to do here.
- */
-export async function survey(register: Register, renderer: Renderer, folders: Folders): Promise<Surveyed> {
-  const isKnown = folders.old !== undefined;
-  const surveyed = new Map<Table, SurveyedTable>();
-  const there = async (waiting: (readonly [Resource, Table])[]): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [, table] = next;
-      surveyed.set(table, await renderer.survey(table.name, folders));
-    }
+/** Looks at every row of the register once, in all threads. */
+export async function survey(pool: Pool<Job>, folders: Folders): Promise<Surveyed> {
+  const surveyed = new Map<string, SurveyedTable>();
+  const look = async (these: typeof SURVEYED): Promise<void> => {
+    const job = {
+      do: 'survey',
+      tables: these.map(([, { name }]) => name),
+      folders,
+      turns: newTurns(),
+    } as const;
+    for (const answer of await pool.share(job))
+      for (const [table, its] of Object.entries(asSurveyed(answer))) surveyed.set(table, its);
   };
-  const here = async (waiting: (readonly [Resource, Table])[]): Promise<void> => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      const [, table] = next;
-      surveyed.set(table, surveyTable(register, table.name, folders));
-      await setImmediate();
-    }
-  };
-  // Two at a time there, so that the thread has something to do while nobody here listens.
-  const share = (waiting: (readonly [Resource, Table])[]): Promise<unknown> =>
-    Promise.all([there(waiting), there(waiting), ...(isKnown ? [here(waiting)] : [])]);
-  await share(SURVEYED.filter(laysOut));
-  await share(SURVEYED.filter((each) => !laysOut(each)));
+  await look(SURVEYED.filter(laysOut));
+  await look(SURVEYED.filter((each) => !laysOut(each)));
   const all = [...surveyed.values()];
   const isWornOut = all.some((table) => table.isWornOut);
+  const isKnown = folders.old !== undefined;
   return {
     ranges: isKnown && !isWornOut ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
     sums:
@@ -140,10 +147,11 @@ export async function survey(register: Register, renderer: Renderer, folders: Fo
 }
 
 /** A block changed where any of the tables of its kind changed in it. */
-function rangesOf(kind: Kind, surveyed: ReadonlyMap<Table, SurveyedTable>): readonly IdRange[] {
+function rangesOf(kind: Kind, surveyed: ReadonlyMap<string, SurveyedTable>): readonly IdRange[] {
   const changed = new Map<number, number>();
-  for (const [table, { changed: its }] of surveyed) {
-    if (table.kind === kind) for (const [low, high] of its) changed.set(low, high);
+  for (const [resource, { name }] of SURVEYED) {
+    if (resource.kind !== kind) continue;
+    for (const [low, high] of surveyed.get(name)?.changed ?? []) changed.set(low, high);
   }
   return [...changed].toSorted(([a], [b]) => a - b).map(([low, high]) => ({ kind, low, high }));
 }

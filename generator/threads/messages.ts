@@ -3,11 +3,18 @@
  * start, and a library for this takes longer to load than all else there.
  */
 import type { Hidden } from '../register/open.js';
+import type { IdRange } from '../register/sql.js';
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** What every thread understands. `renew`: begin the read transaction anew · `hide`: take over what is not published. */
-export type CommonRequest = { readonly do: 'renew' } | { readonly do: 'hide'; readonly hidden: Hidden };
+/**
+ * What every thread understands. `renew`: begin the read transaction anew · `hide`: take over what is not published ·
+ * `scope`: the ids that `changed` speaks of.
+ */
+export type CommonRequest =
+  | { readonly do: 'renew' }
+  | { readonly do: 'hide'; readonly hidden: Hidden }
+  | { readonly do: 'scope'; readonly ranges: readonly IdRange[] };
 
 /** `said` is no answer yet · `failed`: an expected error. */
 export type Reply =
@@ -20,6 +27,9 @@ export const isObject = (value: unknown): value is Members => typeof value === '
 export const isHidden = (value: unknown): value is Hidden =>
   isObject(value) &&
   Object.values(value).every((rows) => Array.isArray(rows) && rows.every((row) => Array.isArray(row)));
+
+export const isRanges = (value: unknown): value is readonly IdRange[] =>
+  Array.isArray(value) && value.every((range) => isObject(range) && typeof range['low'] === 'number');
 
 /** @throws TypeError: a defect of ours */
 export function asReply(message: unknown): Reply {

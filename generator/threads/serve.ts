@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { TransferListItem } from 'node:worker_threads';
 import { Failure, asFailure } from '../errors.js';
 import { Register } from '../register/open.js';
-import { isHidden, isObject } from './messages.js';
+import { isHidden, isObject, isRanges } from './messages.js';
 import type { Members, Reply } from './messages.js';
 
 /** Tells the main thread something that is no answer. */
@@ -11,11 +11,11 @@ export type Say = (said: Members, transfer?: readonly TransferListItem[]) => voi
 
 /**
  * Serves what the main thread asks until that ends the thread.
- * @param what names the work in messages
+ * @param nameOf names in messages what a request has written
  * @param perform answers a request that is not common to all threads
  */
 export async function serve(
-  what: string,
+  nameOf: (request: Members) => string,
   perform: (register: Register, request: Members, say: Say) => unknown,
 ): Promise<void> {
   if (parentPort === null) throw new TypeError('expected to be started as a thread');
@@ -24,7 +24,7 @@ export async function serve(
     port.postMessage(message, transfer);
 
   /** Answers with what comes of an action; what is not expected ends the thread. */
-  const answer = async (action: () => unknown): Promise<void> => {
+  const answer = async (action: () => unknown, what: string): Promise<void> => {
     try {
       reply({ is: 'done', value: await action() });
     } catch (error) {
@@ -41,18 +41,20 @@ export async function serve(
     // The main thread has it open.
     register = Register.join(file);
     return undefined;
-  });
+  }, 'the register');
 
-  const respond = (message: unknown): unknown => {
+  const respond = (message: Members): unknown => {
     if (register === undefined) throw new TypeError('the register was not opened');
-    if (!isObject(message)) throw new TypeError(`not a request: ${JSON.stringify(message)}`);
     if (message['do'] === 'renew') return register.renew();
     if (message['do'] === 'hide' && isHidden(message['hidden'])) return register.hide(message['hidden']);
+    if (message['do'] === 'scope' && isRanges(message['ranges']))
+      return register.scope('changed', message['ranges']);
     return perform(register, message, (said, transfer) => reply({ is: 'said', said }, transfer));
   };
   /** One after the other, also those that come while one is waited for. */
   let before = Promise.resolve();
   port.on('message', (message: unknown) => {
-    before = before.then(() => answer(() => respond(message)));
+    if (!isObject(message)) throw new TypeError(`not a request: ${JSON.stringify(message)}`);
+    before = before.then(() => answer(() => respond(message), nameOf(message)));
   });
 }

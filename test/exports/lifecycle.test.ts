@@ -7,11 +7,11 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { build } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
-import { Exporter } from '../../generator/exports/exporter.js';
 import { beginTogether, identityOf } from '../../generator/register/together.js';
 import { Register } from '../../generator/register/open.js';
 import { rollback } from '../../generator/rollback.js';
-import { OPERATOR, effectsAt, published, THREADS } from '../support/build.js';
+import { Thread } from '../../generator/threads/thread.js';
+import { OPERATOR, WORKER, effectsAt, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { csvObjects } from '../support/csv.js';
 import { temporary } from '../support/folder.js';
@@ -158,17 +158,13 @@ describe('a thread that fails', () => {
     ],
     ['by ending', 'process.exit(0)'],
   ] as const;
-  it.each([
-    ...ways.map((way) => ['exports', ...way] as const),
-    ...ways.map((way) => ['rendering', ...way] as const),
-  ])('of the %s, %s, stops the build and leaves the tree as it was', async (which, _, code) => {
+  it.each(ways)('%s, stops the build and leaves the tree as it was', async (_, code) => {
     const { register, out } = await site();
     const before = stamps(readTree(out));
     const thread = path('thread.mjs');
     writeFileSync(thread, code);
     changeRegister(register, 'UPDATE items SET price = 2');
-    const threads = { ...THREADS, [which]: pathToFileURL(thread) };
-    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), threads };
+    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), worker: pathToFileURL(thread) };
     await expect(build(buildConfig({ register, out, operator: OPERATOR }), effects)).rejects.toThrow(
       /broken thread|a thread ended/,
     );
@@ -231,20 +227,20 @@ describe('two connections', () => {
       changeRegister(file, `PRAGMA journal_mode = ${mode}`);
       const identity = identityOf(file);
       const main = Register.open(file);
-      const exporter = new Exporter(THREADS.exports, file);
+      const thread = new Thread(WORKER, file);
       try {
-        await exporter.thread.opened;
-        await beginTogether(file, identity, [main, exporter.thread]);
+        await thread.opened;
+        await beginTogether(file, identity, [main, thread]);
         const writer = spawnSync('python3', ['-c', script, file, mode], { encoding: 'utf8' });
         expect([writer.status, writer.stderr]).toEqual([0, '']);
         expect(writer.stdout).toBe(mode === 'WAL' ? '' : 'database is locked\n');
         expect(price(main)).toBe(1);
         const folder = path('written');
-        await exporter.write('items', folder);
+        await thread.ask({ do: 'write', table: 'items', folder });
         const csv = readFileSync(join(folder, 'downloads/items.csv'), 'utf8');
         expect(csvObjects(csv)).toMatchObject([{ price: '1' }]);
       } finally {
-        await exporter.thread.close();
+        await thread.close();
         main.close();
       }
     },

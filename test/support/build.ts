@@ -12,8 +12,7 @@ export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
 export const quiet = () => progressFor('quiet', new AbortController().signal, () => undefined);
 
 /** Threads can't be started from TypeScript. */
-const compiled = (module: string): URL => pathToFileURL(join(PROJECT, 'build/generator', module));
-export const THREADS = { exports: compiled('exports/worker.js'), rendering: compiled('rendering/worker.js') };
+export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/worker.js'));
 
 /** Effects that print nothing and know only this time. */
 export const effectsAt = (time: string): Effects => ({
@@ -21,7 +20,7 @@ export const effectsAt = (time: string): Effects => ({
   warn: () => undefined,
   now: () => new Date(time),
   generator: { name: 'test', version: '0.0.0', code: 'test' },
-  threads: THREADS,
+  worker: WORKER,
 });
 
 export interface Options {

@@ -1,0 +1,66 @@
+/** What the threads of a build are asked to do. */
+import type { Part, Rendering } from './outputs/details.js';
+import { isPart } from './outputs/details.js';
+import type { Folders } from './publish/inputs.js';
+import type { Scope } from './register/sql.js';
+import { isObject } from './threads/messages.js';
+import type { Members } from './threads/messages.js';
+import { isTurns } from './threads/turns.js';
+import type { Turns } from './threads/turns.js';
+
+/** Look for what breaks the contract: those steps of the check that are this thread's. */
+interface Check {
+  readonly do: 'check';
+  readonly scope: Scope;
+  readonly turns: Turns;
+}
+
+/** Find out what changed in those of the tables that are this thread's. */
+interface Survey {
+  readonly do: 'survey';
+  readonly tables: readonly string[];
+  readonly folders: Folders;
+  readonly turns: Turns;
+}
+
+/** Render a part of the details, in batches. */
+export interface Render {
+  readonly do: 'render';
+  readonly part: Part;
+  readonly rendering: Rendering;
+  readonly folders: Folders;
+  /** How many batches the main thread is done with. */
+  readonly taken: Int32Array<SharedArrayBuffer>;
+}
+
+/** Write the files of an export below a folder. */
+interface Write {
+  readonly do: 'write';
+  readonly table: string;
+  readonly folder: string;
+}
+
+export type Job = Check | Survey | Render | Write;
+
+/** @throws TypeError: a defect of ours */
+export function asJob(message: Members): Job {
+  if (isJob(message)) return message;
+  throw new TypeError(`not a job: ${String(message['do'])}`);
+}
+
+/** As deep as it takes to tell the jobs apart: both ends are ours, and are compiled together. */
+function isJob(message: Members): message is Members & Job {
+  const { do: what, scope, turns, tables, folders, part, rendering, taken, table, folder } = message;
+  switch (what) {
+    case 'check':
+      return typeof scope === 'string' && isTurns(turns);
+    case 'survey':
+      return Array.isArray(tables) && isObject(folders) && isTurns(turns);
+    case 'render':
+      return isPart(part) && isObject(rendering) && isObject(folders) && taken instanceof Int32Array;
+    case 'write':
+      return typeof table === 'string' && typeof folder === 'string';
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,30 @@
+/** What a thread runs. Modules are loaded when they are needed: a build that changes nothing renders nothing. */
+import { asJob } from './jobs.js';
+import type { Register } from './register/open.js';
+import type { Members } from './threads/messages.js';
+import { serve } from './threads/serve.js';
+import type { Say } from './threads/serve.js';
+
+async function perform(register: Register, request: Members, say: Say): Promise<unknown> {
+  const job = asJob(request);
+  switch (job.do) {
+    case 'check': {
+      const { lookFor } = await import('./register/shared-check.js');
+      return lookFor(register, job, say);
+    }
+    case 'survey': {
+      const { surveyTables } = await import('./rendering/survey.js');
+      return surveyTables(register, job);
+    }
+    case 'render': {
+      const { render } = await import('./rendering/render.js');
+      return render(register, job, say);
+    }
+    case 'write': {
+      const { write } = await import('./exports/writing.js');
+      return write(register, job, say);
+    }
+  }
+}
+
+await serve((request) => (request['do'] === 'write' ? 'the exports' : 'the rendering'), perform);
