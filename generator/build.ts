@@ -27,8 +27,7 @@ import { recordsChanged } from './register/published.js';
 import type { Overview } from './register/published.js';
 import type { IdRange } from './register/sql.js';
 import { beginTogether, identityOf } from './register/together.js';
-import { rendered } from './rendering/batch.js';
-import type { Batch } from './rendering/batch.js';
+import type { Batch } from './rendering/batches.js';
 import { Renderer } from './rendering/renderer.js';
 import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
@@ -226,7 +225,7 @@ async function renderAll(
   for await (const batch of renderer.batches()) {
     take(batch, publisher, exports);
     await publisher.settled(COMPRESSING_AT_ONCE);
-    await progress.advance(batch.keys.length);
+    await progress.advance(batch.size);
   }
   progress.finish();
   const exported = await exports.finish(overview, progress);
@@ -239,9 +238,8 @@ async function renderAll(
 }
 
 /** Publishes the documents of a batch. */
-function take(batch: Batch, publisher: Publisher, exports: Exports): void {
-  const { route } = batch;
-  for (const { key, body, hash } of rendered(batch)) {
+function take({ documents }: Batch, publisher: Publisher, exports: Exports): void {
+  for (const { route, key, body, hash } of documents) {
     if (body.length === 0) publisher.carry(route, key);
     else if (publisher.putHashed(route, key, body, hash)) exports.changed(route);
   }

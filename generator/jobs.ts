@@ -2,6 +2,7 @@
 import type { Part, Rendering } from './outputs/details.js';
 import { isPart } from './outputs/details.js';
 import type { Folders } from './publish/inputs.js';
+import type { Memory } from './rendering/batches.js';
 import type { Scope } from './register/sql.js';
 import { isObject } from './threads/messages.js';
 import type { Members } from './threads/messages.js';
@@ -29,8 +30,8 @@ export interface Render {
   readonly part: Part;
   readonly rendering: Rendering;
   readonly folders: Folders;
-  /** How many batches the main thread is done with. */
-  readonly taken: Int32Array<SharedArrayBuffer>;
+  /** Where the batches lie. */
+  readonly memory: Memory;
 }
 
 /** Write the files of an export below a folder. */
@@ -50,14 +51,14 @@ export function asJob(message: Members): Job {
 
 /** As deep as it takes to tell the jobs apart: both ends are ours, and are compiled together. */
 function isJob(message: Members): message is Members & Job {
-  const { do: what, scope, turns, tables, folders, part, rendering, taken, table, folder } = message;
+  const { do: what, scope, turns, tables, folders, part, rendering, memory, table, folder } = message;
   switch (what) {
     case 'check':
       return typeof scope === 'string' && isTurns(turns);
     case 'survey':
       return Array.isArray(tables) && isObject(folders) && isTurns(turns);
     case 'render':
-      return isPart(part) && isObject(rendering) && isObject(folders) && taken instanceof Int32Array;
+      return isPart(part) && isObject(rendering) && isObject(folders) && memory instanceof SharedArrayBuffer;
     case 'write':
       return typeof table === 'string' && typeof folder === 'string';
     default:

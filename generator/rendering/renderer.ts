@@ -3,14 +3,14 @@ import type { Job } from '../jobs.js';
 import type { Part, Rendering } from '../outputs/details.js';
 import type { Folders } from '../publish/inputs.js';
 import type { Pool } from '../threads/pool.js';
-import { asBatch } from './batch.js';
-import type { Batch } from './batch.js';
+import { Receiver, newMemory } from './batches.js';
+import type { Batch } from './batches.js';
 import { asSums } from './messages.js';
 
-/** A batch, and where its thread sees how many of its batches were taken. */
+/** A batch, and where it came from. */
 interface Arrived {
   readonly batch: Batch;
-  readonly taken: Int32Array<SharedArrayBuffer>;
+  readonly receiver: Receiver;
 }
 
 export class Renderer {
@@ -36,11 +36,12 @@ export class Renderer {
   }
 
   async #render(part: Part, rendering: Rendering, folders: Folders): Promise<void> {
-    const taken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const memory = newMemory();
+    const receiver = new Receiver(memory);
     this.#unfinished += 1;
     try {
-      const sums = await this.#pool.run({ do: 'render', part, rendering, folders, taken }, (said) => {
-        this.#arrived.push({ batch: asBatch(said), taken });
+      const sums = await this.#pool.run({ do: 'render', part, rendering, folders, memory }, (said) => {
+        this.#arrived.push({ batch: receiver.receive(said), receiver });
         this.#wake();
       });
       Object.assign(this.sums, asSums(sums));
@@ -59,12 +60,9 @@ export class Renderer {
     for (;;) {
       const arrived = this.#arrived;
       this.#arrived = [];
-      for (const { batch, taken } of arrived) {
+      for (const { batch, receiver } of arrived) {
         yield batch;
-        // Gives its memory back at once: left to the collector, much of it would pile up first.
-        structuredClone(null, { transfer: [batch.content.buffer, batch.hashes.buffer] });
-        Atomics.add(taken, 0, 1);
-        Atomics.notify(taken, 0);
+        receiver.release();
       }
       if (arrived.length > 0) continue;
       if (this.#unfinished <= 0) break;
