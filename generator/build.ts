@@ -168,7 +168,7 @@ async function prepare(
       return examined.report;
     }
     const overview = examined.measured();
-    publisher.reuse.make(makings(overview, effects.generator.version));
+    publisher.reuse.make(makings(overview, effects.generator.code));
     const exported = await renderAll({ ...readers, config, overview, table, publisher }, examined, effects);
     await publisher.settled();
     const plan = publisher.plan();

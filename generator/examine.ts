@@ -51,7 +51,7 @@ export async function examine(
   const made = madeOf(code, config, register.hidden());
   const folders = publisher.reuse.folders(made);
   const isKnown = canSurvey && folders.old !== undefined;
-  const surveying = isKnown ? survey(pool, folders) : undefined;
+  const surveying = isKnown ? survey(pool, folders, progress) : undefined;
   // Thrown below; meanwhile there is something to do here.
   surveying?.catch(() => undefined);
   const checking = isKnown ? undefined : check(register, progress, skipInvalid, 'all', lookIn(pool));

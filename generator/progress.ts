@@ -13,7 +13,7 @@ export interface Progress {
 }
 
 /** Work runs this long before signals and timers get their turn: 50 ms. */
-const TURN_MS = 50;
+export const TURN_MS = 50;
 /** A plain line at most this often: 5000 ms (= 5 seconds). */
 const LINE_MS = 5000;
 

@@ -14,7 +14,7 @@ async function perform(register: Register, request: Members, say: Say): Promise<
     }
     case 'survey': {
       const { surveyTables } = await import('./rendering/survey.js');
-      return surveyTables(register, job);
+      return surveyTables(register, job, say);
     }
     case 'render': {
       const { render } = await import('./rendering/render.js');
@@ -27,4 +27,8 @@ async function perform(register: Register, request: Members, say: Say): Promise<
   }
 }
 
-await serve((request) => (request['do'] === 'write' ? 'the exports' : 'the rendering'), perform);
+/** What can't be written where a job fails for the disk. */
+const written = (job: unknown): string =>
+  job === 'write' ? 'the exports' : 'what the next build compares with';
+
+await serve(({ do: job }) => written(job), perform);

@@ -24,15 +24,15 @@ export interface Exported {
 }
 
 /**
- * What the files of the exports are made of, beside what the documents say: by which version of the generator, since
- * another may write the same values in another way, and of which places in the histories, which no document tells.
+ * What the files of the exports are made of, beside what the documents say: by which code, since another may
+ * write the same values in another way, and of which places in the histories, which no document tells.
  */
-export const makings = (overview: Overview, version: string): Makings =>
+export const makings = (overview: Overview, code: string): Makings =>
   new Map(
     EXPORTS.flatMap((table) =>
       EXPORT_FORMATS.map(({ format }) => [
         exportRoute(table.name, format),
-        `${version} ${countsOf(table, overview)?.places ?? ''}`,
+        `${code} ${countsOf(table, overview)?.places ?? ''}`,
       ]),
     ),
   );

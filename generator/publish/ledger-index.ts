@@ -1,10 +1,11 @@
 /** What describes a ledger as a whole: which snapshot it belongs to, and whether it is sound. */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
 import type { Made } from './inputs.js';
+import type { Tree } from './tree.js';
 
 /** A ledger's own description. */
 export interface LedgerIndex {
@@ -37,6 +38,12 @@ export function writeLedgerIndex(folder: string, index: LedgerIndex): void {
 /** The index of a ledger that is sound. */
 export const readLedgerIndex = (folder: string): LedgerIndex =>
   indexSchema.parse(JSON.parse(readFileSync(join(folder, INDEX), 'utf8')));
+
+/** Puts a complete ledger in the place of the published one; interrupted, it leaves none, which is made anew. */
+export function replaceLedger(tree: Tree, folder: string): void {
+  rmSync(tree.ledger, { recursive: true, force: true });
+  renameSync(folder, tree.ledger);
+}
 
 /** Whether a ledger is undamaged, and, if a digest is given, that of the tree with this digest. */
 export function soundLedger(folder: string, digest?: string): boolean {

@@ -14,7 +14,7 @@ import { treeDigest } from './digest.js';
 import { Reuse } from './reuse.js';
 import { LedgerWriter } from './ledger.js';
 import type { Content } from './ledger.js';
-import { writeLedgerIndex } from './ledger-index.js';
+import { replaceLedger, writeLedgerIndex } from './ledger-index.js';
 import type { Announcement, Plan } from './plan.js';
 import { Lock } from './lock.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
@@ -225,6 +225,7 @@ export class Publisher {
       if (sequence === this.#previous?.sequence) {
         // Nothing changed: only the time of the build is renewed, and a rollback still goes back to where it did.
         renameSync(this.#stage.paths.manifest, tree.manifest);
+        if (this.reuse.isNews(this.#sums)) this.#renewLedger();
         renewTold(tree, announcement.tell);
         this.abort();
         return;
@@ -244,6 +245,13 @@ export class Publisher {
     } finally {
       this.#lock.release();
     }
+  }
+
+  /** The next build is to know what the documents are made of now, though they came out the same. */
+  #renewLedger(): void {
+    const { ledger } = this.#stage.paths;
+    writeLedgerIndex(ledger, { digest: this.plan().digest, ...this.reuse.described(this.#sums) });
+    replaceLedger(this.tree, ledger);
   }
 
   /** Stages what follows from everything else: the change list, its index, what they tell, and what a rollback needs. */

@@ -1,4 +1,5 @@
 /** What documents were made of, and are: what is the same need not be made again. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Folders, Made, Makings } from './inputs.js';
 import { readLedgerIndex } from './ledger-index.js';
 import type { LedgerIndex } from './ledger-index.js';
@@ -40,6 +41,12 @@ export class Reuse {
   /** Whether the last snapshot's files of a route were made of the same. */
   isMadeOfTheSame(route: string): boolean {
     return this.#index !== undefined && this.#index.makings?.[route] === this.#makings.get(route);
+  }
+
+  /** Whether the next ledger knows something else than the published one of what the same documents are made of. */
+  isNews(sums: Readonly<Record<string, string>>): boolean {
+    const { made, makings, sums: old } = this.#index ?? {};
+    return !isDeepStrictEqual({ made, makings, sums: old }, { made: undefined, ...this.described(sums) });
   }
 
   /** For the index of the next ledger. @param sums the checksums of its other files */

@@ -1,5 +1,5 @@
 /** The tree held against its ledger and digest: what is missing, altered, or should not be there. */
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
 import type { Progress } from '../progress.js';
@@ -11,7 +11,7 @@ import { isRendered } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { deleteFile } from './files.js';
 import { LedgerReader, LedgerWriter, NO_HASH } from './ledger.js';
-import { readLedgerIndex, soundLedger, writeLedgerIndex } from './ledger-index.js';
+import { readLedgerIndex, replaceLedger, soundLedger, writeLedgerIndex } from './ledger-index.js';
 import type { Entry } from './ledger.js';
 import { Lock } from './lock.js';
 import { readManifest } from './manifest.js';
@@ -140,8 +140,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   const files = await hold(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
   writeLedgerIndex(folder, { digest: manifest.digest, sums });
-  rmSync(tree.ledger, { recursive: true, force: true });
-  renameSync(folder, tree.ledger);
+  replaceLedger(tree, folder);
   for (const file of extras) deleteFile(tree.out, file);
   return files;
 }

@@ -3,7 +3,8 @@
  * block is told by one SHA-256, so that a build can see what changed since the last without rendering it. SQLite puts
  * the rows of a block together itself, which is as fast as its own shell writes CSV.
  */
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import { MAX_INTEGER } from '../resources/field.js';
 import type { Column, Resource } from '../resources/field.js';
 import { historyTable, recordTable } from '../resources/index.js';
@@ -41,11 +42,8 @@ export interface Block {
   readonly hash: Buffer | undefined;
 }
 
-/**
- * Whether a table can be told apart by blocks: it is a STRICT table, so that a value of another type can't pass for
- * the same; it is ordered by the record's id, or each block would cost a look at all of it; and its ids are some.
- */
-export function hasBlocks(register: Register, table: Table): boolean {
+/** Whether it is a STRICT table with all its columns, so that a value of another type can't pass for the same. */
+export function isTable(register: Register, table: Table): boolean {
   const [strict] = register.rows<[number]>(
     `SELECT strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name = ${literal(table.name)} COLLATE NOCASE`,
   );
@@ -55,7 +53,15 @@ export function hasBlocks(register: Register, table: Table): boolean {
       `SELECT lower(name), upper(type) FROM pragma_table_xinfo(${literal(table.name)})`,
     ),
   );
-  if (!table.columns.every((column) => isTyped(column, found.get(column.name)))) return false;
+  return table.columns.every((column) => isTyped(column, found.get(column.name)));
+}
+
+/**
+ * Whether a table can be told apart by blocks: it is one by which values are told apart; it is ordered by the record's
+ * id, or each block would cost a look at all of it; and its ids are some.
+ */
+export function hasBlocks(register: Register, table: Table): boolean {
+  if (!isTable(register, table)) return false;
   const key = name(recordKey(table));
   const [, , , plan] = [
     ...register.rows<[number, number, number, string]>(
@@ -104,15 +110,11 @@ export function* blocks(
   table: Table,
   starts: Iterable<number>,
 ): Generator<Block, void, undefined> {
-  const key = name(recordKey(table));
-  const columns = table.columns.map((column) => name(column.name)).join(', ');
-  // JSON tells null, numbers and texts apart, and where each ends; as bytes, since a string would hide bad ones.
-  const content = register.question<[low: number, high: number], [rows: number, bytes: Buffer | null]>(
-    `SELECT count(*), CAST(group_concat(json_array(${columns})) AS BLOB) FROM ${name(table.name)} WHERE ${key} BETWEEN ? AND ?`,
-  );
+  const look = lookUp(register, table);
   const block = (low: number, high: number): Block => {
-    const [rows, bytes] = content(low, high) ?? [0, null];
-    return { low, high, rows, hash: bytes === null ? undefined : hash('sha256', bytes, 'buffer') };
+    const digest = createHash('sha256');
+    const rows = look(low, high, digest);
+    return { low, high, rows, hash: rows === 0 ? undefined : digest.digest() };
   };
   let low: number | undefined;
   for (const start of starts) {
@@ -120,4 +122,39 @@ export function* blocks(
     low = start;
   }
   if (low !== undefined) yield block(low, MAX_INTEGER);
+}
+
+/**
+ * Rows that SQLite puts together at once. It makes no text of more than a GB, and a block may hold much: records that
+ * came between those it was laid out for, and histories of any length.
+ */
+const ROWS_AT_ONCE = 1024;
+
+/**
+ * How to feed the rows of a range of ids to a digest. A range that holds much is looked at in halves, down to single
+ * records: one is rendered as a whole anyway.
+ * @returns a function that tells how many rows there were
+ */
+function lookUp(register: Register, table: Table): (low: number, high: number, digest: Hash) => number {
+  const key = name(recordKey(table));
+  const columns = table.columns.map((column) => name(column.name)).join(', ');
+  // JSON tells null, numbers and texts apart, and where each ends; as bytes, since a string would hide bad ones.
+  const content = (limit: string) =>
+    register.asked<[low: number, high: number], [rows: number, bytes: Buffer | null]>(
+      `SELECT count(*), CAST(group_concat(json_array(${columns})) AS BLOB)` +
+        ` FROM (SELECT ${columns} FROM ${name(table.name)} WHERE ${key} BETWEEN ? AND ? ${limit})`,
+    );
+  const some = content(`LIMIT ${ROWS_AT_ONCE + 1}`);
+  const all = content('');
+  const look = (low: number, high: number, digest: Hash): number => {
+    const [rows, bytes] = (low === high ? all : some)(low, high) ?? [0, null];
+    if (rows > ROWS_AT_ONCE && low < high) {
+      const middle = low + Math.floor((high - low) / 2);
+      return look(low, middle, digest) + look(middle + 1, high, digest);
+    }
+    // Pieces are told apart by their counts.
+    if (bytes !== null) digest.update(`${rows} `).update(bytes);
+    return rows;
+  };
+  return look;
 }

@@ -86,14 +86,6 @@ export class Register {
     }
   }
 
-  /** A query to be asked again and again: the first row for its parameters, as an array in column order. */
-  asked(sql: string): (...parameters: number[]) => readonly unknown[] | undefined {
-    const statement = translated(this.file, () =>
-      keep(this.#database.prepare<number[], unknown[]>(sql).raw(true)),
-    );
-    return (...parameters) => translated(this.file, () => statement.get(...parameters));
-  }
-
   /** The first row of a query for integers, exact beyond 2^53. */
   integers(sql: string): readonly (bigint | string | null)[] {
     const row = translated(this.file, () =>
@@ -102,9 +94,12 @@ export class Register {
     return row ?? [];
   }
 
-  /** A query for one row, as an array in column order, to be asked often. `Row` must be what the SQL selects. */
+  /**
+   * A query to be asked again and again: the first row for its parameters, as an array in column order. `Row` must be
+   * what the SQL selects.
+   */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in `rows`, SQL has no types of its own
-  question<Asked extends number[], Row extends readonly unknown[]>(
+  asked<Asked extends number[] = number[], Row extends readonly unknown[] = readonly unknown[]>(
     sql: string,
   ): (...asked: Asked) => Row | undefined {
     const statement = translated(this.file, () => keep(this.#database.prepare<Asked, Row>(sql).raw(true)));

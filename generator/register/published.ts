@@ -119,16 +119,29 @@ function exact(value: bigint, what: string): number {
   return Number(value);
 }
 
+/** Two primes below 2^31: no product of two such numbers is beyond 2^63. */
+const PRIME = 2_147_483_647;
+const OTHER_PRIME = 2_147_483_629;
+
+/**
+ * Makes a pair of a record and a place a number as good as random; the sums of two such numbers' squares, by another
+ * prime, tell sets of pairs apart.
+ */
+const PAIRED = [
+  [48_271, 1_103_515_245],
+  [69_621, 1_406_938_949],
+] as const;
+
 function historyCounts(register: Register, { kind }: Resource, history: History): HistoryCounts {
   const key = history.key.name;
-  const place = name(history.order.name);
-  // Sums of products below 2^36: ten million of them are far from the end of 64 bits.
-  const places =
-    history.order.type === 'ordinal'
-      ? `, sum(${place} % 1000003 * (${name(key)} % 65521 + 1)), sum(${place} % 65521 * (${place} % 65521))`
-      : '';
+  const [id, place] = [name(key), name(history.order.name)];
+  const pairs = (history.order.type === 'ordinal' ? PAIRED : []).map(
+    ([a, b]) => `(${id} % ${PRIME} * ${a} + ${place} % ${PRIME} * ${b}) % ${PRIME}`,
+  );
   const [entries, records, ...sums] = register.integers(
-    `SELECT count(*), count(DISTINCT ${name(key)})${places} FROM ${name(history.table)} WHERE ${isPublished(kind, key)}`,
+    `SELECT count(*), count(DISTINCT ${id})${pairs.map((_, at) => `, sum(p${at} * p${at} % ${OTHER_PRIME})`).join('')}` +
+      ` FROM (SELECT ${[id, ...pairs.map((sql, at) => `${sql} AS p${at}`)].join(', ')}` +
+      ` FROM ${name(history.table)} WHERE ${isPublished(kind, key)})`,
   );
   return {
     history,

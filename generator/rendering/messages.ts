@@ -13,7 +13,7 @@ const isSurveyed = (value: Members): value is Readonly<Record<string, SurveyedTa
   Object.values(value).every(
     (table) =>
       isObject(table) &&
-      Array.isArray(table['changed']) &&
+      (table['changed'] === undefined || Array.isArray(table['changed'])) &&
       typeof table['isWornOut'] === 'boolean' &&
       isSums(table['sums']),
   );

@@ -1,6 +1,8 @@
 /** Details as threads render them, on their way to being published. */
+import { setTimeout } from 'node:timers/promises';
 import type { Job } from '../jobs.js';
 import type { Part, Rendering } from '../outputs/details.js';
+import { TURN_MS } from '../progress.js';
 import type { Folders } from '../publish/inputs.js';
 import type { Pool } from '../threads/pool.js';
 import { Receiver, newMemory } from './batches.js';
@@ -12,6 +14,8 @@ interface Arrived {
   readonly batch: Batch;
   readonly receiver: Receiver;
 }
+
+const NOTHING: Batch = { size: 0, documents: [] };
 
 export class Renderer {
   readonly #pool: Pool<Job>;
@@ -55,7 +59,10 @@ export class Renderer {
     }
   }
 
-  /** All that is rendered, as it comes. A batch must not be used any more when the next is asked for. */
+  /**
+   * All that is rendered, as it comes. A batch must not be used any more when the next is asked for; where none comes
+   * for a while an empty one does, so that signals have their turn.
+   */
   async *batches(): AsyncGenerator<Batch, void, undefined> {
     for (;;) {
       const arrived = this.#arrived;
@@ -66,9 +73,11 @@ export class Renderer {
       }
       if (arrived.length > 0) continue;
       if (this.#unfinished <= 0) break;
-      await new Promise<void>((resolve) => {
+      const news = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
+      await Promise.race([news, setTimeout(TURN_MS, undefined, { ref: false })]);
+      yield NOTHING;
     }
     await Promise.all(this.#renderings);
   }

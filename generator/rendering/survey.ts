@@ -2,26 +2,30 @@
 import { InputsComparison, inputsFile } from '../publish/inputs.js';
 import type { Folders } from '../publish/inputs.js';
 import { LedgerReader, LedgerWriter, NO_HASH } from '../publish/ledger.js';
-import { CROWDED_RECORDS, blockStarts, blocks, hasBlocks, tablesOf } from '../register/blocks.js';
+import { CROWDED_RECORDS, blockStarts, blocks, hasBlocks, isTable, tablesOf } from '../register/blocks.js';
+import { follow } from '../progress.js';
+import type { Progress } from '../progress.js';
 import type { Register } from '../register/open.js';
 import type { IdRange } from '../register/sql.js';
 import type { Kind, Resource } from '../resources/field.js';
-import { RESOURCES } from '../resources/index.js';
+import { RESOURCES, WITHHELD } from '../resources/index.js';
 import type { Table } from '../resources/index.js';
 import type { Job } from '../jobs.js';
 import type { Pool } from '../threads/pool.js';
+import type { Say } from '../threads/serve.js';
 import { newTurns, taken } from '../threads/turns.js';
+import type { Hear } from '../threads/thread.js';
 import type { Turns } from '../threads/turns.js';
 import { asSurveyed } from './messages.js';
 
-/** With more changed blocks in a table than these, everything is looked at anew: their list is held in memory. */
+/** With more changed blocks in a table than these, everything is rendered: their list is held in memory. */
 const MOST_CHANGED = 64 * 1024;
 
 /** What a survey of one table came to. */
 export interface SurveyedTable {
-  /** The blocks that changed: the lowest and the highest id of each, ascending. */
-  readonly changed: readonly (readonly [low: number, high: number])[];
-  /** Whether the blocks should not be used again: too many of them changed, or hold too much. */
+  /** The blocks that changed: the lowest and the highest id of each, ascending; undefined where they are too many. */
+  readonly changed: readonly (readonly [low: number, high: number])[] | undefined;
+  /** Whether the blocks should be laid out anew: one holds too much, or most hold nothing any more. */
   readonly isWornOut: boolean;
   /** The checksums of the files that were written, by file. */
   readonly sums: Readonly<Record<string, string>>;
@@ -45,9 +49,9 @@ const SURVEYED: readonly (readonly [Resource, Table])[] = RESOURCES.flatMap((res
 /** Whether it is the table of the records of its kind. */
 const laysOut = ([{ plural }, { name }]: readonly [Resource, Table]): boolean => name === plural;
 
-/** Whether all tables can be told apart by blocks. */
+/** Whether all tables can be told apart by blocks, and what is withheld is known without a check. */
 export const isSurveyable = (register: Register): boolean =>
-  SURVEYED.every(([, table]) => hasBlocks(register, table));
+  isTable(register, WITHHELD) && SURVEYED.every(([, table]) => hasBlocks(register, table));
 
 /** The file with the lowest id of each block: the blocks of all tables of a kind are the same. */
 const blocksFile = (kind: Kind): string => `blocks-${kind}`;
@@ -80,19 +84,20 @@ function* startsOf(kind: Kind, folder: string): Generator<number, void, undefine
   }
 }
 
-/** Looks at those of some tables, by name, that are this thread's. */
+/** Looks at those of some tables, by name, that are this thread's, and says so after each. */
 export function surveyTables(
   register: Register,
-  {
-    tables,
-    folders,
-    turns,
-  }: { readonly tables: readonly string[]; readonly folders: Folders; readonly turns: Turns },
+  job: { readonly tables: readonly string[]; readonly folders: Folders; readonly turns: Turns },
+  say: Say,
 ): Readonly<Record<string, SurveyedTable>> {
-  const known = SURVEYED.filter(([, { name }]) => tables.includes(name));
-  return Object.fromEntries(
-    [...taken(turns, known)].map((each) => [each[1].name, surveyTable(register, each, folders)]),
-  );
+  const known = SURVEYED.filter(([, { name }]) => job.tables.includes(name));
+  const surveyed = [...taken(job.turns, known)].map((each) => {
+    const [, { name }] = each;
+    const its = surveyTable(register, each, job.folders);
+    say({ table: name });
+    return [name, its] as const;
+  });
+  return Object.fromEntries(surveyed);
 }
 
 /**
@@ -106,43 +111,58 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
   const laid = isFirst ? { [blocksFile(kind)]: layOut(register, resource, folders) } : {};
   const comparison = new InputsComparison(table.name, folders);
   const changed: [number, number][] = [];
-  let isWornOut = false;
+  let isCrowded = false;
+  let areTooMany = false;
+  let count = 0;
+  let empty = 0;
   try {
     for (const { low, high, rows, hash } of blocks(register, table, startsOf(kind, folders.next))) {
-      if (isFirst && rows > CROWDED_RECORDS) isWornOut = true;
-      if (comparison.note(low, hash)) continue;
+      count += 1;
+      if (rows === 0) empty += 1;
+      if (rows > CROWDED_RECORDS) isCrowded = true;
+      if (comparison.note(low, hash) || folders.old === undefined) continue;
       if (changed.length < MOST_CHANGED) changed.push([low, high]);
-      else isWornOut = true;
+      else areTooMany = true;
     }
     const sums = { ...laid, [inputsFile(table.name)]: comparison.finish() };
-    return { changed: folders.old === undefined ? [] : changed, isWornOut, sums };
+    // The first block begins at 0, and may be empty from the beginning.
+    const isWornOut = isFirst && (isCrowded || empty - 1 > count / 2);
+    return { changed: areTooMany ? undefined : changed, isWornOut, sums };
   } finally {
     comparison.close();
   }
 }
 
-/** Looks at every row of the register once, in all threads. */
-export async function survey(pool: Pool<Job>, folders: Folders): Promise<Surveyed> {
+/**
+ * Looks at every row of the register once, in all threads.
+ * @param progress shows how far it is; left out where something else is shown meanwhile
+ */
+export async function survey(pool: Pool<Job>, folders: Folders, progress?: Progress): Promise<Surveyed> {
+  let done = 0;
+  const surveying = surveyAll(pool, folders, () => (done += 1));
+  if (progress === undefined) return surveying;
+  progress.start('looking for changes', SURVEYED.length, 'tables');
+  const surveyed = await follow(surveying, () => done, progress);
+  progress.finish();
+  return surveyed;
+}
+
+async function surveyAll(pool: Pool<Job>, folders: Folders, hear: Hear): Promise<Surveyed> {
   const surveyed = new Map<string, SurveyedTable>();
   const look = async (these: typeof SURVEYED): Promise<void> => {
-    const job = {
-      do: 'survey',
-      tables: these.map(([, { name }]) => name),
-      folders,
-      turns: newTurns(),
-    } as const;
-    for (const answer of await pool.share(job))
+    const tables = these.map(([, { name }]) => name);
+    for (const answer of await pool.share({ do: 'survey', tables, folders, turns: newTurns() }, hear))
       for (const [table, its] of Object.entries(asSurveyed(answer))) surveyed.set(table, its);
   };
   await look(SURVEYED.filter(laysOut));
   await look(SURVEYED.filter((each) => !laysOut(each)));
   const all = [...surveyed.values()];
-  const isWornOut = all.some((table) => table.isWornOut);
   const isKnown = folders.old !== undefined;
+  const isWornOut = isKnown && all.some((table) => table.isWornOut);
+  const canTell = isKnown && !isWornOut && all.every(({ changed }) => changed !== undefined);
   return {
-    ranges: isKnown && !isWornOut ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
-    sums:
-      isWornOut && isKnown ? undefined : Object.fromEntries(all.flatMap(({ sums }) => Object.entries(sums))),
+    ranges: canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
+    sums: isWornOut ? undefined : Object.fromEntries(all.flatMap(({ sums }) => Object.entries(sums))),
   };
 }
 
