@@ -1,4 +1,6 @@
 /** Builds that follow another one: they render only what changed, and the tree is the one that a fresh build gives. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { build } from '../../generator/build.js';
@@ -6,6 +8,7 @@ import type { Published } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
 import type { Progress } from '../../generator/progress.js';
 import { OPERATOR, effectsAt, published, quiet, run } from '../support/build.js';
+import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister } from '../support/register.js';
 import { hashes, lasting, readTree } from '../support/tree.js';
@@ -47,6 +50,7 @@ async function counted(
 /** Index, statistics and the 200 lists of the largest are rendered by each build. */
 const SUMMARIES = 202;
 const TIME = "'2026-11-20T07:00:00Z'";
+const LONG_AGO = "'2019-01-01T00:00:00Z'";
 const middle = (table: string): string => `(SELECT id FROM ${table} ORDER BY id LIMIT 1 OFFSET 40)`;
 
 /** What may become of a register, by what it is. */
@@ -65,12 +69,15 @@ const EDITS: Readonly<Record<string, string>> = {
   'records that are gone': `DELETE FROM items WHERE id IN (SELECT id FROM items ORDER BY id LIMIT 3 OFFSET 10)`,
   'a record that is withheld': `INSERT INTO withheld SELECT 'user', owner_id, ${TIME} FROM groups WHERE owner_id IS NOT NULL LIMIT 1`,
   'a record that is withheld no more': `DELETE FROM withheld`,
+  'a history longer than is read at once': `INSERT INTO group_member_readings
+    SELECT ${middle('groups')}, strftime('%Y-%m-%dT%H:%M:%SZ', '2024-01-01T00:00:00Z', '+' || (60 * a.value + b.value) || ' minutes'), a.value + b.value
+    FROM generate_series AS a, generate_series AS b WHERE true ON CONFLICT DO NOTHING`,
   'ids that move from one record to another': `UPDATE games SET id = -id WHERE id = ${middle('games')}; UPDATE games SET id = 3 WHERE id < 0`,
 };
 
 /** SQLite in Node has no generate_series. */
 const series = (sql: string): string =>
-  sql.replace(
+  sql.replaceAll(
     'generate_series',
     '(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 50) SELECT value FROM n)',
   );
@@ -94,6 +101,50 @@ describe('a build that follows another', () => {
     expect([again.changes.unchanged, again.rendered]).toEqual([again.files, SUMMARIES]);
   });
 
+  it('notices places that add up to the same, and so do their squares', async () => {
+    const name = (position: number): string =>
+      `INSERT INTO group_names VALUES (${middle('groups')}, ${position}, (SELECT name FROM groups WHERE id = ${middle('groups')}), NULL, ${LONG_AGO}, ${LONG_AGO});`;
+    changeRegister(
+      register,
+      `DELETE FROM group_names WHERE group_id = ${middle('groups')}; ${[1, 5, 6].map(name).join(' ')}`,
+    );
+    await counted(register, out);
+    changeRegister(
+      register,
+      `UPDATE group_names SET position = CASE position WHEN 1 THEN 2 WHEN 5 THEN 3 ELSE 7 END WHERE group_id = ${middle('groups')}`,
+    );
+    const { exports } = await counted(register, out);
+    expect(exports).toMatchObject({ group_names: { written: true }, usernames: { written: false } });
+    const fresh = path('fresh');
+    await published({ register, out: fresh });
+    expect(contentOf(out)).toEqual(contentOf(fresh));
+  });
+
+  it.each([
+    [
+      'many records came into one',
+      `INSERT INTO items (id, name, first_measured_at, measured_at, measurements)
+         SELECT ${middle('items')} + 50 * a.value + b.value, 'between', ${TIME}, ${TIME}, 1
+         FROM generate_series AS a, generate_series AS b WHERE a.value <= 6 ON CONFLICT DO NOTHING`,
+    ],
+    ['most are empty', `DELETE FROM items WHERE id NOT IN (SELECT id FROM items ORDER BY id LIMIT 40)`],
+  ])('lays blocks out anew when %s', async (_, sql) => {
+    const worn = path('worn.sqlite');
+    const tree = path('dist');
+    await writeSample({ file: worn, records: 700, seed: 8 });
+    await published({ register: worn, out: tree });
+    changeRegister(worn, series(sql));
+    await published({ register: worn, out: tree, acceptRemovals: true });
+    const fresh = path('fresh');
+    await published({ register: worn, out: fresh });
+    expect(contentOf(tree)).toEqual(contentOf(fresh));
+    // The next build renders everything, and those behind it what changed.
+    expect((await counted(worn, tree)).rendered).toBeGreaterThan(1000);
+    expect((await counted(worn, tree)).rendered).toBe(SUMMARIES);
+    changeRegister(worn, `UPDATE items SET favourites = 1 WHERE id = (SELECT max(id) FROM items)`);
+    expect((await counted(worn, tree)).rendered).toBeLessThan(SUMMARIES + 100);
+  });
+
   it('renders the block of what changed, and what tells of changes', async () => {
     const before = await counted(register, out);
     changeRegister(register, `UPDATE items SET price = 4242 WHERE id = ${middle('items')}`);
@@ -106,9 +157,33 @@ describe('a build that follows another', () => {
   });
 
   it('renders everything by another code, and finds it the same', async () => {
-    const { rendered, changes, files } = await counted(register, out, 'another');
+    const { rendered, changes, files, exports } = await counted(register, out, 'another');
     expect(rendered).toBeGreaterThan(1000);
     expect(changes.unchanged).toBe(files);
+    // Another code may write the same values in another way.
+    expect(Object.values(exports).map(({ written }) => written)).not.toContain(false);
+    // From then on it is known that they were made by this one.
+    const again = await counted(register, out, 'another');
+    expect(again.rendered).toBe(SUMMARIES);
+    expect(Object.values(again.exports).map(({ written }) => written)).not.toContain(true);
+  });
+
+  it('renders everything once where the ledger was lost', async () => {
+    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+    expect((await counted(register, out)).rendered).toBeGreaterThan(1000);
+    expect((await counted(register, out)).rendered).toBe(SUMMARIES);
+    expect((await snapshot(['verify', '--out', out])).code).toBe(0);
+  });
+
+  it('reports a register that lost its list of what is withheld', async () => {
+    const lacking = path('lacking.sqlite');
+    const tree = path('dist');
+    await writeSample({ file: lacking, records: 300, seed: 7 });
+    await published({ register: lacking, out: tree });
+    changeRegister(lacking, 'DROP TABLE withheld');
+    const refused = await run({ register: lacking, out: tree });
+    expect(refused.published).toBe(false);
+    expect(refused.report.findings).toMatchObject([{ table: 'withheld', column: '(the table)' }]);
   });
 
   it('refuses what breaks the contract with all that is to be told of it', async () => {
