@@ -38,6 +38,7 @@ export class ParquetEncoder {
   readonly #values: readonly Value[];
   readonly #bytes = new ByteWriter();
   readonly #writer: ParquetWriter;
+  readonly #texts = new Texts();
   #blocks: Block[] = [];
   #rows = 0;
   #characters = 0;
@@ -68,12 +69,13 @@ export class ParquetEncoder {
   #writeGroup(): Uint8Array {
     const columnData = this.#values.map(({ name, type }, index) => ({
       name,
-      ...stored(joined(this.#blocks.map(({ columns }) => columns[index] ?? [])), type),
+      ...stored(joined(this.#blocks.map(({ columns }) => columns[index] ?? [])), type, this.#texts),
       // Places of pages are of no use without their bounds, and would be kept for all groups to the end.
       offsetIndex: false,
     }));
     // Nothing to await: bytes are only gathered.
     void this.#writer.write({ columnData, rowGroupSize: this.#rows });
+    this.#texts.drop();
     this.#blocks = [];
     this.#rows = 0;
     this.#characters = 0;
@@ -102,7 +104,11 @@ const charactersIn = (cells: readonly Cell[]): number =>
 const joined = (lists: readonly (readonly Cell[])[]): Cell[] => new Array<Cell>().concat(...lists);
 
 /** The cells of a column as the library takes them, and how it is to write them. */
-function stored(cells: Cell[], type: ValueType): Pick<ColumnSource, 'data' | 'encoding' | 'codec'> {
+function stored(
+  cells: Cell[],
+  type: ValueType,
+  texts: Texts,
+): Pick<ColumnSource, 'data' | 'encoding' | 'codec'> {
   switch (TYPES[type]?.type) {
     case 'BOOLEAN':
       return { data: cells.map((cell) => (cell === null ? null : cell === 1)) };
@@ -113,7 +119,7 @@ function stored(cells: Cell[], type: ValueType): Pick<ColumnSource, 'data' | 'en
         ? { data: cells, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
         : { data: cells.map((cell) => (cell === null ? null : BigInt(cell))) };
     default:
-      return { data: type === 'text' ? encodedTexts(cells) : cells };
+      return { data: type === 'text' ? texts.encoded(cells) : cells };
   }
 }
 
@@ -123,14 +129,28 @@ const isSmall = (cell: Cell): boolean => cell === null || (typeof cell === 'numb
 const millisecondsIn = (cell: Cell): bigint | null =>
   cell === null ? null : BigInt(millisecondsOf(String(cell)));
 
-/** Texts in UTF-8, side by side in one buffer, which is faster than one for each. */
-function encodedTexts(cells: readonly Cell[]): (Uint8Array | null)[] {
-  const bytes = Buffer.allocUnsafeSlow(3 * charactersIn(cells));
-  let at = 0;
-  return cells.map((cell) => {
-    if (cell === null) return null;
-    const start = at;
-    at += bytes.write(String(cell), at);
-    return new Uint8Array(bytes.buffer, start, at - start);
-  });
+/** Turns texts into UTF-8, side by side in memory that is used again: faster than a piece of memory for each. */
+class Texts {
+  #bytes = Buffer.alloc(0);
+  #at = 0;
+
+  /** Valid until all are dropped. */
+  encoded(cells: readonly Cell[]): (Uint8Array | null)[] {
+    const most = 3 * charactersIn(cells);
+    if (this.#bytes.length - this.#at < most) {
+      this.#bytes = Buffer.allocUnsafeSlow(Math.max(most, 2 * this.#bytes.length));
+      this.#at = 0;
+    }
+    const bytes = this.#bytes;
+    return cells.map((cell) => {
+      if (cell === null) return null;
+      const start = this.#at;
+      this.#at += bytes.write(String(cell), start);
+      return new Uint8Array(bytes.buffer, start, this.#at - start);
+    });
+  }
+
+  drop(): void {
+    this.#at = 0;
+  }
 }
