@@ -6,7 +6,7 @@
  */
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 
 import { blocks } from '../../generator/exports/blocks.js';
 import { CsvEncoder } from '../../generator/exports/csv.js';
@@ -23,13 +23,9 @@ const YOUNG_MB = 8;
 const [, , mode, file = '', folder = '', ...names] = argv;
 
 if (isMainThread) {
-  const register = Register.open(file);
-  markWithheld(register);
-  const hidden = register.hidden();
   for (let started = 0; started < Math.min(THREADS, names.length); started += 1) {
     const thread = new Worker(fileURLToPath(import.meta.url), {
       argv: argv.slice(2),
-      workerData: hidden,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
     const next = (): void => thread.postMessage(names.shift());
@@ -37,9 +33,8 @@ if (isMainThread) {
     next();
   }
 } else {
-  // The main thread has it open.
   const register = Register.join(file);
-  register.hide(workerData);
+  markWithheld(register);
   parentPort?.on('message', (name: string | undefined) => {
     if (name === undefined) parentPort?.close();
     else parentPort?.postMessage(write(register, name));
