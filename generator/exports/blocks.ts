@@ -32,7 +32,8 @@ function stretches(register: Register, table: Export): Generator<Stretch, void, 
   const { resource, history } = table;
   const key = history?.key.name ?? 'id';
   const columns = [key, ...table.columns.flatMap(({ from }) => ('sql' in from ? [from.sql] : []))];
-  const [isKey] = register.integers(isKeyQuery(history?.table ?? resource.plural, key));
+  const keys = history === undefined ? [key] : [key, history.order.name];
+  const [isKey] = register.integers(isKeyQuery(history?.table ?? resource.plural, keys));
   return isKey === 1n ? pages(register, table, columns) : gathered(register, table, columns);
 }
 

@@ -2,7 +2,7 @@
 import { HistoryCursor } from '../register/history-cursor.js';
 import type { Register } from '../register/open.js';
 import { countsQuery, isKeyQuery, pageQuery, publishedValue } from '../register/sql.js';
-import type { Column, Entries, History, Resource } from '../resources/field.js';
+import type { Entries, History, Resource } from '../resources/field.js';
 import { cellsOf } from './cells.js';
 import type { Cell } from './cells.js';
 
@@ -17,51 +17,69 @@ export interface EntriesReader {
 
 /** The fastest way to read a history. */
 export function entriesReader(register: Register, resource: Resource, history: History): EntriesReader {
-  const [isKey] = register.integers(isKeyQuery(history.table, history.key.name));
-  const columns = history.fields.flatMap((field) => (field.is === 'column' ? [field.column] : []));
-  const arePlain =
-    columns.length === history.fields.length && columns.every(({ type }) => type !== 'boolean');
-  return isKey === 1n && arePlain
-    ? new PagedEntries(register, resource, history, columns)
+  const [isKey] = register.integers(isKeyQuery(history.table, [history.key.name, history.order.name]));
+  return isKey === 1n
+    ? new PagedEntries(register, resource, history)
     : new CursorEntries(register, resource, history);
 }
 
 /** From a table that finds rows by their key: the entries of many records at once, column by column. */
 class PagedEntries implements EntriesReader {
   readonly #names: readonly string[];
+  /** An entry with all its members: filling a copy is faster than adding them one by one. */
+  readonly #blank: Readonly<Record<string, Cell>>;
   readonly #page: (above: number, upTo: number) => readonly unknown[] | undefined;
+  /** Reads what the columns of a page don't say. */
+  readonly #rest: EntriesReader | undefined;
   #above = 0;
   #keys: readonly Cell[] = [];
-  #columns: readonly (readonly Cell[])[] = [];
+  #values: readonly (readonly Cell[])[] = [];
   #at = 0;
 
-  constructor(register: Register, resource: Resource, history: History, columns: readonly Column[]) {
-    this.#names = history.fields.map(({ name }) => name);
+  constructor(register: Register, resource: Resource, history: History) {
+    const columns = history.fields.flatMap((field) => (field.is === 'column' ? [field.column] : []));
+    const arePlain =
+      columns.length === history.fields.length && columns.every(({ type }) => type !== 'boolean');
+    const named = arePlain ? columns : [];
+    this.#names = named.map(({ name }) => name);
+    this.#blank = Object.fromEntries(this.#names.map((name) => [name, null]));
+    this.#rest = arePlain ? undefined : new CursorEntries(register, resource, history);
     this.#page = register.asked(
-      pageQuery(resource, history, [history.key.name, ...columns.map(publishedValue)]),
+      pageQuery(resource, history, [history.key.name, ...named.map(publishedValue)]),
     );
   }
 
   upTo(id: number): void {
-    const [keys = [], ...columns] = (this.#page(this.#above, id) ?? []).map(cellsOf);
+    const [keys = [], ...values] = (this.#page(this.#above, id) ?? []).map(cellsOf);
     this.#above = id;
     this.#keys = keys;
-    this.#columns = columns;
+    this.#values = values;
     this.#at = 0;
   }
 
   entriesOf(id: number): Entries {
     const keys = this.#keys;
     while (this.#at < keys.length && Number(keys[this.#at]) < id) this.#at += 1;
+    const start = this.#at;
+    while (keys[this.#at] === id) this.#at += 1;
+    const count = this.#at - start;
+    const rest = this.#rest;
+    if (rest !== undefined) {
+      return {
+        count,
+        get json() {
+          return rest.entriesOf(id).json;
+        },
+      };
+    }
     const list: Record<string, Cell>[] = [];
-    for (; keys[this.#at] === id; this.#at += 1) {
-      const entry: Record<string, Cell> = {};
-      for (const [index, name] of this.#names.entries())
-        entry[name] = this.#columns[index]?.[this.#at] ?? null;
+    for (let at = start; at < start + count; at += 1) {
+      const entry = { ...this.#blank };
+      for (const [index, name] of this.#names.entries()) entry[name] = this.#values[index]?.[at] ?? null;
       list.push(entry);
     }
     return {
-      count: list.length,
+      count,
       list,
       get json() {
         return JSON.stringify(list);
@@ -70,10 +88,10 @@ class PagedEntries implements EntriesReader {
   }
 
   close(): void {
+    this.#rest?.close();
     this.#keys = [];
   }
 }
-
 type Count = readonly [id: number, count: number];
 
 /** From anything else: in one pass, and as JSON only if something asks for more than how many there are. */

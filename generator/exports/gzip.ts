@@ -3,21 +3,19 @@ import { crc32 } from 'node:zlib';
 import { Deflate } from 'fflate';
 
 /**
- * Measured on the exports of a million records (386 MB): 2 compresses 44 MB/s to 31.2 %, 3 compresses 39 MB/s to
- * 30.0 %, 6 compresses 20 MB/s to 28.4 %.
+ * Measured on 5 MB of each export of a million records: 1 compresses 53 MB/s to 32.9 %, 2 compresses 48 MB/s to 31.2 %,
+ * 3 compresses 39 MB/s to 30.0 %, 6 compresses 24 MB/s to 28.5 %.
  */
-const LEVEL = 3;
+const LEVEL = 2;
 
 /** A hash table of 64 KiB, which the processor keeps close; left to itself the library takes 2 MiB, and half as long again. */
 const MEMORY = 3;
 
-/** What is compressed at once: 64 KiB, twice the window of DEFLATE. */
-const PIECE_BYTES = 64 * 1024;
+/** What is compressed at once: 256 KiB take a tenth less time than 64. */
+const PIECE_BYTES = 256 * 1024;
 
 /** Section 2.3: magic number, DEFLATE, no flags, no time, no extra flags, unknown operating system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
-
-const NOTHING = new Uint8Array();
 
 /**
  * Compresses what is written, piece by piece. DEFLATE is made by a library of JavaScript: zlib gives other bytes with
@@ -26,6 +24,9 @@ const NOTHING = new Uint8Array();
 export class GzipEncoder {
   readonly #deflate: Deflate;
   readonly #put: (bytes: Uint8Array) => void;
+  /** What waits to be compressed: pieces have one size, however they are written. */
+  readonly #piece = new Uint8Array(PIECE_BYTES);
+  #filled = 0;
   #checkSum = 0;
   #bytes = 0;
 
@@ -39,13 +40,22 @@ export class GzipEncoder {
   write(bytes: Uint8Array): void {
     this.#checkSum = crc32(bytes, this.#checkSum);
     this.#bytes += bytes.length;
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      this.#deflate.push(bytes.subarray(at, at + PIECE_BYTES));
+    for (let at = 0; at < bytes.length;) {
+      const part = bytes.subarray(at, at + PIECE_BYTES - this.#filled);
+      this.#piece.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+      if (this.#filled === PIECE_BYTES) this.#compress(false);
     }
   }
 
+  #compress(isLast: boolean): void {
+    this.#deflate.push(this.#piece.subarray(0, this.#filled), isLast);
+    this.#filled = 0;
+  }
+
   finish(): void {
-    this.#deflate.push(NOTHING, true);
+    this.#compress(true);
     const trailer = Buffer.alloc(8);
     trailer.writeUInt32LE(this.#checkSum, 0);
     // Modulo 2^32, as the format wants it.

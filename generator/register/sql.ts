@@ -147,38 +147,45 @@ export function partsOf(fields: readonly Field[], table: readonly Route[]): Part
   return parts;
 }
 
-/**
- * Condition of a page: keys above the first parameter, up to the second. Only for tables that find rows by this key;
- * others would be read as a whole for each page.
- */
-const inPage = (key: string): string => ` AND ${name(key)} > ? AND ${name(key)} <= ?`;
-
 /** The published rows of a history in order, with its neighbours' columns where a computed field needs them. */
-function historyRows(kind: Kind, history: History, scope: Scope, page = ''): string {
+function historyRows(kind: Kind, history: History, scope: Scope, page?: string): string {
   const key = name(history.key.name);
   const order = name(history.order.name);
   const columns = new Set(
     [history.key, history.order, ...columnsOf(history.fields)].map((c) => name(c.name)),
   );
-  // Looking at the neighbours triples the cost of a row, so only histories that need it pay.
-  const neighbours = Object.entries(NEIGHBOURS)
+  // Looking at the neighbours multiplies the cost of a row, so only histories that need it pay.
+  const neighbours = Object.entries(page === undefined ? IN_WINDOW : besides(name(history.table), key, order))
     .filter(([column]) =>
       history.fields.some((field) => field.is === 'computed' && field.sql.includes(column)),
     )
     .map(([column, sql]) => `, ${sql} AS ${column}`)
     .join('');
-  const window = neighbours === '' ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
+  const window =
+    neighbours === '' || page !== undefined ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
   return (
-    `SELECT ${[...columns].join(', ')}${neighbours} FROM ${rowsIn(scope, kind, history.table, history.key.name)}` +
-    ` WHERE ${isPublished(kind, history.key.name)}${page} ${window} ORDER BY ${key}, ${order}`
+    `SELECT ${[...columns].join(', ')}${neighbours}` +
+    ` FROM ${rowsIn(scope, kind, history.table, history.key.name)} AS entry` +
+    ` WHERE ${page ?? isPublished(kind, history.key.name)} ${window} ORDER BY ${key}, ${order}`
   );
 }
 
 /** What computed fields of a history may ask of the entries beside theirs (see `History`). */
-const NEIGHBOURS = {
+type Neighbours = Readonly<Record<'previous_last' | 'is_last', string>>;
+
+const IN_WINDOW: Neighbours = {
   previous_last: 'lag(last_measured_at) OVER w',
   is_last: 'lead(1, 1, 0) OVER w = 0',
-} as const;
+};
+
+/** The same, looked up by the key: half the cost of the window, but only where the table is ordered like that. */
+function besides(table: string, key: string, order: string): Neighbours {
+  const others = `FROM ${table} AS other WHERE other.${key} = entry.${key} AND other.${order}`;
+  return {
+    previous_last: `(SELECT last_measured_at ${others} < entry.${order} ORDER BY other.${order} DESC LIMIT 1)`,
+    is_last: `NOT EXISTS (SELECT 1 ${others} > entry.${order})`,
+  };
+}
 
 /**
  * A history as rows of (record id, number of entries, JSON list), in order of the id, so that one merge pass
@@ -193,8 +200,12 @@ export function historyQuery(kind: Kind, history: History, scope: Scope): string
 }
 
 /** A history's entries one by one, in order of the id and of the history. */
-export const entriesQuery = (kind: Kind, history: History, columns: readonly string[], page = ''): string =>
-  `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all', page)})`;
+export const entriesQuery = (
+  kind: Kind,
+  history: History,
+  columns: readonly string[],
+  page?: string,
+): string => `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all', page)})`;
 
 /** How many entries of a history each record has, in order of the id. */
 export const countsQuery = (kind: Kind, { table, key }: History): string =>
@@ -206,38 +217,57 @@ export const recordsQuery = (
   { kind, plural }: Resource,
   columns: readonly string[],
   scope: Scope = 'all',
-  page = '',
+  condition = isPublished(kind),
 ): string =>
-  `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${isPublished(kind)}${page}` +
+  `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${condition}` +
   // Ranges come in their order, so only what is within one is left to sort.
   ` ORDER BY ${scope === 'all' ? 'id' : '_low, id'}`;
 
+/** What a page has: keys above the first parameter, up to the second. */
+const PAGE = 'WITH _page (above, up_to) AS (SELECT ?, ?)';
+
+/** Condition that a key is within a page, as of a table that finds rows by it. */
+const inPage = (key: string): string =>
+  `${name(key)} > (SELECT above FROM _page) AND ${name(key)} <= (SELECT up_to FROM _page)`;
+
+/** Condition that nothing of a page is left out: mostly it spares a look at each of its rows. */
+const isWhole = (kind: Kind): string =>
+  `NOT EXISTS (SELECT 1 FROM temp._excluded WHERE kind = ${literal(kind)} AND ${inPage('id')})`;
+
 /**
  * A page of records, or of a history's entries, as one row: each column as a JSON list, in order of the key. SQLite
- * writes such lists, and JavaScript reads them, twice as fast as rows come one by one. Parameters: see `inPage`.
+ * writes such lists, and JavaScript reads them, twice as fast as rows come one by one. Only for tables that find rows
+ * by their key (`isKeyQuery`); others would be read as a whole for each page. Parameters: see `PAGE`.
  */
 export function pageQuery(
   resource: Resource,
   history: History | undefined,
   columns: readonly string[],
 ): string {
+  const { kind } = resource;
+  const key = history?.key.name ?? 'id';
+  const page = `${inPage(key)} AND (${isWhole(kind)} OR ${isPublished(kind, key)})`;
   const named = columns.map((sql, index) => `${sql} AS c${index}`);
   const rows =
     history === undefined
-      ? recordsQuery(resource, named, 'all', inPage('id'))
-      : entriesQuery(resource.kind, history, named, inPage(history.key.name));
-  return `SELECT ${columns.map((_, index) => `json_group_array(c${index})`).join(', ')} FROM (${rows})`;
+      ? recordsQuery(resource, named, 'all', page)
+      : entriesQuery(kind, history, named, page);
+  return `${PAGE} SELECT ${columns.map((_, index) => `json_group_array(c${index})`).join(', ')} FROM (${rows})`;
 }
 
 /** The key of a page's last row. Parameters: the key that the page before ended with, how many rows to pass over. */
 export function pageEndQuery({ kind, plural }: Resource, history: History | undefined): string {
   const key = history?.key.name ?? 'id';
+  const end = (condition: string): string =>
+    `(SELECT ${name(key)} FROM ${name(history?.table ?? plural)} WHERE ${condition}` +
+    ` AND ${name(key)} > (SELECT above FROM _from) ORDER BY ${name(key)} LIMIT 1 OFFSET (SELECT passed FROM _from))`;
   return (
-    `SELECT ${name(key)} FROM ${name(history?.table ?? plural)} WHERE ${isPublished(kind, key)}` +
-    ` AND ${name(key)} > ? ORDER BY ${name(key)} LIMIT 1 OFFSET ?`
+    `WITH _from (above, passed) AS (SELECT ?, ?), _page (above, up_to) AS (SELECT above, ${end('true')} FROM _from)` +
+    ` SELECT CASE WHEN ${isWhole(kind)} THEN up_to ELSE ${end(isPublished(kind, key))} END FROM _page`
   );
 }
 
-/** Whether rows are found by a key: 1 where it is, or begins, the primary key of a table; a view has none. */
-export const isKeyQuery = (table: string, key: string): string =>
-  `SELECT count(*) FROM pragma_table_info(${literal(table)}) WHERE name = ${literal(key)} AND pk = 1`;
+/** Whether rows are found by some columns: 1 where these are, or begin, the primary key of a table; a view has none. */
+export const isKeyQuery = (table: string, columns: readonly string[]): string =>
+  `SELECT count(*) = ${columns.length} FROM pragma_table_info(${literal(table)})` +
+  ` WHERE (name, pk) IN (VALUES ${columns.map((column, index) => `(${literal(column)}, ${index + 1})`).join(', ')})`;

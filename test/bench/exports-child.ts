@@ -1,9 +1,12 @@
 /**
- * Exports as a process to be measured: all rows of some tables, as CSV that is thrown away, or in every format.
+ * Exports as a process to be measured: all rows of some tables, as CSV that is thrown away, or in every format. As in
+ * a build, two threads write them, and each takes the next table when it is done with one: the costly ones come first.
  *
  *     node build/test/bench/exports-child.js csv|everything REGISTER FOLDER TABLE...
  */
 import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 
 import { blocks } from '../../generator/exports/blocks.js';
 import { CsvEncoder } from '../../generator/exports/csv.js';
@@ -12,15 +15,42 @@ import { writeExport } from '../../generator/exports/write.js';
 import { Register } from '../../generator/register/open.js';
 import { markWithheld } from '../../generator/register/published.js';
 
+const THREADS = 2;
+
+/** As the threads of a build have it. */
+const YOUNG_MB = 8;
+
 const [, , mode, file = '', folder = '', ...names] = argv;
-const register = Register.open(file);
-markWithheld(register);
-for (const table of EXPORTS.filter(({ name }) => names.includes(name))) {
+
+if (isMainThread) {
+  for (let started = 0; started < Math.min(THREADS, names.length); started += 1) {
+    const thread = new Worker(fileURLToPath(import.meta.url), {
+      argv: argv.slice(2),
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    const next = (): void => thread.postMessage(names.shift());
+    thread.on('message', next);
+    next();
+  }
+} else {
+  const register = Register.join(file);
+  markWithheld(register);
+  parentPort?.on('message', (name: string | undefined) => {
+    if (name === undefined) parentPort?.close();
+    else parentPort?.postMessage(write(register, name));
+  });
+}
+
+/** @returns how many rows there were */
+function write(register: Register, name: string): number {
+  const table = EXPORTS.find((candidate) => candidate.name === name);
+  if (table === undefined) throw new TypeError(`no export is named "${name}"`);
+  let rows = 0;
   if (mode === 'csv') {
     const csv = new CsvEncoder(table.columns.map(({ value }) => value));
-    for (const block of blocks(register, table)) csv.lines(block);
+    for (const block of blocks(register, table)) rows += csv.lines(block).length > 0 ? block.rows : 0;
   } else {
-    const writing = writeExport(register, table, folder);
-    while (writing.next().done !== true);
+    for (const written of writeExport(register, table, folder)) rows += written;
   }
+  return rows;
 }

@@ -69,6 +69,15 @@ describe('the files of all exports', () => {
     adapt(file);
     const fromViews = written(file, path('views'));
     expect(fromViews).toEqual(fromTables);
+    // A table that finds records by their key, and not the entries of one by their order.
+    changeRegister(
+      file,
+      `DROP VIEW usernames;
+       CREATE TABLE usernames (user_id INTEGER, position INTEGER, username TEXT, changed_at TEXT,
+         first_measured_at TEXT, last_measured_at TEXT, PRIMARY KEY (user_id, username, position)) WITHOUT ROWID;
+       INSERT INTO usernames SELECT user_id, position, username, changed_at, first_measured_at, last_measured_at FROM _usernames;`,
+    );
+    expect(written(file, path('ordered otherwise'))).toEqual(fromTables);
     expect([...fromTables.keys()].some((name) => / [1-9]\d{4,} rows/.test(name))).toBe(true);
     // And nothing is left out at the end of a page.
     const lines = readFileSync(join(folder, 'downloads/usernames.csv'), 'utf8').match(/\r\n/g)?.length;
