@@ -1,17 +1,19 @@
 /** Histories read beside the records they belong to, for what is computed from them. */
 import { HistoryCursor } from '../register/history-cursor.js';
 import type { Register } from '../register/open.js';
-import { countsQuery, isKeyQuery, pageQuery, publishedValue } from '../register/sql.js';
+import { countsQuery, isKeyQuery, pageEndQuery, pageQuery, publishedValue } from '../register/sql.js';
+import { MAX_INTEGER } from '../resources/field.js';
 import type { Entries, History, Resource } from '../resources/field.js';
 import { cellsOf } from './cells.js';
 import type { Cell } from './cells.js';
+
+/** Entries that are read at once, and the rest of those of the last one's record. */
+const PAGE_ENTRIES = 4096;
 
 /** Hands out the entries of records, whose ids must come in ascending order. */
 export interface EntriesReader {
   /** To be looked at before the next are asked for. */
   entriesOf(id: number): Entries;
-  /** Tells that the next records asked for are those up to an id, so that their entries may be read at once. */
-  upTo(id: number): void;
   close(): void;
 }
 
@@ -28,6 +30,7 @@ class PagedEntries implements EntriesReader {
   readonly #names: readonly string[];
   /** An entry with all its members: filling a copy is faster than adding them one by one. */
   readonly #blank: Readonly<Record<string, Cell>>;
+  readonly #endOfPage: (above: number, passed: number) => readonly unknown[] | undefined;
   readonly #page: (above: number, upTo: number) => readonly unknown[] | undefined;
   /** Reads what the columns of a page don't say. */
   readonly #rest: EntriesReader | undefined;
@@ -44,20 +47,26 @@ class PagedEntries implements EntriesReader {
     this.#names = named.map(({ name }) => name);
     this.#blank = Object.fromEntries(this.#names.map((name) => [name, null]));
     this.#rest = arePlain ? undefined : new CursorEntries(register, resource, history);
+    this.#endOfPage = register.asked(pageEndQuery(resource, history));
     this.#page = register.asked(
       pageQuery(resource, history, [history.key.name, ...named.map(publishedValue)]),
     );
   }
 
-  upTo(id: number): void {
-    const [keys = [], ...values] = (this.#page(this.#above, id) ?? []).map(cellsOf);
-    this.#above = id;
-    this.#keys = keys;
-    this.#values = values;
-    this.#at = 0;
+  /** Goes on to the page that has the entries of a record, if any has: a page has all of a record. */
+  #turnTo(id: number): void {
+    while (this.#above < id) {
+      const end = Number(this.#endOfPage(this.#above, PAGE_ENTRIES - 1)?.[0] ?? MAX_INTEGER);
+      const [keys = [], ...values] = (this.#page(this.#above, end) ?? []).map(cellsOf);
+      this.#above = end;
+      this.#keys = keys;
+      this.#values = values;
+      this.#at = 0;
+    }
   }
 
   entriesOf(id: number): Entries {
+    this.#turnTo(id);
     const keys = this.#keys;
     while (this.#at < keys.length && Number(keys[this.#at]) < id) this.#at += 1;
     const start = this.#at;
@@ -92,6 +101,7 @@ class PagedEntries implements EntriesReader {
     this.#keys = [];
   }
 }
+
 type Count = readonly [id: number, count: number];
 
 /** From anything else: in one pass, and as JSON only if something asks for more than how many there are. */
@@ -105,10 +115,6 @@ class CursorEntries implements EntriesReader {
   constructor(register: Register, { kind }: Resource, history: History) {
     this.#openLists = () => new HistoryCursor(register, kind, history);
     this.#openCounts = () => register.rows<Count>(countsQuery(kind, history));
-  }
-
-  upTo(): void {
-    // Cursors go on by themselves.
   }
 
   entriesOf(id: number): Entries {

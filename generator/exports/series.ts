@@ -34,7 +34,6 @@ export class SeriesColumns {
         computed.set(field, values);
         return { field, values };
       });
-      reader.upTo(Number(ids.at(-1)));
       for (const id of ids) {
         const entries = reader.entriesOf(Number(id));
         for (const { field, values } of own) values.push(field.compute(entries));

@@ -1,6 +1,6 @@
 /** A thread with a connection of its own to the register, as the main thread sees it. */
 import { Worker } from 'node:worker_threads';
-import { Failure } from '../errors.js';
+import { Failure, codeOf } from '../errors.js';
 import type { Hidden } from '../register/open.js';
 import type { IdRange } from '../register/sql.js';
 import type { Renewable } from '../register/together.js';
@@ -39,7 +39,7 @@ export class Thread implements Renewable {
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
     this.#worker.on('message', (message: unknown) => this.#receive(message));
-    this.#worker.on('error', (error) => this.#fail(error));
+    this.#worker.on('error', (error) => this.#fail(asThreadFailure(error)));
     this.#worker.on('exit', () => this.#fail(new TypeError('a thread ended')));
     this.opened = this.#answered(ignore);
     // Whoever waits for it is told.
@@ -90,4 +90,10 @@ export class Thread implements Renewable {
     this.#failure ??= error;
     for (const { reject } of this.#asked.splice(0)) reject(this.#failure);
   }
+}
+
+/** A heap that is full ends a thread: the machine, or a limit that Node was given, has too little memory for it. */
+function asThreadFailure(error: unknown): unknown {
+  if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+  return Failure.environment('a thread has run out of memory (see --max-old-space-size of node)');
 }
