@@ -19,10 +19,10 @@ export interface Coding {
 /** Measured on lists of 16 kB: brotli at 6 is smaller than gzip at 9, in half the time; at 9 it takes thirty times as long. */
 const BROTLI_QUALITY = 6;
 /**
- * The window of documents up to 64 KiB, as a power of 2: measured on 400 of 5 kB, brotli then takes a quarter of the
- * time for 0.4 % more bytes, and no megabytes of tables in each of Node's threads.
+ * A window of 64 KiB, as a power of 2, instead of 4 MiB: brotli then takes a quarter of the time for small documents,
+ * and no megabytes of tables in each of Node's threads. Lists and archives of any length come out 0.5 % larger.
  */
-const SMALL_WINDOW = 16;
+const BROTLI_WINDOW = 16;
 const GZIP_LEVEL = 9;
 
 const inGzip: (content: Uint8Array, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
@@ -42,7 +42,7 @@ export const CODINGS: readonly Coding[] = [
           [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
           [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
           [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
-          ...(content.length <= 2 ** SMALL_WINDOW && { [constants.BROTLI_PARAM_LGWIN]: SMALL_WINDOW }),
+          [constants.BROTLI_PARAM_LGWIN]: BROTLI_WINDOW,
         },
       }),
     decode: (content) => brotliDecompressSync(content),

@@ -176,13 +176,30 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
   };
 }
 
-/** The same register after one reading more of every hundredth record. */
+/** The same register after every hundredth record was measured once more, an hour after all others. */
 function changedCopy(register: string, file: string): string {
   copyFileSync(register, file);
   const database = new Database(file);
   try {
-    for (const table of ['groups', 'users', 'games', 'items'])
-      database.exec(`UPDATE "${table}" SET measurements = measurements + 1 WHERE id % 100 = 7`);
+    const tables = ['groups', 'users', 'games', 'items'];
+    const newest = tables.map((table) => `SELECT max(measured_at) AS at FROM "${table}"`).join(' UNION ALL ');
+    const hourLater = database
+      .prepare<[], string>(`SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(at), '+1 hour') FROM (${newest})`)
+      .pluck()
+      .get();
+    for (const table of tables)
+      database
+        .prepare(`UPDATE "${table}" SET measurements = measurements + 1, measured_at = ? WHERE id % 100 = 7`)
+        .run(hourLater);
+    database
+      .prepare('UPDATE groups SET member_count = member_count + 1 WHERE measured_at = ?')
+      .run(hourLater);
+    database
+      .prepare(
+        'INSERT INTO group_member_readings SELECT id, measured_at, member_count FROM groups' +
+          ' WHERE measured_at = ? AND member_count IS NOT NULL',
+      )
+      .run(hourLater);
   } finally {
     database.close();
   }
