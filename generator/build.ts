@@ -198,30 +198,30 @@ const COMPRESSING_AT_ONCE = 16;
 
 async function renderAll(
   work: Work,
-  { ranges, made, folders, survey }: Examined,
+  { changed, made, folders, survey }: Examined,
   { progress }: Effects,
 ): Promise<readonly Exported[]> {
   const { register, pool, config, overview, publisher } = work;
   await pool.hide(register.hidden());
-  const exports = new Exports(pool, publisher);
+  const exports = new Exports(pool, publisher, changed?.tables);
   const renderer = new Renderer(pool);
-  if (ranges === undefined || ranges.length > 0) {
+  if (changed === undefined || changed.ranges.length > 0) {
     const { operator, layout } = config;
-    const scope = ranges === undefined ? 'all' : 'changed';
+    const scope = changed === undefined ? 'all' : 'changed';
     const rendering = { scope, imprint: operator, asOf: overview.asOf, layout } as const;
     for (const part of PARTS) renderer.begin(part, rendering, folders);
   }
-  if (publisher.isFirst) exports.begin();
+  if (publisher.isFirst) exports.beginAll();
   const surveying = survey();
   // Thrown when it is waited for.
   surveying.catch(() => undefined);
   const samples = new Samples(work);
-  progress.start('rendering', expectedFiles(overview, ranges && register), 'files');
+  progress.start('rendering', expectedFiles(overview, changed && register), 'files');
   for (const { route, key, body } of samples.watch(summaries(work))) {
     publisher.put(route, key, body);
     await progress.advance(1);
   }
-  if (ranges !== undefined) keepUnchanged(publisher, ranges);
+  if (changed !== undefined) keepUnchanged(publisher, changed.ranges);
   for await (const batch of renderer.batches()) {
     take(batch, publisher, exports);
     await publisher.settled(COMPRESSING_AT_ONCE);
@@ -241,7 +241,7 @@ async function renderAll(
 function take({ documents }: Batch, publisher: Publisher, exports: Exports): void {
   for (const { route, key, body, hash } of documents) {
     if (body.length === 0) publisher.carry(route, key);
-    else if (publisher.putHashed(route, key, body, hash)) exports.changed(route);
+    else if (publisher.putHashed(route, key, body, hash)) exports.noteChanged(route);
   }
 }
 

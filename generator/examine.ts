@@ -16,11 +16,19 @@ import { NOT_SURVEYED, isSurveyable, survey } from './rendering/survey.js';
 import type { Surveyed } from './rendering/survey.js';
 import type { Pool } from './threads/pool.js';
 
+/** What changed since the last snapshot. */
+export interface Changed {
+  /** The ids of the records concerned, and some beside. */
+  readonly ranges: readonly IdRange[];
+  /** The tables concerned. */
+  readonly tables: ReadonlySet<string>;
+}
+
 /** What is known of the register before anything is rendered. */
 export interface Examined {
   readonly report: CheckReport;
-  /** The ids to render; undefined for all. */
-  readonly ranges: readonly IdRange[] | undefined;
+  /** What changed since the last snapshot; undefined where that is not known, and all is rendered. */
+  readonly changed: Changed | undefined;
   /** What all documents are made of, beside the rows. */
   readonly made: Made;
   readonly folders: Folders;
@@ -57,7 +65,7 @@ export async function examine(
   const checking = isKnown ? undefined : check(register, progress, skipInvalid, 'all', lookIn(pool));
   checking?.catch(() => undefined);
   const measured = canSurvey ? attempted(() => measure(register)) : undefined;
-  const { ranges } = (await surveying) ?? NOT_SURVEYED;
+  const { ranges, tables } = (await surveying) ?? NOT_SURVEYED;
   register.scope('changed', ranges ?? []);
   await pool.scope(ranges ?? []);
   const scope = ranges === undefined ? 'all' : 'changed';
@@ -69,7 +77,7 @@ export async function examine(
   if (!canSurvey && isPublishable(report, skipInvalid)) markWithheld(register);
   return {
     report,
-    ranges: isPartial ? ranges : undefined,
+    changed: isPartial ? { ranges, tables } : undefined,
     made,
     folders,
     // Records that are left out are not measured.

@@ -40,23 +40,39 @@ export const makings = (overview: Overview, code: string): Makings =>
 export class Exports {
   readonly #pool: Pool<Job>;
   readonly #publisher: Publisher;
+  readonly #changed: ReadonlySet<string> | undefined;
   readonly #due = new Map<Export, Promise<Written>>();
   /** Written so far, in all exports. */
   #rows = 0;
 
-  constructor(pool: Pool<Job>, publisher: Publisher) {
+  /**
+   * Begins to write what is known to have changed.
+   * @param changed the tables of the register in which something changed, where that is known
+   */
+  constructor(pool: Pool<Job>, publisher: Publisher, changed?: ReadonlySet<string>) {
     this.#pool = pool;
     this.#publisher = publisher;
+    this.#changed = changed;
+    for (const table of EXPORTS)
+      if (changed !== undefined && this.#differs(table, changed)) this.#begin(table);
   }
 
   /** Nothing is published yet, so all are written. */
-  begin(): void {
+  beginAll(): void {
     for (const table of EXPORTS) this.#begin(table);
   }
 
-  /** A document of this route is new or changed, so what says the same is written anew. */
-  changed(route: string): void {
+  /** A document of this route is new or changed, and with it what says the same, unless more is known of that. */
+  noteChanged(route: string): void {
+    if (this.#changed !== undefined) return;
     for (const table of EXPORTS) if (table.route === route) this.#begin(table);
+  }
+
+  /** By the tables it is made of, where these are known, else by the documents that say the same. */
+  #differs(table: Export, changed = this.#changed): boolean {
+    return changed === undefined
+      ? this.#publisher.differs(table.route)
+      : tablesOf(table).some((name) => changed.has(name));
   }
 
   #begin(table: Export): void {
@@ -75,7 +91,7 @@ export class Exports {
   async finish(overview: Overview, progress: Progress): Promise<Exported[]> {
     for (const table of EXPORTS) {
       const isWhole = filesOf(table, (route) => this.#publisher.published(route)) !== undefined;
-      if (!isWhole || this.#publisher.differs(table.route)) this.#begin(table);
+      if (!isWhole || this.#differs(table)) this.#begin(table);
     }
     if (this.#due.size > 0) await this.#wait(overview, progress);
     const exported: Exported[] = [];
@@ -120,6 +136,10 @@ function filesOf(
   );
   return csv && gzip && parquet && { csv, 'csv.gz': gzip, parquet };
 }
+
+/** The tables of the register that an export is made of: its own, and the histories of which something is computed. */
+const tablesOf = ({ name, resource, history }: Export): readonly string[] =>
+  history === undefined ? [name, ...resource.histories.map(({ table }) => table)] : [name];
 
 /** How many rows an export has. */
 function rowsOf(table: Export, overview: Overview): number {

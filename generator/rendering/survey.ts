@@ -35,12 +35,14 @@ export interface SurveyedTable {
 export interface Surveyed {
   /** The ids of the blocks that changed, ascending within a kind; undefined where all has to be looked at. */
   readonly ranges: readonly IdRange[] | undefined;
+  /** The tables in which something changed. */
+  readonly tables: ReadonlySet<string>;
   /** The checksums of the files that the next build can compare with; undefined where it can't. */
   readonly sums: Readonly<Record<string, string>> | undefined;
 }
 
 /** A register of which nothing is known. */
-export const NOT_SURVEYED: Surveyed = { ranges: undefined, sums: undefined };
+export const NOT_SURVEYED: Surveyed = { ranges: undefined, tables: new Set(), sums: undefined };
 
 const SURVEYED: readonly (readonly [Resource, Table])[] = RESOURCES.flatMap((resource) =>
   tablesOf(resource).map((table) => [resource, table] as const),
@@ -162,6 +164,7 @@ async function surveyAll(pool: Pool<Job>, folders: Folders, hear: Hear): Promise
   const canTell = isKnown && !isWornOut && all.every(({ changed }) => changed !== undefined);
   return {
     ranges: canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
+    tables: new Set([...surveyed].filter(([, { changed }]) => changed?.length !== 0).map(([name]) => name)),
     sums: isWornOut ? undefined : Object.fromEntries(all.flatMap(({ sums }) => Object.entries(sums))),
   };
 }
