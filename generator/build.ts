@@ -194,7 +194,7 @@ interface Work extends Sources, Readers {
 }
 
 /** Files that may be waiting to be compressed. */
-const COMPRESSING_AT_ONCE = 16;
+const COMPRESSING_AT_ONCE = 4;
 
 async function renderAll(
   work: Work,

@@ -260,18 +260,23 @@ describe('stop', () => {
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
     let received = 0;
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    const ended = new Promise((end) => {
+      socket.once('end', end);
+    });
     await new Promise((heard) => {
       socket.once('data', heard);
     });
     socket.pause();
-    socket.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-    });
     const stopped = stop(5_000);
     await pause(200);
     socket.resume();
     expect(await stopped).toBe(true);
-    expect(received).toBeGreaterThan(large.length - 100_000);
+    // The last of it may still be in the system's buffers when the server is done.
+    await ended;
+    expect(received).toBeGreaterThan(large.length);
   });
 
   it('cuts what takes longer than its bound', async () => {
