@@ -51,14 +51,6 @@ export const generatorSuite: Suite = {
       target: 1,
       better: 'lower',
     },
-    {
-      name: '1 % changed, without the time that was spent on the bulk downloads alone',
-      unit: 's',
-      ours: 'changed/documents',
-      peer: 'changed/bound',
-      target: 1,
-      better: 'lower',
-    },
     ...(['url', 'unchanged', 'changed'] as const).map((build): Figure => ({
       name: `peak memory (${build === 'url' ? 'first build' : build}), against its bound`,
       unit: 'MB',
@@ -85,8 +77,6 @@ interface Built {
   readonly memory: number;
   /** Files that were added, changed or removed. */
   readonly touched: number;
-  /** How long it waited for the bulk downloads, everything else being done. */
-  readonly exporting: number;
 }
 
 async function build(register: string, out: string, layout: Layout): Promise<Built> {
@@ -101,13 +91,12 @@ async function build(register: string, out: string, layout: Layout): Promise<Bui
     '--json',
     '--accept-removals',
   ];
-  const { stdout, stderr } = await run(process.execPath, [compiled('generator/cli.js'), ...args]);
+  const { stdout } = await run(process.execPath, [compiled('generator/cli.js'), ...args]);
   const { seconds, peakMemoryBytes, changes } = built.parse(JSON.parse(stdout));
   return {
     seconds,
     memory: peakMemoryBytes / 1e6,
     touched: changes.added + changes.changed + changes.removed,
-    exporting: Number(/^exporting: .* in ([\d.]+) s$/m.exec(stderr)?.[1] ?? 0),
   };
 }
 
@@ -155,8 +144,7 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
     await run('sync', ['-f', folder]);
     const result = await build(current, kept, 'url');
     const bound = LOOKING * shellSeconds + result.touched * CHANGED_FILE_S;
-    const documents = result.seconds - result.exporting;
-    return { ...sampleOf(result), bound, documents, touched: result.touched };
+    return { ...sampleOf(result), bound, touched: result.touched };
   };
   return {
     contenders: [
