@@ -4,7 +4,7 @@ import { follow } from '../progress.js';
 import { isObject } from '../threads/messages.js';
 import type { Pool } from '../threads/pool.js';
 import type { Say } from '../threads/serve.js';
-import { newTurns, taken } from '../threads/turns.js';
+import { newTurns, performed } from '../threads/turns.js';
 import type { Turns } from '../threads/turns.js';
 import { steps, take } from './check.js';
 import type { Found, Look } from './check.js';
@@ -27,7 +27,7 @@ export function lookFor(
   { scope, turns }: { readonly scope: Scope; readonly turns: Turns },
   say: Say,
 ): readonly (readonly [number, Found])[] {
-  return [...taken(turns, [...steps(scope).entries()])].map(([index, step]) => {
+  return performed(turns, [...steps(scope).entries()], ([index, step]) => {
     const found = take(register, step);
     say({ step: index });
     return [index, found];

@@ -13,7 +13,7 @@ import type { Table } from '../resources/index.js';
 import type { Job } from '../jobs.js';
 import type { Pool } from '../threads/pool.js';
 import type { Say } from '../threads/serve.js';
-import { newTurns, taken } from '../threads/turns.js';
+import { newTurns, performed } from '../threads/turns.js';
 import type { Hear } from '../threads/thread.js';
 import type { Turns } from '../threads/turns.js';
 import { asSurveyed } from './messages.js';
@@ -93,7 +93,7 @@ export function surveyTables(
   say: Say,
 ): Readonly<Record<string, SurveyedTable>> {
   const known = SURVEYED.filter(([, { name }]) => job.tables.includes(name));
-  const surveyed = [...taken(job.turns, known)].map((each) => {
+  const surveyed = performed(job.turns, known, (each) => {
     const [, { name }] = each;
     const its = surveyTable(register, each, job.folders);
     say({ table: name });

@@ -8,10 +8,16 @@ export const newTurns = (): Turns => new Int32Array(new SharedArrayBuffer(Int32A
 export const isTurns = (value: unknown): value is Turns =>
   value instanceof Int32Array && value.buffer instanceof SharedArrayBuffer;
 
-/** The pieces that are this thread's, each taken when the one before is done. */
-export function* taken<Piece>(turns: Turns, pieces: readonly Piece[]): Generator<Piece, void, undefined> {
+/** Performs those pieces that are this thread's: it takes the next only when it is done with the one before. */
+export function performed<Piece, Result>(
+  turns: Turns,
+  pieces: readonly Piece[],
+  perform: (piece: Piece) => Result,
+): readonly Result[] {
+  const results: Result[] = [];
   for (let at = Atomics.add(turns, 0, 1); at < pieces.length; at = Atomics.add(turns, 0, 1)) {
     const piece = pieces[at];
-    if (piece !== undefined) yield piece;
+    if (piece !== undefined) results.push(perform(piece));
   }
+  return results;
 }
