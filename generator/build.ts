@@ -12,6 +12,7 @@ import { snapshotTeller } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/manifest.js';
 import { Samples, descriptions, summaries } from './outputs/index.js';
 import type { Sources } from './outputs/index.js';
+import { Placing } from './placing.js';
 import { RECORD_ROUTES, implausible } from './plausible.js';
 import type { Progress } from './progress.js';
 import { isRendered } from './publish/comparison.js';
@@ -27,7 +28,6 @@ import { recordsChanged } from './register/published.js';
 import type { Overview } from './register/published.js';
 import type { IdRange } from './register/sql.js';
 import { beginTogether, identityOf } from './register/together.js';
-import type { Batch } from './rendering/batches.js';
 import { Renderer } from './rendering/renderer.js';
 import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
@@ -222,11 +222,13 @@ async function renderAll(
     await progress.advance(1);
   }
   if (changed !== undefined) keepUnchanged(publisher, changed.ranges);
+  const placing = new Placing(pool, publisher, (route) => exports.noteChanged(route));
   for await (const batch of renderer.batches()) {
-    take(batch, publisher, exports);
+    placing.take(batch);
     await publisher.settled(COMPRESSING_AT_ONCE);
     await progress.advance(batch.size);
   }
+  await placing.settled();
   progress.finish();
   const exported = await exports.finish(overview, progress);
   const firstKey = (route: string): number | undefined => publisher.firstKey(route);
@@ -235,14 +237,6 @@ async function renderAll(
   const sums = await surveying;
   if (sums !== undefined) publisher.reuse.remember(made, { ...sums, ...renderer.sums });
   return exported;
-}
-
-/** Publishes the documents of a batch. */
-function take({ documents }: Batch, publisher: Publisher, exports: Exports): void {
-  for (const { route, key, body, hash } of documents) {
-    if (body.length === 0) publisher.carry(route, key);
-    else if (publisher.putHashed(route, key, body, hash)) exports.noteChanged(route);
-  }
 }
 
 /** What lies outside the ranges is as it was; where there are none, the feeds are, too. */

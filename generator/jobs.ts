@@ -3,6 +3,7 @@ import type { Part, Rendering } from './outputs/details.js';
 import { isPart } from './outputs/details.js';
 import type { Folders } from './publish/inputs.js';
 import type { Memory } from './rendering/batches.js';
+import type { Placed } from './placing.js';
 import type { Scope } from './register/sql.js';
 import { isObject } from './threads/messages.js';
 import type { Members } from './threads/messages.js';
@@ -41,7 +42,14 @@ interface Write {
   readonly folder: string;
 }
 
-export type Job = Check | Survey | Render | Write;
+/** Write the files of documents below a folder. */
+export interface Place {
+  readonly do: 'place';
+  readonly folder: string;
+  readonly placed: Placed;
+}
+
+export type Job = Check | Survey | Render | Write | Place;
 
 /** @throws TypeError: a defect of ours */
 export function asJob(message: Members): Job {
@@ -51,7 +59,7 @@ export function asJob(message: Members): Job {
 
 /** As deep as it takes to tell the jobs apart: both ends are ours, and are compiled together. */
 function isJob(message: Members): message is Members & Job {
-  const { do: what, scope, turns, tables, folders, part, rendering, memory, table, folder } = message;
+  const { do: what, scope, turns, tables, folders, part, rendering, memory, table, folder, placed } = message;
   switch (what) {
     case 'check':
       return typeof scope === 'string' && isTurns(turns);
@@ -61,6 +69,8 @@ function isJob(message: Members): message is Members & Job {
       return isPart(part) && isObject(rendering) && isObject(folders) && memory instanceof SharedArrayBuffer;
     case 'write':
       return typeof table === 'string' && typeof folder === 'string';
+    case 'place':
+      return typeof folder === 'string' && isObject(placed);
     default:
       return false;
   }

@@ -24,6 +24,10 @@ async function perform(register: Register, request: Members, say: Say): Promise<
       const { write } = await import('./exports/writing.js');
       return write(register, job, say);
     }
+    case 'place': {
+      const { place } = await import('./placing.js');
+      return place(job);
+    }
   }
 }
 

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../errors.js';
+import { asFailure, codeOf } from '../errors.js';
 
 /** Makes a folder and what is missing above it. Node's own recursive mkdir never returns below /proc (Node 20). */
 export function makeFolder(path: string): void {
@@ -32,10 +32,22 @@ export function makeFolder(path: string): void {
   }
 }
 
+/** A file that is to be written. */
+export interface Unwritten {
+  /** Files of one series (a route) mostly share their folder with the one before, or have one each. */
+  readonly series: string;
+  /** Its path below the root. */
+  readonly file: string;
+  readonly body: Uint8Array;
+}
+
+/** Writes a file, or sees to it that it is written. */
+export type Write = (unwritten: Unwritten) => void;
+
 /** Puts files below a folder, making their folders as it goes. */
 export class FileWriter {
   readonly #root: string;
-  /** Files of one series (a route) mostly share their folder with the one before, or have one each. */
+  /** The last folder of each series. */
   readonly #made = new Map<string, string>();
 
   constructor(root: string) {
@@ -52,8 +64,12 @@ export class FileWriter {
     return path;
   }
 
-  write(series: string, file: string, body: string | Uint8Array): void {
-    writeFileSync(this.#place(series, file), body);
+  write({ series, file, body }: Unwritten): void {
+    try {
+      writeFileSync(this.#place(series, file), body);
+    } catch (error) {
+      throw asFailure(error, `"${file}"`);
+    }
   }
 
   /** Gives a file a second name here. */

@@ -12,6 +12,7 @@ import { apply, isSealed, seal } from './commit.js';
 import { Comparison } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { Reuse } from './reuse.js';
+import type { Unwritten, Write } from './files.js';
 import { LedgerWriter } from './ledger.js';
 import type { Content } from './ledger.js';
 import { replaceLedger, writeLedgerIndex } from './ledger-index.js';
@@ -105,13 +106,26 @@ export class Publisher {
     return this.putHashed(routeName, key, bytes, hash('sha256', bytes, 'buffer'));
   }
 
-  /** The same, of what is encoded and hashed already; the memory it is in may be used again then. */
-  putHashed(routeName: string, key: number, body: Uint8Array, sha256: Buffer): boolean {
+  /**
+   * The same, of what is encoded and hashed already.
+   * @param write sees to it that the file is written before the plan is made; else it is written at once. Only what it is told of uses the memory any longer
+   */
+  putHashed(routeName: string, key: number, body: Uint8Array, sha256: Buffer, write?: Write): boolean {
     return this.#guarded(routeName, key, () => {
       const compared = this.#comparison.noteHash(routeName, key, body.length, sha256);
-      this.#stage.take(key, compared, body);
+      this.#stage.take(key, compared, body, write);
       return compared.verdict === 'added' || compared.verdict === 'changed';
     });
+  }
+
+  /** Below which folder files are written that `putHashed` has left to somebody. */
+  get staged(): string {
+    return this.#stage.paths.tree;
+  }
+
+  /** Writes such a file. */
+  write(unwritten: Unwritten): void {
+    this.#stage.write(unwritten);
   }
 
   /** Takes a route's only file, which lies below the scratch folder. */

@@ -9,6 +9,7 @@ import { codingOf } from './codings.js';
 import type { Coding } from './codings.js';
 import type { Compared } from './comparison.js';
 import { FileWriter, LineWriter, deleteWithin, linesOf } from './files.js';
+import type { Unwritten, Write } from './files.js';
 import type { PublishedRoute } from './manifest.js';
 import type { Gone } from './series.js';
 import type { Tree } from './tree.js';
@@ -107,16 +108,21 @@ export class Stage {
     }
   }
 
-  /** Stages what became of a document. @param body its content, or a folder that holds it */
+  /**
+   * Stages what became of a document.
+   * @param body its content, or a folder that holds it
+   * @param write writes the content; at once, where nothing is said
+   */
   take(
     key: number,
     { series, verdict, oldFiles, bytes, hash }: Compared,
     body: Uint8Array | { readonly folder: string },
+    write?: Write,
   ): void {
     if (verdict === 'unchanged') return;
     const { name } = series.route;
     const files = series.files(key, bytes);
-    this.place(name, files, body);
+    this.place(name, files, body, write);
     if (verdict !== 'moved') {
       if (this.#follows) this.listPut({ path: series.url(key), sha256: hash.toString('hex'), bytes });
       this.listUrls(series.urls(key));
@@ -142,11 +148,17 @@ export class Stage {
    * Stages a document under all its names. Its compressed siblings are there when `settled` says so.
    * @param files its own, then those of its compressed siblings
    * @param body its content, or a folder that holds it under the same name
+   * @param write writes the content; at once, where nothing is said
    */
-  place(series: string, files: readonly string[], body: Uint8Array | { readonly folder: string }): void {
+  place(
+    series: string,
+    files: readonly string[],
+    body: Uint8Array | { readonly folder: string },
+    write: Write = (unwritten) => this.write(unwritten),
+  ): void {
     const [file = ''] = files;
     const [, ...siblings] = files;
-    if (body instanceof Uint8Array) this.#staged.write(series, file, body);
+    if (body instanceof Uint8Array) write({ series, file, body });
     else this.#staged.link(series, file, join(body.folder, file));
     for (const name of files) this.listFile(name);
     if (siblings.length === 0) return;
@@ -162,9 +174,14 @@ export class Stage {
     }
   }
 
+  /** Writes a file that was placed and left to somebody to write. */
+  write(unwritten: Unwritten): void {
+    this.#staged.write(unwritten);
+  }
+
   async #compress(series: string, name: string, { encode }: Coding, content: Uint8Array): Promise<void> {
-    const bytes = await encode(content);
-    if (!this.#isDiscarded) this.#staged.write(series, name, bytes);
+    const body = await encode(content);
+    if (!this.#isDiscarded) this.write({ series, file: name, body });
   }
 
   /**

@@ -124,7 +124,7 @@ export class Sender {
   }
 }
 
-/** A document that was rendered; its bytes are used again when the next batch is asked for. */
+/** A document that was rendered. */
 export interface Rendered {
   readonly route: string;
   readonly key: number;
@@ -133,16 +133,20 @@ export interface Rendered {
   readonly hash: Buffer;
 }
 
-/** Documents that came together. */
+/** Documents that came together. Their memory is used again when the batch is released. */
 export interface Batch {
   readonly size: number;
   readonly documents: Iterable<Rendered>;
+  readonly release: () => void;
 }
 
 /** The main thread's end. */
 export class Receiver {
   readonly #memory: Memory;
   #received = 0;
+  #taken = 0;
+  /** The numbers of batches that were released before one that came earlier. */
+  readonly #early = new Set<number>();
 
   constructor(memory: Memory) {
     this.#memory = memory;
@@ -154,14 +158,20 @@ export class Receiver {
    */
   receive(said: Members): Batch {
     const sent = asSent(said);
-    const slot = new Slot(this.#memory, this.#received);
+    const number = this.#received;
     this.#received += 1;
-    return { size: sent.documents, documents: documentsOf(sent, slot) };
+    return {
+      size: sent.documents,
+      documents: documentsOf(sent, new Slot(this.#memory, number)),
+      release: () => this.#release(number),
+    };
   }
 
-  /** The oldest batch is not used any more. */
-  release(): void {
-    Atomics.add(counter(this.#memory), 0, 1);
+  /** The sender fills the memory round and round, so a batch is free when all before it are. */
+  #release(number: number): void {
+    this.#early.add(number);
+    while (this.#early.delete(this.#taken)) this.#taken += 1;
+    Atomics.store(counter(this.#memory), 0, this.#taken);
     Atomics.notify(counter(this.#memory), 0);
   }
 }

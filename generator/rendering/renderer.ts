@@ -9,20 +9,14 @@ import { Receiver, newMemory } from './batches.js';
 import type { Batch } from './batches.js';
 import { asSums } from './messages.js';
 
-/** A batch, and where it came from. */
-interface Arrived {
-  readonly batch: Batch;
-  readonly receiver: Receiver;
-}
-
-const NOTHING: Batch = { size: 0, documents: [] };
+const NOTHING: Batch = { size: 0, documents: [], release: () => undefined };
 
 export class Renderer {
   readonly #pool: Pool<Job>;
   /** The checksums of the files of inputs that were written, by what they are of. */
   readonly sums: Record<string, string> = {};
   readonly #renderings: Promise<void>[] = [];
-  #arrived: Arrived[] = [];
+  #arrived: Batch[] = [];
   #unfinished = 0;
   /** Called when there is something new. */
   #wake: () => void = () => undefined;
@@ -45,7 +39,7 @@ export class Renderer {
     this.#unfinished += 1;
     try {
       const sums = await this.#pool.run({ do: 'render', part, rendering, folders, memory }, (said) => {
-        this.#arrived.push({ batch: receiver.receive(said), receiver });
+        this.#arrived.push(receiver.receive(said));
         this.#wake();
       });
       Object.assign(this.sums, asSums(sums));
@@ -60,17 +54,14 @@ export class Renderer {
   }
 
   /**
-   * All that is rendered, as it comes. A batch must not be used any more when the next is asked for; where none comes
-   * for a while an empty one does, so that signals have their turn.
+   * All that is rendered, as it comes. Where nothing comes for a while an empty batch does, so that signals have their
+   * turn.
    */
   async *batches(): AsyncGenerator<Batch, void, undefined> {
     for (;;) {
       const arrived = this.#arrived;
       this.#arrived = [];
-      for (const { batch, receiver } of arrived) {
-        yield batch;
-        receiver.release();
-      }
+      yield* arrived;
       if (arrived.length > 0) continue;
       if (this.#unfinished <= 0) break;
       const news = new Promise<void>((resolve) => {

@@ -57,6 +57,11 @@ export class Pool<Job extends object> {
     return done;
   }
 
+  /** Whether a thread has nothing to do. */
+  get isIdle(): boolean {
+    return this.#idle.length > 0;
+  }
+
   /** Has a job done by all threads together, which share it out among themselves (see turns.ts). */
   async share(job: Job, hear?: Hear): Promise<readonly unknown[]> {
     return Promise.all(this.threads.map(() => this.run(job, hear)));

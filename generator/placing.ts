@@ -1,0 +1,96 @@
+/** Puts rendered documents where they are published from: which, is decided here; who is free writes the files. */
+import type { Job, Place } from './jobs.js';
+import { FileWriter } from './publish/files.js';
+import type { Unwritten } from './publish/files.js';
+import type { Publisher } from './publish/publisher.js';
+import type { Batch } from './rendering/batches.js';
+import type { Pool } from './threads/pool.js';
+
+/** Files in memory that threads share, the way they are handed to another one. */
+export interface Placed {
+  readonly memory: SharedArrayBuffer;
+  readonly series: readonly string[];
+  readonly files: readonly string[];
+  /** Where each one's content begins in the memory, and how long it is. */
+  readonly starts: Uint32Array;
+  readonly lengths: Uint32Array;
+}
+
+/** Fewer files than these are written sooner than handed over. */
+const WORTH_IT = 32;
+
+export class Placing {
+  readonly #pool: Pool<Job>;
+  readonly #publisher: Publisher;
+  readonly #noteChanged: (route: string) => void;
+  readonly #placing = new Set<Promise<unknown>>();
+  #failure: { readonly error: unknown } | undefined;
+
+  /** @param noteChanged is told the route of each document that is new or changed */
+  constructor(pool: Pool<Job>, publisher: Publisher, noteChanged: (route: string) => void) {
+    this.#pool = pool;
+    this.#publisher = publisher;
+    this.#noteChanged = noteChanged;
+  }
+
+  /**
+   * Publishes the documents of a batch, which is released when all its files are written: by a thread that would
+   * have nothing to do, or here.
+   * @throws what prevented files of an earlier batch from being written
+   */
+  take({ documents, release }: Batch): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const unwritten: Unwritten[] = [];
+    for (const { route, key, body, hash } of documents) {
+      if (body.length === 0) this.#publisher.carry(route, key);
+      else if (this.#publisher.putHashed(route, key, body, hash, (file) => unwritten.push(file)))
+        this.#noteChanged(route);
+    }
+    const placed = unwritten.length >= WORTH_IT && this.#pool.isIdle ? together(unwritten) : undefined;
+    if (placed !== undefined) {
+      this.#handOver(placed, release);
+      return;
+    }
+    for (const file of unwritten) this.#publisher.write(file);
+    release();
+  }
+
+  #handOver(placed: Placed, release: () => void): void {
+    const placing = this.#pool
+      .run({ do: 'place', folder: this.#publisher.staged, placed })
+      .then(release, (error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => this.#placing.delete(placing));
+    this.#placing.add(placing);
+  }
+
+  /** Waits until all files are written. @throws what prevented one from it */
+  async settled(): Promise<void> {
+    await Promise.all(this.#placing);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
+/** What can be handed over: undefined where it lies in memory that is not shared. */
+function together(unwritten: readonly Unwritten[]): Placed | undefined {
+  const memory = unwritten[0]?.body.buffer;
+  if (!(memory instanceof SharedArrayBuffer)) return undefined;
+  return {
+    memory,
+    series: unwritten.map(({ series }) => series),
+    files: unwritten.map(({ file }) => file),
+    starts: Uint32Array.from(unwritten, ({ body }) => body.byteOffset),
+    lengths: Uint32Array.from(unwritten, ({ body }) => body.length),
+  };
+}
+
+/** What a thread does that is asked to write files. */
+export function place({ folder, placed }: Place): void {
+  const { memory, series, files, starts, lengths } = placed;
+  const writer = new FileWriter(folder);
+  for (const [index, file] of files.entries()) {
+    const body = new Uint8Array(memory, starts[index], lengths[index]);
+    writer.write({ series: series[index] ?? '', file, body });
+  }
+}
