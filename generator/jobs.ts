@@ -25,6 +25,13 @@ interface Survey {
   readonly turns: Turns;
 }
 
+/** Find out which records in the blocks that changed did, in those of the kinds that are this thread's. */
+interface Narrow {
+  readonly do: 'narrow';
+  readonly folders: Folders;
+  readonly turns: Turns;
+}
+
 /** Render a part of the details, in batches. */
 export interface Render {
   readonly do: 'render';
@@ -49,7 +56,7 @@ export interface Place {
   readonly placed: Placed;
 }
 
-export type Job = Check | Survey | Render | Write | Place;
+export type Job = Check | Survey | Narrow | Render | Write | Place;
 
 /** @throws TypeError: a defect of ours */
 export function asJob(message: Members): Job {
@@ -65,6 +72,8 @@ function isJob(message: Members): message is Members & Job {
       return typeof scope === 'string' && isTurns(turns);
     case 'survey':
       return Array.isArray(tables) && isObject(folders) && isTurns(turns);
+    case 'narrow':
+      return isObject(folders) && isTurns(turns);
     case 'render':
       return isPart(part) && isObject(rendering) && isObject(folders) && memory instanceof SharedArrayBuffer;
     case 'write':

@@ -230,15 +230,15 @@ export function routeNamed(table: readonly Route[], name: string): Route {
  * once, filled in millions of times.
  */
 export function filler(template: string): (value: number) => string {
-  const pieces = template.split(/(\{\w+(?::bucket)?\})/);
-  if (pieces.length === 1) return () => template;
+  const [start = '', ...rest] = template.split(/(\{\w+(?::bucket)?\})/);
+  const pieces: readonly ((value: number) => string)[] = rest.map((piece) => {
+    if (!piece.startsWith('{')) return () => piece;
+    if (piece === '{month}') return archiveText;
+    return piece.endsWith(':bucket}') ? (value) => String(value % 1000).padStart(3, '0') : String;
+  });
   return (value) => {
-    let filled = '';
-    for (const piece of pieces) {
-      if (!piece.startsWith('{')) filled += piece;
-      else if (piece === '{month}') filled += archiveText(value);
-      else filled += piece.endsWith(':bucket}') ? String(value % 1000).padStart(3, '0') : String(value);
-    }
+    let filled = start;
+    for (const piece of pieces) filled += piece(value);
     return filled;
   };
 }

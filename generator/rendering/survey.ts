@@ -16,7 +16,8 @@ import type { Say } from '../threads/serve.js';
 import { newTurns, performed } from '../threads/turns.js';
 import type { Hear } from '../threads/thread.js';
 import type { Turns } from '../threads/turns.js';
-import { asSurveyed } from './messages.js';
+import { asNarrowed, asSurveyed } from './messages.js';
+import type { Narrowed } from './narrow.js';
 
 /** With more changed blocks in a table than these, everything is rendered: their list is held in memory. */
 const MOST_CHANGED = 64 * 1024;
@@ -33,7 +34,7 @@ export interface SurveyedTable {
 
 /** What a survey came to. */
 export interface Surveyed {
-  /** The ids of the blocks that changed, ascending within a kind; undefined where all has to be looked at. */
+  /** The ids that changed, ascending within a kind; undefined where all has to be looked at. */
   readonly ranges: readonly IdRange[] | undefined;
   /** The tables in which something changed. */
   readonly tables: ReadonlySet<string>;
@@ -162,11 +163,26 @@ async function surveyAll(pool: Pool<Job>, folders: Folders, hear: Hear): Promise
   const isKnown = folders.old !== undefined;
   const isWornOut = isKnown && all.some((table) => table.isWornOut);
   const canTell = isKnown && !isWornOut && all.every(({ changed }) => changed !== undefined);
+  const blocks = canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined;
+  const narrowed = blocks === undefined ? [] : await narrowDown(pool, folders, blocks);
   return {
-    ranges: canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
+    ranges: blocks && narrowed.flatMap(({ ranges }) => ranges),
     tables: new Set([...surveyed].filter(([, { changed }]) => changed?.length !== 0).map(([name]) => name)),
-    sums: isWornOut ? undefined : Object.fromEntries(all.flatMap(({ sums }) => Object.entries(sums))),
+    sums: isWornOut
+      ? undefined
+      : Object.fromEntries([...all, ...narrowed].flatMap(({ sums }) => Object.entries(sums))),
   };
+}
+
+/** Finds the records that changed in the blocks that did. */
+async function narrowDown(
+  pool: Pool<Job>,
+  folders: Folders,
+  blocks: readonly IdRange[],
+): Promise<readonly Narrowed[]> {
+  await pool.scope(blocks);
+  const answers = await pool.share({ do: 'narrow', folders, turns: newTurns() });
+  return answers.flatMap(asNarrowed);
 }
 
 /** A block changed where any of the tables of its kind changed in it. */
