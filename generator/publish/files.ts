@@ -32,9 +32,21 @@ export function makeFolder(path: string): void {
   }
 }
 
+/** More than there are buckets in the layout of that name. */
+const FOLDERS_KNOWN = 1024;
+
+/** Makes a folder. Mostly it is missing alone, and asking for those above as well would cost half as much again. */
+function makeMissing(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') mkdirSync(folder, { recursive: true });
+  }
+}
+
 /** A file that is to be written. */
 export interface Unwritten {
-  /** Files of one series (a route) mostly share their folder with the one before, or have one each. */
+  /** Files of one series (a route) share some folders, or have one each. */
   readonly series: string;
   /** Its path below the root. */
   readonly file: string;
@@ -47,20 +59,22 @@ export type Write = (unwritten: Unwritten) => void;
 /** Puts files below a folder, making their folders as it goes. */
 export class FileWriter {
   readonly #root: string;
-  /** The last folder of each series. */
-  readonly #made = new Map<string, string>();
+  /** The last folders of each series that are known to be there. */
+  readonly #made = new Map<string, Set<string>>();
 
   constructor(root: string) {
     this.#root = root;
   }
 
   #place(series: string, file: string): string {
-    const path = join(this.#root, file);
-    const folder = dirname(path);
-    if (this.#made.get(series) !== folder) {
-      mkdirSync(folder, { recursive: true });
-      this.#made.set(series, folder);
-    }
+    // Done for each file of the tree: `join` and `dirname` would take their paths apart first.
+    const path = `${this.#root}/${file}`;
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    let made = this.#made.get(series);
+    if (made?.has(folder) === true) return path;
+    if (made === undefined || made.size === FOLDERS_KNOWN) this.#made.set(series, (made = new Set()));
+    makeMissing(folder);
+    made.add(folder);
     return path;
   }
 
