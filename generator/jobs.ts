@@ -2,6 +2,7 @@
 import type { Part, Rendering } from './outputs/details.js';
 import { isPart } from './outputs/details.js';
 import type { Folders } from './publish/inputs.js';
+import type { Places } from './publish/placement.js';
 import type { Memory } from './rendering/batches.js';
 import type { Placed } from './placing.js';
 import type { Scope } from './register/sql.js';
@@ -49,10 +50,10 @@ interface Write {
   readonly folder: string;
 }
 
-/** Write the files of documents below a folder. */
-export interface Place {
+/** Stage documents. */
+interface Place {
   readonly do: 'place';
-  readonly folder: string;
+  readonly places: Places;
   readonly placed: Placed;
 }
 
@@ -66,7 +67,20 @@ export function asJob(message: Members): Job {
 
 /** As deep as it takes to tell the jobs apart: both ends are ours, and are compiled together. */
 function isJob(message: Members): message is Members & Job {
-  const { do: what, scope, turns, tables, folders, part, rendering, memory, table, folder, placed } = message;
+  const {
+    do: what,
+    scope,
+    turns,
+    tables,
+    folders,
+    part,
+    rendering,
+    memory,
+    table,
+    folder,
+    places,
+    placed,
+  } = message;
   switch (what) {
     case 'check':
       return typeof scope === 'string' && isTurns(turns);
@@ -79,7 +93,7 @@ function isJob(message: Members): message is Members & Job {
     case 'write':
       return typeof table === 'string' && typeof folder === 'string';
     case 'place':
-      return typeof folder === 'string' && isObject(placed);
+      return isObject(places) && isObject(placed);
     default:
       return false;
   }

@@ -1,12 +1,12 @@
 /** Puts rendered documents where they are published from: which, is decided here; who is free writes the files. */
-import type { Job, Place } from './jobs.js';
-import { FileWriter } from './publish/files.js';
-import type { Unwritten } from './publish/files.js';
+import type { Job } from './jobs.js';
+import { Placement } from './publish/placement.js';
+import type { Places, Unwritten } from './publish/placement.js';
 import type { Publisher } from './publish/publisher.js';
 import type { Batch } from './rendering/batches.js';
 import type { Pool } from './threads/pool.js';
 
-/** Files in memory that threads share, the way they are handed to another one. */
+/** Documents in memory that threads share, the way they are handed to another one. */
 export interface Placed {
   readonly memory: SharedArrayBuffer;
   readonly series: readonly string[];
@@ -14,6 +14,7 @@ export interface Placed {
   /** Where each one's content begins in the memory, and how long it is. */
   readonly starts: Uint32Array;
   readonly lengths: Uint32Array;
+  readonly replaced: readonly (readonly string[])[];
 }
 
 /** Fewer files than these are written sooner than handed over. */
@@ -57,7 +58,7 @@ export class Placing {
 
   #handOver(placed: Placed, release: () => void): void {
     const placing = this.#pool
-      .run({ do: 'place', folder: this.#publisher.staged, placed })
+      .run({ do: 'place', places: this.#publisher.places, placed })
       .then(release, (error: unknown) => {
         this.#failure ??= { error };
       })
@@ -82,15 +83,20 @@ function together(unwritten: readonly Unwritten[]): Placed | undefined {
     files: unwritten.map(({ file }) => file),
     starts: Uint32Array.from(unwritten, ({ body }) => body.byteOffset),
     lengths: Uint32Array.from(unwritten, ({ body }) => body.length),
+    replaced: unwritten.map(({ replaced }) => replaced),
   };
 }
 
-/** What a thread does that is asked to write files. */
-export function place({ folder, placed }: Place): void {
-  const { memory, series, files, starts, lengths } = placed;
-  const writer = new FileWriter(folder);
+/** What a thread does that is asked to stage documents. */
+export function place({ places, placed }: { readonly places: Places; readonly placed: Placed }): void {
+  const { memory, series, files, starts, lengths, replaced } = placed;
+  const placement = new Placement(places);
   for (const [index, file] of files.entries()) {
-    const body = new Uint8Array(memory, starts[index], lengths[index]);
-    writer.write({ series: series[index] ?? '', file, body });
+    placement.write({
+      series: series[index] ?? '',
+      file,
+      body: new Uint8Array(memory, starts[index], lengths[index]),
+      replaced: replaced[index] ?? [],
+    });
   }
 }

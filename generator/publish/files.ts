@@ -44,18 +44,6 @@ function makeMissing(folder: string): void {
   }
 }
 
-/** A file that is to be written. */
-export interface Unwritten {
-  /** Files of one series (a route) share some folders, or have one each. */
-  readonly series: string;
-  /** Its path below the root. */
-  readonly file: string;
-  readonly body: Uint8Array;
-}
-
-/** Writes a file, or sees to it that it is written. */
-export type Write = (unwritten: Unwritten) => void;
-
 /** Puts files below a folder, making their folders as it goes. */
 export class FileWriter {
   readonly #root: string;
@@ -78,7 +66,8 @@ export class FileWriter {
     return path;
   }
 
-  write({ series, file, body }: Unwritten): void {
+  /** @param series files of one share some folders, or have one each */
+  write(series: string, file: string, body: Uint8Array): void {
     try {
       writeFileSync(this.#place(series, file), body);
     } catch (error) {

@@ -12,7 +12,7 @@ import { apply, isSealed, seal } from './commit.js';
 import { Comparison } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { Reuse } from './reuse.js';
-import type { Unwritten, Write } from './files.js';
+import type { Places, Unwritten, Write } from './placement.js';
 import { LedgerWriter } from './ledger.js';
 import type { Content } from './ledger.js';
 import { replaceLedger, writeLedgerIndex } from './ledger-index.js';
@@ -108,7 +108,8 @@ export class Publisher {
 
   /**
    * The same, of what is encoded and hashed already.
-   * @param write sees to it that the file is written before the plan is made; else it is written at once. Only what it is told of uses the memory any longer
+   * @param write sees to it that it is written before the commit, and that its memory is used for nothing else
+   *   until then; where nothing is said, it is written at once
    */
   putHashed(routeName: string, key: number, body: Uint8Array, sha256: Buffer, write?: Write): boolean {
     return this.#guarded(routeName, key, () => {
@@ -118,12 +119,12 @@ export class Publisher {
     });
   }
 
-  /** Below which folder files are written that `putHashed` has left to somebody. */
-  get staged(): string {
-    return this.#stage.paths.tree;
+  /** Where documents go that `putHashed` has left to somebody. */
+  get places(): Places {
+    return this.#stage.places;
   }
 
-  /** Writes such a file. */
+  /** Writes such a document. */
   write(unwritten: Unwritten): void {
     this.#stage.write(unwritten);
   }

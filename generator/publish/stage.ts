@@ -4,12 +4,12 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../errors.js';
 import { codingOf } from './codings.js';
 import type { Coding } from './codings.js';
 import type { Compared } from './comparison.js';
-import { FileWriter, LineWriter, deleteWithin, linesOf } from './files.js';
-import type { Unwritten, Write } from './files.js';
+import { LineWriter, deleteWithin, linesOf } from './files.js';
+import { Placement } from './placement.js';
+import type { Places, Unwritten, Write } from './placement.js';
 import type { PublishedRoute } from './manifest.js';
 import type { Gone } from './series.js';
 import type { Tree } from './tree.js';
@@ -65,8 +65,7 @@ const HURRY_MS = 400;
 export class Stage {
   readonly paths: StagePaths;
   readonly #tree: Tree;
-  readonly #staged: FileWriter;
-  readonly #kept: FileWriter;
+  readonly #placement: Placement;
   readonly #removed: LineWriter;
   readonly #left: LineWriter;
   readonly #puts: LineWriter;
@@ -90,8 +89,11 @@ export class Stage {
     for (const folder of ['tree', 'ledger', 'changes', 'previous', 'unreported'] as const) {
       mkdirSync(this.paths[folder], { recursive: true });
     }
-    this.#staged = new FileWriter(this.paths.tree);
-    this.#kept = new FileWriter(join(this.paths.previous, 'tree'));
+    this.#placement = new Placement({
+      staged: this.paths.tree,
+      kept: join(this.paths.previous, 'tree'),
+      published: tree.out,
+    });
     this.#removed = new LineWriter(this.paths.removed);
     this.#left = new LineWriter(this.paths.left);
     this.#puts = new LineWriter(this.paths.puts, ',\n');
@@ -122,13 +124,12 @@ export class Stage {
     if (verdict === 'unchanged') return;
     const { name } = series.route;
     const files = series.files(key, bytes);
-    this.place(name, files, body, write);
+    this.place(name, files, body, oldFiles, write);
     if (verdict !== 'moved') {
       if (this.#follows) this.listPut({ path: series.url(key), sha256: hash.toString('hex'), bytes });
       this.listUrls(series.urls(key));
     }
     for (const oldFile of oldFiles) {
-      this.keep(name, oldFile);
       // Until snapshot.json tells the new layout, requests are still led to the old place.
       if (!files.includes(oldFile)) this.remove(oldFile, series.moves);
     }
@@ -137,7 +138,7 @@ export class Stage {
   /** Stages that a document goes. */
   drop({ name }: PublishedRoute, { urls, url, files }: Gone): void {
     for (const file of files) {
-      this.keep(name, file);
+      this.#placement.keep(name, file);
       this.remove(file);
     }
     this.listDelete(url);
@@ -148,18 +149,23 @@ export class Stage {
    * Stages a document under all its names. Its compressed siblings are there when `settled` says so.
    * @param files its own, then those of its compressed siblings
    * @param body its content, or a folder that holds it under the same name
+   * @param replaced the published files that it takes the place of, which are kept
    * @param write writes the content; at once, where nothing is said
    */
   place(
     series: string,
     files: readonly string[],
     body: Uint8Array | { readonly folder: string },
+    replaced: readonly string[] = [],
     write: Write = (unwritten) => this.write(unwritten),
   ): void {
     const [file = ''] = files;
     const [, ...siblings] = files;
-    if (body instanceof Uint8Array) write({ series, file, body });
-    else this.#staged.link(series, file, join(body.folder, file));
+    if (body instanceof Uint8Array) write({ series, file, body, replaced });
+    else {
+      this.#placement.link(series, file, join(body.folder, file));
+      for (const old of replaced) this.#placement.keep(series, old);
+    }
     for (const name of files) this.listFile(name);
     if (siblings.length === 0) return;
     // A copy, since it is compressed later, and the caller may use the memory again as soon as this returns.
@@ -174,14 +180,19 @@ export class Stage {
     }
   }
 
-  /** Writes a file that was placed and left to somebody to write. */
+  /** Writes a document that was placed and left to somebody to write. */
   write(unwritten: Unwritten): void {
-    this.#staged.write(unwritten);
+    this.#placement.write(unwritten);
+  }
+
+  /** Where who writes such a document has to put it. */
+  get places(): Places {
+    return this.#placement.places;
   }
 
   async #compress(series: string, name: string, { encode }: Coding, content: Uint8Array): Promise<void> {
     const body = await encode(content);
-    if (!this.#isDiscarded) this.write({ series, file: name, body });
+    if (!this.#isDiscarded) this.write({ series, file: name, body, replaced: [] });
   }
 
   /**
@@ -191,15 +202,6 @@ export class Stage {
   async settled(most: number): Promise<void> {
     while (this.#compressing.length > most) {
       await this.#compressing.shift();
-    }
-  }
-
-  /** Keeps what is published under this name, for a rollback. What is gone, or is no file, can't be kept. */
-  keep(series: string, file: string): void {
-    try {
-      this.#kept.link(series, file, join(this.#tree.out, file));
-    } catch (error) {
-      if (!['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error;
     }
   }
 
