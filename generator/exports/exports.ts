@@ -60,8 +60,8 @@ export class Exports {
   /**
    * Begins to write what is known to be due.
    * @param changed the tables of the register in which something changed, where that is known
-   * @param keep leave all downloads as they are, if that is known and they are sound: what is withheld was withheld when
-   *   they were written, then
+   * @param keep leave all downloads as they are, if they are sound; only where it is known what changed, since then the
+   *   same is withheld as was when they were written
    */
   constructor(pool: Pool<Job>, publisher: Publisher, changed?: ReadonlySet<string>, keep = false) {
     this.#pool = pool;

@@ -28,6 +28,16 @@ const schema = z.object({
  * files are large, so their sizes have to do: `verify` reads them.
  */
 export function describedDownloads(publisher: Publisher): Described | undefined {
+  try {
+    return described(publisher);
+  } catch (error) {
+    // What is not there, or can't be read, is written anew.
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function described(publisher: Publisher): Described | undefined {
   const description = readDescription(publisher);
   const sequence = publisher.previous?.downloads?.sequence;
   if (description === undefined || sequence === undefined) return undefined;
@@ -43,20 +53,14 @@ export function describedDownloads(publisher: Publisher): Described | undefined 
 
 const isWhole = ({ name }: Export, publisher: Publisher): boolean =>
   EXPORT_FORMATS.every(({ format }) => {
-    const found = statSync(join(publisher.tree.out, exportFile(name, format)), { throwIfNoEntry: false });
-    return found?.isFile() === true && found.size === publisher.published(exportRoute(name, format))?.bytes;
+    const found = statSync(join(publisher.tree.out, exportFile(name, format)));
+    return found.isFile() && found.size === publisher.published(exportRoute(name, format))?.bytes;
   });
 
 function readDescription(publisher: Publisher): z.infer<typeof schema> | undefined {
   const route = EXPORT_ROUTES.find(({ name }) => name === 'datapackage');
   if (route === undefined) throw new TypeError('no route describes the downloads');
   const path = join(publisher.tree.out, route.file);
-  try {
-    if (measure(path).hash.toString('hex') !== publisher.published(route.name)?.sha256) return undefined;
-    return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
-  } catch (error) {
-    // What is not there, or can't be read, is written anew.
-    if (codeOf(error) === undefined) throw error;
-    return undefined;
-  }
+  if (measure(path).hash.toString('hex') !== publisher.published(route.name)?.sha256) return undefined;
+  return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
 }
