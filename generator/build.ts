@@ -4,7 +4,9 @@ import { Failure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
 import type { Examined } from './examine.js';
 import { Exports, makings } from './exports/exports.js';
-import type { Exported } from './exports/exports.js';
+import type { Downloads } from './exports/exports.js';
+import { summaryOf } from './exports/summary.js';
+import type { DownloadsSummary } from './exports/summary.js';
 import { FEED_ROUTES } from './feed-routes.js';
 import type { Job } from './jobs.js';
 import { PARTS } from './outputs/details.js';
@@ -57,15 +59,13 @@ export interface Refused {
   readonly report: CheckReport;
 }
 
-export interface Published {
+export interface Published extends DownloadsSummary {
   readonly published: true;
   readonly report: CheckReport;
   readonly sequence: number;
   readonly asOf: string | null;
   /** Records published, per kind. */
   readonly records: Readonly<Record<string, number>>;
-  /** The tables of the bulk downloads, and whether this build wrote them: what did not change is left as it is. */
-  readonly exports: Readonly<Record<string, { readonly rows: number; readonly written: boolean }>>;
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
@@ -97,8 +97,8 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   try {
     const prepared = await untouched(prepare(config, identity, readers, effects, close));
     if ('findings' in prepared) return { published: false, report: prepared };
-    const { publisher, overview, table, plan, exported, report } = prepared;
-    await publisher.commit(announce(config, overview, table, plan, effects), progress);
+    const { publisher, overview, table, plan, downloads, report } = prepared;
+    await publisher.commit(announce(config, overview, downloads, table, plan, effects), progress);
     const { sequence, files, bytes, changes } = plan;
     writeLists(config.out, config.operator.baseUrl, config.lists);
     return {
@@ -109,9 +109,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       records: Object.fromEntries(
         overview.populations.map(({ resource, records }) => [resource.plural, records]),
       ),
-      exports: Object.fromEntries(
-        exported.map(({ table: { name }, rows, written }) => [name, { rows, written }]),
-      ),
+      ...summaryOf(downloads),
       files,
       bytes,
       changes,
@@ -137,7 +135,7 @@ interface Prepared {
   readonly overview: Overview;
   readonly table: readonly Route[];
   readonly plan: Plan;
-  readonly exported: readonly Exported[];
+  readonly downloads: Downloads;
 }
 
 /** Everything before the commit: what a refused register comes to is its report. */
@@ -169,12 +167,12 @@ async function prepare(
     }
     const overview = examined.measured();
     publisher.reuse.make(makings(overview, effects.generator.code));
-    const exported = await renderAll({ ...readers, config, overview, table, publisher }, examined, effects);
+    const downloads = await renderAll({ ...readers, config, overview, table, publisher }, examined, effects);
     await publisher.settled();
     const plan = publisher.plan();
     const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute);
     if (doubt !== undefined) throw Failure.invalid(doubt);
-    return { publisher, report: examined.report, overview, table, plan, exported };
+    return { publisher, report: examined.report, overview, table, plan, downloads };
   } catch (error) {
     // The error that stopped the build matters more than one of cleaning up after it.
     try {
@@ -200,10 +198,10 @@ async function renderAll(
   work: Work,
   { changed, made, folders, survey }: Examined,
   { progress }: Effects,
-): Promise<readonly Exported[]> {
+): Promise<Downloads> {
   const { register, pool, config, overview, publisher } = work;
   await pool.hide(register.hidden());
-  const exports = new Exports(pool, publisher, changed?.tables);
+  const exports = new Exports(pool, publisher, changed?.tables, config.keepDownloads);
   const renderer = new Renderer(pool);
   if (changed === undefined || changed.ranges.length > 0) {
     const { operator, layout } = config;
@@ -211,7 +209,7 @@ async function renderAll(
     const rendering = { scope, imprint: operator, asOf: overview.asOf, layout } as const;
     for (const part of PARTS) renderer.begin(part, rendering, folders);
   }
-  if (publisher.isFirst) exports.beginAll();
+  if (publisher.previous === undefined) exports.beginAll();
   const surveying = survey();
   // Thrown when it is waited for.
   surveying.catch(() => undefined);
@@ -230,13 +228,13 @@ async function renderAll(
   }
   await placing.settled();
   progress.finish();
-  const exported = await exports.finish(overview, progress);
+  const downloads = await exports.finish(overview, progress);
   const firstKey = (route: string): number | undefined => publisher.firstKey(route);
-  for (const { route, key, body } of descriptions(work, samples, exported, firstKey))
+  for (const { route, key, body } of descriptions(work, samples, downloads, firstKey))
     publisher.put(route, key, body);
   const sums = await surveying;
   if (sums !== undefined) publisher.reuse.remember(made, { ...sums, ...renderer.sums });
-  return exported;
+  return downloads;
 }
 
 /** What lies outside the ranges is as it was; where there are none, the feeds are, too. */
@@ -254,13 +252,14 @@ function keepUnchanged(publisher: Publisher, ranges: readonly IdRange[]): void {
 function announce(
   config: BuildConfig,
   overview: Overview,
+  downloads: Downloads,
   table: readonly Route[],
   plan: Plan,
   { now, generator }: Effects,
 ): Announcement {
   const builtAt = wholeSeconds(now());
   return {
-    manifest: manifest({ config, overview, table, plan, builtAt, generator }),
+    manifest: manifest({ config, overview, downloads, table, plan, builtAt, generator }),
     asOf: overview.asOf,
     builtAt,
     kinds: RECORD_ROUTES,

@@ -42,6 +42,8 @@ export interface BuildConfig {
   readonly skipInvalid: boolean;
   /** Publish even where more of a kind would be removed than is plausible. */
   readonly acceptRemovals: boolean;
+  /** Leave the bulk downloads as they were last written, where that is known to be safe. */
+  readonly keepDownloads: boolean;
   readonly lists: Lists;
 }
 
@@ -90,6 +92,7 @@ const buildFlags = z.object({
   layout: z.enum(LAYOUTS).default(DEFAULTS.layout),
   skipInvalid: z.boolean().default(false),
   acceptRemovals: z.boolean().default(false),
+  keepDownloads: z.boolean().default(false),
   purgeList: text.exactOptional(),
   filesFrom: text.exactOptional(),
 });
@@ -111,6 +114,7 @@ export function buildConfig(flags: unknown): BuildConfig {
     layout: given.layout,
     skipInvalid: given.skipInvalid,
     acceptRemovals: given.acceptRemovals,
+    keepDownloads: given.keepDownloads,
     lists: {
       ...(given.purgeList === undefined ? {} : { purgeList: given.purgeList }),
       ...(given.filesFrom === undefined ? {} : { filesFrom: given.filesFrom }),

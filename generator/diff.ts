@@ -11,7 +11,7 @@ import { implausible } from './plausible.js';
 import type { Progress } from './progress.js';
 import { isSealed } from './publish/commit.js';
 import { Comparison } from './publish/comparison.js';
-import { soundLedger } from './publish/ledger-index.js';
+import { readLedgerIndex, soundLedger } from './publish/ledger-index.js';
 import { readManifest } from './publish/manifest.js';
 import type { Manifest } from './publish/manifest.js';
 import type { Changes } from './publish/series.js';
@@ -21,6 +21,7 @@ import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
 import { isDocument, routes } from './routes.js';
+import { EXPORT_FORMATS, exportRoute } from './export-routes.js';
 import { EXPORTS } from './exports/tables.js';
 
 /** A member of a JSON document that differs. Values are undefined where the member is missing. */
@@ -45,7 +46,7 @@ export interface Difference {
   /** Documents of the same content that would lie elsewhere (another layout). */
   readonly moved: number;
   readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
-  /** Tables of the bulk downloads that hold what changes. */
+  /** Tables of the bulk downloads that hold what changes, or are behind the register already: what a build writes. */
   readonly exports: readonly string[];
   /** Why the build would refuse to remove so much; null where it would not. */
   readonly implausible: string | null;
@@ -74,6 +75,7 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
     // The rest follows from the documents: exports are named, descriptions are not worth it.
     const table = routes(config.layout);
     const compared = table.filter(isDocument);
+    const isBehind = behind(tree, manifest);
     const old = manifest && { ...manifest, routes: manifest.routes.filter(isDocument) };
     const examples = new Examples();
     const comparison = new Comparison(tree, old, compared, ({ name }, { url }) =>
@@ -103,7 +105,9 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
         changes,
         moved,
         byRoute: Object.fromEntries(byRoute),
-        exports: EXPORTS.filter(({ route }) => differs(byRoute.get(route))).map(({ name }) => name),
+        exports: EXPORTS.filter(({ name, route }) => isBehind(name) || differs(byRoute.get(route))).map(
+          ({ name }) => name,
+        ),
         implausible: implausible(byRoute) ?? null,
         examples: examples.list,
       };
@@ -128,6 +132,12 @@ function* documents(sources: Sources): Generator<Output> {
 
 const differs = (changes?: Readonly<Changes>): boolean =>
   changes !== undefined && changes.added + changes.changed + changes.removed > 0;
+
+/** Whether an export, by its name, is written whatever changes: nothing is noted of what its files are made of. */
+function behind(tree: Tree, manifest: Manifest | undefined): (name: string) => boolean {
+  const noted = manifest === undefined ? undefined : readLedgerIndex(tree.ledger).makings;
+  return (name) => EXPORT_FORMATS.some(({ format }) => noted?.[exportRoute(name, format)] === undefined);
+}
 
 function published(out: string): { tree: Tree; manifest: Manifest | undefined } {
   const tree = Tree.at(out);

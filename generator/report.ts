@@ -41,18 +41,24 @@ export function findingLines({ findings, more }: CheckReport): string[] {
 }
 
 export function publishedLines(out: string, result: Published, cost: Cost): string[] {
-  const { sequence, asOf, records, exports, files, bytes, changes } = result;
-  const written = Object.values(exports).filter((table) => table.written).length;
+  const { sequence, asOf, records, files, bytes, changes } = result;
   const touched = changes.added + changes.changed + changes.removed;
   return [
     `${touched === 0 ? 'Nothing changed since' : 'Published'} snapshot ${sequence} in ${out}` +
       ` (register as of ${asOf ?? 'never measured'})`,
     `  records  ${list(records)}`,
-    `  exports  ${list({ written, unchanged: Object.keys(exports).length - written })}`,
+    `  exports  ${exportsText(result)}`,
     `  files    ${number(files)}, ${size(bytes)}`,
     `  changes  ${list({ ...changes })}`,
     `  cost     ${costText(cost)}`,
   ];
+}
+
+function exportsText({ exports, downloads: { asOf, kept } }: Published): string {
+  const all = Object.values(exports);
+  const written = all.filter((table) => table.written).length;
+  const counts = list({ written, unchanged: all.length - written - kept.length });
+  return kept.length === 0 ? counts : `${counts}, ${kept.length} kept as of ${asOf ?? 'no reading yet'}`;
 }
 
 export const checkedLine = (register: string, { total }: CheckReport, cost: Cost): string =>
@@ -73,16 +79,18 @@ export function differenceLines({
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
   const touched = changes.added + changes.changed + changes.removed;
   const moves = moved > 0 ? [`A build would move ${number(moved)} unchanged files of ${against}`] : [];
-  if (touched === 0) return moved > 0 ? moves : [`A build would change nothing in ${against}`];
+  const writes = `write ${exports.length} of the bulk downloads anew: ${exports.join(', ')}`;
+  if (touched === 0) {
+    const lines = exports.length === 0 ? moves : [...moves, `A build would ${writes}`];
+    return lines.length > 0 ? lines : [`A build would change nothing in ${against}`];
+  }
   return [
     ...moves,
     `A build would change ${number(touched)} files of ${against}: ${list({ ...changes })}`,
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
       .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
-    ...(exports.length === 0
-      ? []
-      : [`and write ${exports.length} of the bulk downloads anew: ${exports.join(', ')}`]),
+    ...(exports.length === 0 ? [] : [`and ${writes}`]),
     ...(implausible === null ? [] : [`It would be refused: ${implausible}`]),
     'For example',
     ...examples.flatMap(({ what, url, fields = [] }) => [

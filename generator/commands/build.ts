@@ -12,6 +12,10 @@ export function addBuild(program: Command, { say, warn, effects, cost, exitWith 
     .addOption(layoutOption())
     .description('Check the register, render every response, and publish what changed.')
     .option('--accept-removals', 'publish even if over 10 % of a kind, or all of it, would be removed')
+    .option(
+      '--keep-downloads',
+      'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',
+    )
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .action(async ({ json, quiet, ...flags }: Common & Record<string, unknown>) => {

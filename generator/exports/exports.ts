@@ -6,10 +6,11 @@ import type { Makings } from '../publish/inputs.js';
 import type { Publisher } from '../publish/publisher.js';
 import type { HistoryCounts, Overview } from '../register/published.js';
 import { EXPORT_FORMATS, exportRoute } from '../export-routes.js';
-import type { ExportFormat } from '../export-routes.js';
 import type { Pool } from '../threads/pool.js';
 import type { Hear } from '../threads/thread.js';
 import { asWritten, progressOf } from './messages.js';
+import { describedDownloads } from './kept.js';
+import type { Described } from './kept.js';
 import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
 import type { Files, Written } from './write.js';
@@ -19,8 +20,17 @@ export interface Exported {
   readonly table: Export;
   readonly rows: number;
   readonly files: Files;
-  /** Whether this build wrote it; otherwise it is that of the last snapshot. */
-  readonly written: boolean;
+  /** What this build did with it: what it did not write is that of the last snapshot. `kept` is behind the register. */
+  readonly state: 'written' | 'unchanged' | 'kept';
+}
+
+/** The bulk downloads as they are published: all of one state of the register. */
+export interface Downloads {
+  /** The newest measurement in that state; null where the register was empty. */
+  readonly asOf: string | null;
+  /** The snapshot that had this state; undefined where it is the one that is being built. */
+  readonly sequence: number | undefined;
+  readonly tables: readonly Exported[];
 }
 
 /**
@@ -41,20 +51,25 @@ export class Exports {
   readonly #pool: Pool<Job>;
   readonly #publisher: Publisher;
   readonly #changed: ReadonlySet<string> | undefined;
+  /** Set where nothing is written: what the downloads say of themselves. */
+  readonly #kept: Described | undefined;
   readonly #due = new Map<Export, Promise<Written>>();
   /** Written so far, in all exports. */
   #rows = 0;
 
   /**
-   * Begins to write what is known to have changed.
+   * Begins to write what is known to be due.
    * @param changed the tables of the register in which something changed, where that is known
+   * @param keep leave all downloads as they are, if they are sound; only where it is known what changed, since then the
+   *   same is withheld as was when they were written
    */
-  constructor(pool: Pool<Job>, publisher: Publisher, changed?: ReadonlySet<string>) {
+  constructor(pool: Pool<Job>, publisher: Publisher, changed?: ReadonlySet<string>, keep = false) {
     this.#pool = pool;
     this.#publisher = publisher;
     this.#changed = changed;
-    for (const table of EXPORTS)
-      if (changed !== undefined && this.#differs(table, changed)) this.#begin(table);
+    if (changed === undefined) return;
+    this.#kept = keep ? describedDownloads(publisher) : undefined;
+    this.#beginDue();
   }
 
   /** Nothing is published yet, so all are written. */
@@ -68,11 +83,34 @@ export class Exports {
     for (const table of EXPORTS) if (table.route === route) this.#begin(table);
   }
 
+  #beginDue(): void {
+    if (this.#kept !== undefined) return;
+    for (const table of EXPORTS) if (this.#isDue(table)) this.#begin(table);
+  }
+
+  /** Whether its files are missing, or not what would be written now. */
+  #isDue(table: Export): boolean {
+    const { reuse } = this.#publisher;
+    return (
+      this.#published(table) === undefined ||
+      !EXPORT_FORMATS.every(({ format }) => reuse.isMadeOfTheSame(exportRoute(table.name, format))) ||
+      this.#differs(table)
+    );
+  }
+
   /** By the tables it is made of, where these are known, else by the documents that say the same. */
-  #differs(table: Export, changed = this.#changed): boolean {
+  #differs(table: Export): boolean {
+    const changed = this.#changed;
     return changed === undefined
       ? this.#publisher.differs(table.route)
       : tablesOf(table).some((name) => changed.has(name));
+  }
+
+  #published({ name }: Export): Files | undefined {
+    const [csv, gzip, parquet] = (['csv', 'csv.gz', 'parquet'] as const).map((format) =>
+      this.#publisher.published(exportRoute(name, format)),
+    );
+    return csv && gzip && parquet && { csv, 'csv.gz': gzip, parquet };
   }
 
   #begin(table: Export): void {
@@ -88,15 +126,17 @@ export class Exports {
   }
 
   /** No more documents: waits for what is being written, publishes it, and takes the rest over. */
-  async finish(overview: Overview, progress: Progress): Promise<Exported[]> {
-    for (const table of EXPORTS) {
-      const isWhole = filesOf(table, (route) => this.#publisher.published(route)) !== undefined;
-      if (!isWhole || this.#differs(table)) this.#begin(table);
-    }
+  async finish(overview: Overview, progress: Progress): Promise<Downloads> {
+    this.#beginDue();
     if (this.#due.size > 0) await this.#wait(overview, progress);
-    const exported: Exported[] = [];
-    for (const table of EXPORTS) exported.push(await this.#publish(table, rowsOf(table, overview)));
-    return exported;
+    const tables: Exported[] = [];
+    for (const table of EXPORTS) {
+      const rows = rowsOf(table, overview);
+      const written = await this.#due.get(table);
+      tables.push(written === undefined ? this.#carry(table, rows) : this.#publish(table, rows, written));
+    }
+    const kept = tables.some(({ state }) => state === 'kept') ? this.#kept : undefined;
+    return { asOf: kept === undefined ? overview.asOf : kept.asOf, sequence: kept?.sequence, tables };
   }
 
   async #wait(overview: Overview, progress: Progress): Promise<void> {
@@ -107,14 +147,21 @@ export class Exports {
     progress.finish();
   }
 
-  async #publish(table: Export, rows: number): Promise<Exported> {
-    const written = await this.#due.get(table);
-    if (written === undefined) {
-      const files = filesOf(table, (route) => this.#publisher.published(route));
-      if (files === undefined) throw new TypeError(`"${table.name}" is neither published nor written`);
-      for (const { format } of EXPORT_FORMATS) this.#publisher.carry(exportRoute(table.name, format), 0);
-      return { table, rows, files, written: false };
+  #carry(table: Export, rows: number): Exported {
+    const files = this.#published(table);
+    if (files === undefined) throw new TypeError(`"${table.name}" is neither published nor written`);
+    const kept = this.#isDue(table) ? this.#kept?.rows.get(table) : undefined;
+    for (const { format } of EXPORT_FORMATS) {
+      const route = exportRoute(table.name, format);
+      this.#publisher.carry(route, 0);
+      if (kept !== undefined) this.#publisher.reuse.leaveBehind(route);
     }
+    return kept === undefined
+      ? { table, rows, files, state: 'unchanged' }
+      : { table, rows: kept, files, state: 'kept' };
+  }
+
+  #publish(table: Export, rows: number, written: Written): Exported {
     if (written.rows !== rows) {
       // Two connections that see one state of the register can't come to this.
       throw new TypeError(`${written.rows} rows of "${table.name}" were written, expected ${rows}`);
@@ -122,19 +169,8 @@ export class Exports {
     for (const { format } of EXPORT_FORMATS) {
       this.#publisher.putStaged(exportRoute(table.name, format), written.files[format]);
     }
-    return { table, rows, files: written.files, written: true };
+    return { table, rows, files: written.files, state: 'written' };
   }
-}
-
-/** All files of an export, or undefined where one is missing. */
-function filesOf(
-  { name }: Export,
-  find: (route: string) => Files[ExportFormat] | undefined,
-): Files | undefined {
-  const [csv, gzip, parquet] = (['csv', 'csv.gz', 'parquet'] as const).map((format) =>
-    find(exportRoute(name, format)),
-  );
-  return csv && gzip && parquet && { csv, 'csv.gz': gzip, parquet };
 }
 
 /** The tables of the register that an export is made of: its own, and the histories of which something is computed. */

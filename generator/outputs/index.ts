@@ -1,6 +1,6 @@
 /** Everything the service says, in the order in which it is rendered. */
 import type { BuildConfig } from '../config.js';
-import type { Exported } from '../exports/exports.js';
+import type { Downloads } from '../exports/exports.js';
 import type { Register } from '../register/open.js';
 import type { Overview } from '../register/published.js';
 import { RESOURCES } from '../resources/index.js';
@@ -67,10 +67,10 @@ export class Samples {
 export function* descriptions(
   { config, overview, table }: Sources,
   { examples, shown }: Samples,
-  exported: readonly Exported[],
+  exported: Downloads,
   firstKey: (route: string) => number | undefined,
 ): Generator<Output> {
-  yield* downloads(config, overview, exported);
+  yield* downloads(config, exported);
   yield* openapi(config, table, examples, firstKey);
-  yield* pages(config, overview, table, shown, offers(overview.asOf, table, exported));
+  yield* pages(config, overview, table, shown, offers(table, exported));
 }

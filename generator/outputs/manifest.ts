@@ -1,6 +1,7 @@
 /** /snapshot.json: the tree's description of itself, which the proxy serves by. The only place with a build time. */
 import { basename } from 'node:path/posix';
 import type { BuildConfig, Limit } from '../config.js';
+import type { Downloads } from '../exports/exports.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/manifest.js';
 import type { Plan } from '../publish/plan.js';
@@ -16,6 +17,7 @@ import type { Part } from './parts.js';
 export interface ManifestFacts {
   readonly config: BuildConfig;
   readonly overview: Overview;
+  readonly downloads: Downloads;
   readonly table: readonly Route[];
   readonly plan: Plan;
   /** RFC 3339 UTC. */
@@ -25,6 +27,7 @@ export interface ManifestFacts {
 
 interface PublishedRoute {
   readonly route: Route;
+  /** As of when the bulk downloads are. */
   readonly asOf: string | null;
   /** The lowest key of its files. */
   readonly firstKey: number | undefined;
@@ -49,7 +52,7 @@ const bucket = (
   ]);
 };
 
-/** What a browser shall call a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz`, by the day of the newest reading. */
+/** What a browser shall call a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz`, by the day of its newest reading. */
 function dated(path: string, asOf: string | null): string {
   const [stem = '', ...suffixes] = basename(path).split('.');
   const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
@@ -197,6 +200,22 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ({ plan }) => plan.digest,
   ),
   nested('tree', 'How large it is.', TREE),
+  nested('downloads', 'Which state the bulk downloads hold: it may be an older one.', [
+    part(
+      value(
+        'as_of',
+        'time',
+        '2026-11-20T08:00:00Z',
+        'The newest measurement in them; null where there is none.',
+        { nullable: true },
+      ),
+      ({ downloads }) => downloads.asOf,
+    ),
+    part(
+      value('sequence', 'ordinal', 117, 'The snapshot that they are of: the change lists after it lead on.'),
+      ({ downloads, plan }) => downloads.sequence ?? plan.sequence,
+    ),
+  ]),
   part(
     value('layout', 'enum', 'url', 'How files are spread over folders.', { values: LAYOUTS }),
     ({ config }) => config.layout,
@@ -213,8 +232,8 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ),
     () => COMPRESSED_FROM_BYTES,
   ),
-  listed('routes', 'Every URL of the service.', ROUTE, ({ table, plan, overview }) =>
-    table.map((route) => ({ route, asOf: overview.asOf, firstKey: plan.firstKeys.get(route.name) })),
+  listed('routes', 'Every URL of the service.', ROUTE, ({ table, plan, downloads: { asOf } }) =>
+    table.map((route) => ({ route, asOf, firstKey: plan.firstKeys.get(route.name) })),
   ),
 ];
 

@@ -11,7 +11,10 @@ import { LedgerReader, LedgerWriter } from './ledger.js';
  */
 export type Made = string;
 
-/** What the files of a route are made of, by its name, where they are not rendered in each build. */
+/**
+ * What the files of a route are made of, by its name, where they are not rendered in each build. Of files that were left
+ * behind the register, and of those whose ledger was lost, nothing is noted.
+ */
 export type Makings = ReadonlyMap<string, string>;
 
 /** The name of a file of inputs in the folder of the ledger. */

@@ -40,6 +40,8 @@ const schema = z.looseObject({
   digest: z.string(),
   tree: z.object({ files: z.int(), bytes: z.int() }),
   layout: z.enum(LAYOUTS).exactOptional(),
+  /** The snapshot that the bulk downloads are of: the last that wrote them, or left none of them behind. */
+  downloads: z.looseObject({ sequence: z.int().min(1) }).exactOptional(),
   /** Documents from this size on have compressed siblings. */
   compressed_from: z.int().exactOptional(),
   routes: z.array(

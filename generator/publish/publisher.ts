@@ -33,7 +33,6 @@ export class Publisher {
   readonly tree: Tree;
   readonly reuse: Reuse;
   readonly #lock: Lock;
-  /** The snapshot this one follows; undefined for the first. */
   readonly #previous: Manifest | undefined;
   readonly #comparison: Comparison;
   readonly #stage: Stage;
@@ -137,16 +136,14 @@ export class Publisher {
     });
   }
 
-  /** Whether there is no snapshot that this one follows. */
-  get isFirst(): boolean {
-    return this.#previous === undefined;
+  /** The snapshot this one follows; undefined for the first. */
+  get previous(): Manifest | undefined {
+    return this.#previous;
   }
 
-  /** What the last snapshot has as a route's only file, if that is sound and made of the same. */
+  /** What the last snapshot has as a route's only file, if that is not known to be damaged. */
   published(routeName: string): Content | undefined {
-    const series = this.#comparison.series(routeName);
-    if (!this.reuse.isMadeOfTheSame(routeName)) return undefined;
-    const entry = series.published(0);
+    const entry = this.#comparison.series(routeName).published(0);
     return entry && { bytes: entry.bytes, sha256: entry.hash.toString('hex') };
   }
 

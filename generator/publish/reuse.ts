@@ -11,6 +11,7 @@ export class Reuse {
   #made: Made | undefined;
   #inputs: Readonly<Record<string, string>> = {};
   #makings: Makings = new Map();
+  readonly #behind = new Set<string>();
 
   /**
    * @param old the folder of the published ledger, where there is a sound one
@@ -38,6 +39,14 @@ export class Reuse {
     this.#makings = makings;
   }
 
+  /**
+   * The files of a route stay, though others would be made now. What they are made of is then not noted, so that no
+   * build takes them for what they should be, whether the register changes again or not.
+   */
+  leaveBehind(route: string): void {
+    this.#behind.add(route);
+  }
+
   /** Whether the last snapshot's files of a route were made of the same. */
   isMadeOfTheSame(route: string): boolean {
     return this.#index !== undefined && this.#index.makings?.[route] === this.#makings.get(route);
@@ -54,7 +63,7 @@ export class Reuse {
     return {
       sums: { ...sums, ...this.#inputs },
       ...(this.#made !== undefined && { made: this.#made }),
-      makings: Object.fromEntries(this.#makings),
+      makings: Object.fromEntries([...this.#makings].filter(([route]) => !this.#behind.has(route))),
     };
   }
 }

@@ -360,7 +360,8 @@ describe.concurrent('snapshot', () => {
   it('build --help tells each option with its default', async () => {
     const { code, stdout } = await snapshot(['build', '--help']);
     expect(code).toBe(0);
-    for (const option of ['--register', '--out', '--operator', '--base-url', '--layout', '--skip-invalid']) {
+    const inputs = ['--register', '--out', '--operator', '--base-url', '--layout'];
+    for (const option of [...inputs, '--skip-invalid', '--accept-removals', '--keep-downloads']) {
       expect(stdout).toContain(option);
     }
     const flat = stdout.replaceAll(/\s+/g, ' ');

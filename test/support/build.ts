@@ -31,6 +31,7 @@ export interface Options {
   readonly layout?: string;
   readonly skipInvalid?: boolean;
   readonly acceptRemovals?: boolean;
+  readonly keepDownloads?: boolean;
   /** The time of the build. */
   readonly at?: string;
 }

@@ -1,7 +1,7 @@
 /** /downloads/datapackage.json: the bulk downloads as a Data Package (datapackage.org, version 2.0). */
 import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
-import type { Exported } from '../../exports/exports.js';
+import type { Downloads, Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
 import type { Value, ValueType } from '../../resources/field.js';
 import { EXPORT_FORMATS, exportFile } from '../../export-routes.js';
@@ -39,11 +39,8 @@ const DIALECT = {
   header: true,
 };
 
-export function dataPackage(
-  { operator }: BuildConfig,
-  asOf: string | null,
-  exported: readonly Exported[],
-): string {
+/** A later build may read from this as of when the downloads are, and their rows (exports/kept.ts). */
+export function dataPackage({ operator }: BuildConfig, { asOf, tables }: Downloads): string {
   const { name, url, baseUrl, contact, platform, licence } = operator;
   return JSON.stringify({
     $schema: `${PROFILE}/datapackage.json`,
@@ -57,7 +54,7 @@ export function dataPackage(
     licenses: [{ name: identifier(licence.name), title: licence.name, path: licence.url }],
     sources: [{ title: name, path: url }],
     contributors: [{ title: name, ...reached(contact), roles: ['publisher'] }],
-    resources: exported.flatMap(resources),
+    resources: tables.flatMap(resources),
   });
 }
 

@@ -1,21 +1,16 @@
 /** What describes the bulk downloads, once their files are known. */
 import type { BuildConfig } from '../../config.js';
-import type { Exported } from '../../exports/exports.js';
-import type { Overview } from '../../register/published.js';
+import type { Downloads } from '../../exports/exports.js';
 import type { Output } from '../output.js';
 import { checksums } from './checksums.js';
 import { dataPackage } from './datapackage.js';
 import { readme } from './readme.js';
 
-export function* downloads(
-  config: BuildConfig,
-  { asOf }: Overview,
-  exported: readonly Exported[],
-): Generator<Output> {
+export function* downloads(config: BuildConfig, exported: Downloads): Generator<Output> {
   const described: readonly Output[] = [
-    { route: 'datapackage', key: 0, body: dataPackage(config, asOf, exported) },
-    { route: 'downloads-readme', key: 0, body: readme(config, asOf, exported) },
+    { route: 'datapackage', key: 0, body: dataPackage(config, exported) },
+    { route: 'downloads-readme', key: 0, body: readme(config, exported) },
   ];
   yield* described;
-  yield { route: 'checksums', key: 0, body: checksums(exported, described) };
+  yield { route: 'checksums', key: 0, body: checksums(exported.tables, described) };
 }

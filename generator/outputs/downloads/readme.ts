@@ -1,18 +1,14 @@
 /** /downloads/README.txt: what somebody should know who finds the files without the pages. */
 import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
-import type { Exported } from '../../exports/exports.js';
+import type { Downloads, Exported } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile } from '../../export-routes.js';
 import { PATHS } from '../../routes.js';
 
 /** Lines are as wide as this, where the names in them allow. */
 const LINE_CHARACTERS = 88;
 
-export function readme(
-  { operator }: BuildConfig,
-  asOf: string | null,
-  exported: readonly Exported[],
-): string {
+export function readme({ operator }: BuildConfig, { asOf, tables }: Downloads): string {
   const { name, url, baseUrl, contact, platform, licence } = operator;
   const base = `${baseUrl}${PATHS.bulk}`;
   return `${name}: bulk downloads
@@ -28,7 +24,7 @@ Contact: ${contact}
 Files
 -----
 
-${fileTable(exported)}
+${fileTable(tables)}
 
 datapackage.json describes every file and every column: type, unit, meaning, bytes,
 SHA-256 (Data Package 2.0). SHA256SUMS checks whole files:

@@ -2,13 +2,16 @@
 import type { Operator } from '../../config.js';
 import type { Overview } from '../../register/published.js';
 import { PATHS } from '../../routes.js';
-import type { DownloadTable } from './downloads.js';
+import type { OfferedDownloads } from './downloads.js';
 
-/** @param tables the bulk downloads, in the formats search engines know by media type */
+/**
+ * As of when the register is as a whole, which is how the API has it; the downloads may be older.
+ * @param downloads in the formats search engines know by media type
+ */
 export function dataset(
   { name, url, baseUrl, platform, licence }: Operator,
   { asOf, populations }: Overview,
-  tables: readonly DownloadTable[],
+  downloads: OfferedDownloads,
 ) {
   const firsts = populations.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []).toSorted();
   const publisher = { '@type': 'Organization', name, url };
@@ -38,7 +41,7 @@ export function dataset(
         encodingFormat: 'application/json',
         contentUrl: baseUrl + PATHS.base,
       },
-      ...tables.flatMap(({ description, files }) =>
+      ...downloads.tables.flatMap(({ description, files }) =>
         files.map(({ path, format, type, bytes }) => ({
           '@type': 'DataDownload',
           name: `${path.slice(path.lastIndexOf('/') + 1)} (${format})`,
@@ -46,6 +49,7 @@ export function dataset(
           encodingFormat: type,
           contentSize: `${bytes} B`,
           contentUrl: baseUrl + path,
+          dateModified: downloads.asOf ?? undefined,
         })),
       ),
     ],

@@ -25,15 +25,22 @@ export interface DownloadTable {
   readonly files: readonly DownloadFile[];
 }
 
-/** What of the bulk downloads the page tells. */
-export interface Downloads {
+/** What the pages tell of the bulk downloads. */
+export interface OfferedDownloads {
   readonly asOf: string | null;
   /** Empty where none are published. */
   readonly tables: readonly DownloadTable[];
 }
 
-/** What the template of the downloads page shows. */
-export function downloadsPage({ asOf, tables }: Downloads, { operator, limits }: BuildConfig) {
+/**
+ * What the template of the downloads page shows.
+ * @param registerAsOf the newest measurement that the rest of the tree has
+ */
+export function downloadsPage(
+  { asOf, tables }: OfferedDownloads,
+  { operator, limits }: BuildConfig,
+  registerAsOf: string | null,
+) {
   const largest = tables
     .flatMap(({ files }) => files)
     .reduce<DownloadFile | undefined>(
@@ -43,6 +50,7 @@ export function downloadsPage({ asOf, tables }: Downloads, { operator, limits }:
   const { tokens, refillSeconds } = limits.download;
   return {
     asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
+    isBehind: asOf !== registerAsOf,
     tables: tables.map(({ name, description, rows, columns, files }) => ({
       name,
       description,

@@ -9,7 +9,7 @@ import { assets } from './assets.js';
 import { dataset } from './dataset.js';
 import { developersPage } from './developers.js';
 import { downloadsPage } from './downloads.js';
-import type { Downloads } from './downloads.js';
+import type { OfferedDownloads } from './downloads.js';
 import { feedsPage } from './feeds.js';
 import type { PublishedFeed } from './feeds.js';
 import { frontPage } from './front.js';
@@ -20,7 +20,7 @@ import { moment } from './words.js';
 
 /** What pages tell that others publish. */
 export interface Offers {
-  readonly downloads: Downloads;
+  readonly downloads: OfferedDownloads;
   readonly feeds: readonly PublishedFeed[];
 }
 
@@ -70,7 +70,7 @@ export function* pages(
     `Measured records of groups, users, games and catalogue items of ${platform}: free, as JSON, downloads and feeds.`,
     {
       ...frontPage(operator, overview, table, shown),
-      dataset: dataBlock(dataset(operator, overview, downloads.tables)),
+      dataset: dataBlock(dataset(operator, overview, downloads)),
     },
   );
   yield page(
@@ -85,7 +85,7 @@ export function* pages(
     'downloads',
     `Downloads – ${name}`,
     `The whole of ${name} as CSV and Parquet files, with sizes, rows and checksums.`,
-    downloadsPage(downloads, config),
+    downloadsPage(downloads, config, asOf),
   );
   yield page(
     'feeds-page',

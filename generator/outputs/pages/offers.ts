@@ -1,19 +1,15 @@
 /** What the pages tell of the downloads and the feeds. */
 import { FEEDS, atomRoute, jsonRoute } from '../../feed-routes.js';
-import type { Exported } from '../../exports/exports.js';
+import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportRoute } from '../../export-routes.js';
 import { routeNamed } from '../../routes.js';
 import type { Route } from '../../routes.js';
 import type { Offers } from './index.js';
 
-export const offers = (
-  asOf: string | null,
-  table: readonly Route[],
-  exported: readonly Exported[],
-): Offers => ({
+export const offers = (table: readonly Route[], { asOf, tables }: Downloads): Offers => ({
   downloads: {
     asOf,
-    tables: exported.map(({ table: { name, description, columns }, rows, files }) => ({
+    tables: tables.map(({ table: { name, description, columns }, rows, files }) => ({
       name,
       description,
       rows,

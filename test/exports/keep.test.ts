@@ -1,0 +1,417 @@
+/** Downloads that are kept while the documents go on: what is said of them, and when they are written again. */
+import { hash } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { writeSample } from '../../data/sample.js';
+import { build } from '../../generator/build.js';
+import type { Published } from '../../generator/build.js';
+import { buildConfig } from '../../generator/config.js';
+import type { Progress } from '../../generator/progress.js';
+import { prepareRepair, verify } from '../../generator/publish/verify.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { rollback } from '../../generator/rollback.js';
+import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
+import { snapshot } from '../support/cli.js';
+import { csvObjects } from '../support/csv.js';
+import { temporary } from '../support/folder.js';
+import { changeRegister } from '../support/register.js';
+import { hashes, isDownload, json, lasting, readTree, stamps } from '../support/tree.js';
+import { containing } from '../support/values.js';
+
+const path = temporary();
+
+const LATER = '2027-03-04T05:06:07Z';
+const middle = (table: string): string => `(SELECT id FROM ${table} ORDER BY id LIMIT 1 OFFSET 10)`;
+/** Changes two tables, and with the readings the groups. */
+const CHANGE = `UPDATE items SET price = 4242, measured_at = '${LATER}' WHERE id = ${middle('items')};
+  INSERT INTO group_member_readings VALUES (${middle('groups')}, '2019-01-01T00:00:00Z', 77);`;
+const CHANGED = ['groups', 'group_member_readings', 'items'];
+/** Changes the places of names that are no change of a name, which no document tells. */
+const ALONE = `UPDATE group_names SET position = position + 7
+  WHERE group_id IN (SELECT group_id FROM group_names GROUP BY group_id HAVING count(*) = 1)`;
+const MORE = `UPDATE games SET visits = 12345 WHERE id = ${middle('games')}`;
+
+interface Site {
+  readonly register: string;
+  readonly out: string;
+  /** The newest measurement when the downloads were written. */
+  readonly asOf: string | null;
+}
+
+/** What the sites of the tests are copies of: as it was first built, and behind a change of the register. */
+const first: Site[] = [];
+const late: Site[] = [];
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 120, seed: 3 });
+  changeRegister(register, `INSERT INTO withheld SELECT 'user', max(id), '${LATER}' FROM users`);
+  const out = path('dist');
+  const { asOf } = await published({ register, out });
+  first.push({ register, out, asOf });
+  const changed = site();
+  changeRegister(changed.register, CHANGE);
+  const { downloads } = await keep(changed);
+  if (downloads.kept.length !== CHANGED.length) throw new Error(`kept ${downloads.kept.join()}`);
+  late.push(changed);
+});
+
+const copyOf = (source: string, name: string): string => {
+  const copy = path(name);
+  cpSync(source, copy, { recursive: true });
+  return copy;
+};
+
+function copied([made]: readonly Site[]): Site {
+  if (made === undefined) throw new Error('nothing was built');
+  return { ...made, register: copyOf(made.register, 'register.sqlite'), out: copyOf(made.out, 'dist') };
+}
+
+const site = (): Site => copied(first);
+/** A site with a change that its downloads don't have. */
+const behind = (): Site => copied(late);
+
+const keep = ({ register, out }: Site): Promise<Published> =>
+  published({ register, out, keepDownloads: true });
+
+const whole = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
+/** The downloads, and what describes them. */
+const downloadsOf = <T>(files: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(files).filter(([name]) => isDownload(name)));
+/** All that doesn't speak of the downloads. */
+const restOf = (out: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(whole(out)).filter(
+      ([name]) => !isDownload(name) && !['downloads.html', 'index.html'].includes(name),
+    ),
+  );
+const writtenBy = ({ exports }: Published): string[] =>
+  Object.keys(exports).filter((name) => exports[name]?.written);
+const file = (out: string, name: string): string => join(out, 'downloads', name);
+const text = (out: string, name: string): string => readFileSync(join(out, name), 'utf8');
+
+const routesShape = z.object({
+  routes: z.array(z.looseObject({ name: z.string(), attachment: z.string().optional() })),
+});
+const snapshotOf = (out: string): unknown => json(readTree(out), 'snapshot.json');
+const routesOf = (out: string) => routesShape.parse(snapshotOf(out)).routes;
+
+/** Trees of first builds, which no download was kept for, by the register's hash. */
+const freshTrees = new Map<string, string>();
+
+async function fresh({ register }: Site): Promise<string> {
+  const key = hash('sha256', readFileSync(register));
+  const known = freshTrees.get(key);
+  if (known !== undefined) return known;
+  const out = path('fresh');
+  await published({ register, out });
+  freshTrees.set(key, out);
+  return out;
+}
+
+async function expectFresh(made: Site): Promise<void> {
+  const other = await fresh(made);
+  expect(whole(made.out)).toEqual(whole(other));
+  expect(routesOf(made.out)).toEqual(routesOf(other));
+  await expectSound(made);
+}
+
+async function expectSound({ out }: Site): Promise<void> {
+  expect((await verify(Tree.published(out), quiet())).damage).toEqual([]);
+}
+
+describe('downloads that are kept', () => {
+  it('are not touched, while the documents are those of the register', async () => {
+    const made = site();
+    const { register, out, asOf } = made;
+    const before = downloadsOf(stamps(readTree(out)));
+    changeRegister(register, CHANGE);
+    const result = await keep(made);
+    expect(downloadsOf(stamps(readTree(out)))).toEqual(before);
+    expect(result.sequence).toBe(2);
+    expect(writtenBy(result)).toEqual([]);
+    expect(result.downloads).toEqual({ asOf, kept: CHANGED });
+    expect(result.asOf).toBe(LATER);
+    expect(restOf(out)).toEqual(restOf(await fresh(made)));
+  });
+
+  it('say as of when they are, wherever they are spoken of', async () => {
+    const { out, asOf } = behind();
+    if (asOf === null) throw new Error('expected a register with measurements');
+    const day = asOf.slice(0, 10);
+    expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
+    expect(text(out, 'downloads/README.txt')).toContain(`as of ${asOf}.`);
+    const page = text(out, 'downloads.html');
+    expect(page).toContain(`As of <time datetime="${asOf}">`);
+    expect(page).toContain('when they are next written');
+    const attachments = routesOf(out).flatMap(({ attachment }) => attachment ?? []);
+    expect(attachments).toHaveLength(24);
+    expect(attachments).toContain(`items-${day}.csv.gz`);
+    expect(attachments.filter((name) => !name.includes(`-${day}.`))).toEqual([]);
+    const [, data] =
+      /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text(out, 'index.html')) ?? [];
+    const { dateModified, distribution } = z
+      .object({
+        dateModified: z.string(),
+        distribution: z.array(z.looseObject({ dateModified: z.string().optional() })),
+      })
+      .parse(JSON.parse(data ?? ''));
+    expect(dateModified).toBe(LATER);
+    expect(distribution.map((each) => each.dateModified)).toEqual([
+      undefined,
+      ...Array<string>(24).fill(asOf),
+    ]);
+  });
+
+  it('name the snapshot that they are of, for who follows the changes from there', async () => {
+    const made = behind();
+    const { register, out, asOf } = made;
+    expect(snapshotOf(out)).toMatchObject({ sequence: 2, downloads: { as_of: asOf, sequence: 1 } });
+    changeRegister(register, MORE);
+    await keep(made);
+    expect(snapshotOf(out)).toMatchObject({ sequence: 3, downloads: { as_of: asOf, sequence: 1 } });
+    expect([text(out, 'changes/2.json'), text(out, 'changes/3.json')]).toEqual([
+      containing('"/api/v1/item/'),
+      containing('"/api/v1/game/'),
+    ]);
+    await published(made);
+    expect(snapshotOf(out)).toMatchObject({ sequence: 4, downloads: { as_of: LATER, sequence: 4 } });
+  });
+
+  it('say how many rows they have, not how many the register has', async () => {
+    const made = behind();
+    const readings = csvObjects(text(made.out, 'downloads/group_member_readings.csv')).length;
+    const { exports } = await keep(made);
+    expect(exports['group_member_readings']).toEqual({ rows: readings, written: false });
+    const { resources } = z
+      .object({ resources: z.array(z.object({ path: z.string(), rows: z.int() })) })
+      .parse(json(readTree(made.out), 'downloads/datapackage.json'));
+    expect(resources.find((resource) => resource.path === 'group_member_readings.csv')?.rows).toBe(readings);
+    const after = await published(made);
+    expect(after.exports['group_member_readings']).toEqual({ rows: readings + 1, written: true });
+  });
+
+  it('are not written for nothing, where nobody sees it', async () => {
+    const made = site();
+    const scratch = join(made.out, '.snapshot/stage/scratch');
+    /** What lay in the scratch folder in the course of a build. */
+    const scratched = async (keepDownloads: boolean): Promise<number> => {
+      let most = 0;
+      const silent = quiet();
+      const look = (): void => {
+        if (existsSync(scratch)) most = Math.max(most, readdirSync(scratch, { recursive: true }).length);
+      };
+      const progress: Progress = {
+        start: (...args) => {
+          look();
+          silent.start(...args);
+        },
+        advance: (steps) => silent.advance(steps),
+        finish: () => {
+          look();
+          silent.finish();
+        },
+        stop: () => silent.stop(),
+      };
+      const { register, out } = made;
+      const config = buildConfig({ register, out, operator: OPERATOR, keepDownloads });
+      await build(config, { ...effectsAt('2026-12-02T00:00:00Z'), progress });
+      return most;
+    };
+    changeRegister(made.register, CHANGE);
+    expect(await scratched(true)).toBe(0);
+    expect(await scratched(false)).toBeGreaterThan(3 * CHANGED.length);
+  });
+
+  it('make no new snapshot where nothing changed, whether they are behind or not', async () => {
+    for (const [made, sequence] of [
+      [site(), 1],
+      [behind(), 2],
+    ] as const) {
+      const before = stamps(lasting(readTree(made.out)));
+      expect((await keep(made)).sequence).toBe(sequence);
+      expect(stamps(lasting(readTree(made.out)))).toEqual(before);
+      await expectSound(made);
+    }
+  });
+
+  it('have nothing kept of them where their tables did not change', async () => {
+    const made = site();
+    const { downloads, asOf } = await keep(made);
+    expect(downloads).toEqual({ asOf, kept: [] });
+  });
+});
+
+describe('a build without --keep-downloads', () => {
+  it.each([
+    ['at once', []],
+    ['after another change', [CHANGE, MORE]],
+    ['after a second build that kept them', [CHANGE, 'keep']],
+    ['after a second change and build that kept them', [CHANGE, 'keep', MORE, 'keep']],
+    ['after the change was undone', [CHANGE, 'keep', 'UPDATE items SET price = 1', 'keep', MORE]],
+  ])('writes what is behind, %s, and leaves the tree of a fresh build', async (_, steps) => {
+    const made = site();
+    for (const step of steps.length === 0 ? [CHANGE, 'keep'] : steps) {
+      if (step === 'keep') await keep(made);
+      else changeRegister(made.register, step);
+    }
+    const { downloads, asOf } = await published(made);
+    expect(downloads).toEqual({ asOf, kept: [] });
+    await expectFresh(made);
+    const { sequence } = await published(made);
+    const again = await published(made);
+    expect([again.sequence, writtenBy(again)]).toEqual([sequence, []]);
+  });
+
+  it('writes only what is behind', async () => {
+    const made = behind();
+    expect(writtenBy(await published(made))).toEqual(CHANGED);
+  });
+
+  it('writes what was kept though no document had changed', async () => {
+    const made = site();
+    changeRegister(made.register, ALONE);
+    const kept = await keep(made);
+    expect([kept.sequence, kept.downloads.kept]).toEqual([1, ['groups', 'group_names']]);
+    expect(writtenBy(await published(made))).toEqual(['groups', 'group_names']);
+    await expectFresh(made);
+  });
+});
+
+describe('with --keep-downloads', () => {
+  const WITHHELD = `INSERT INTO withheld SELECT 'user', id, '${LATER}' FROM users ORDER BY id LIMIT 1`;
+
+  it.each<[string, (made: Site) => void | Promise<unknown>]>([
+    ['somebody is withheld meanwhile', ({ register }) => changeRegister(register, WITHHELD)],
+    ['somebody is withheld no more', ({ register }) => changeRegister(register, 'DELETE FROM withheld')],
+    ['a file is missing', ({ out }) => rmSync(file(out, 'items.csv.gz'))],
+    ['a file is cut short', ({ out }) => truncateSync(file(out, 'items.parquet'), 100)],
+    ['what describes them is missing', ({ out }) => rmSync(file(out, 'datapackage.json'))],
+    [
+      'what describes them is altered',
+      ({ out }) => {
+        const altered = text(out, 'downloads/datapackage.json').replace(/"as_of":"2/, '"as_of":"3');
+        writeFileSync(file(out, 'datapackage.json'), altered);
+      },
+    ],
+    ['what describes them is empty', ({ out }) => writeFileSync(file(out, 'datapackage.json'), '')],
+    ['the ledger is lost', ({ out }) => rmSync(join(out, '.snapshot/ledger'), { recursive: true })],
+    ['a repair was interrupted', ({ out }) => prepareRepair(Tree.at(out), quiet())],
+    ['the tree was rolled back', ({ out }) => rollback(out, effectsAt('2026-12-03T00:00:00Z'))],
+  ])('the downloads are written where %s', async (_, happen) => {
+    const made = behind();
+    await happen(made);
+    const { downloads, asOf } = await keep(made);
+    expect(downloads).toEqual({ asOf, kept: [] });
+    await expectFresh(made);
+  });
+
+  it('who is withheld is in no download any more', async () => {
+    const made = behind();
+    const [first] = csvObjects(text(made.out, 'downloads/users.csv'));
+    changeRegister(made.register, WITHHELD);
+    await keep(made);
+    const ids = csvObjects(text(made.out, 'downloads/users.csv')).map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(1);
+    expect(ids).not.toContain(first?.['id']);
+  });
+
+  it('another code writes all of them', async () => {
+    const { register, out } = behind();
+    const effects = effectsAt('2026-12-02T00:00:00Z');
+    const result = await build(buildConfig({ register, out, operator: OPERATOR, keepDownloads: true }), {
+      ...effects,
+      generator: { ...effects.generator, code: 'another' },
+    });
+    if (!result.published) throw new Error('refused');
+    expect(writtenBy(result)).toHaveLength(8);
+  });
+
+  it('the first build writes all of them', async () => {
+    const made = { ...site(), out: path('first') };
+    expect(writtenBy(await keep(made))).toHaveLength(8);
+    await expectFresh(made);
+  });
+
+  it('a register of views has what changed in it written', async () => {
+    const made = site();
+    changeRegister(
+      made.register,
+      'ALTER TABLE items RENAME TO stored; CREATE VIEW items AS SELECT * FROM stored',
+    );
+    await published(made);
+    changeRegister(made.register, CHANGE.replace('items', 'stored'));
+    const result = await keep(made);
+    expect([result.downloads.kept, writtenBy(result)]).toEqual([[], expect.arrayContaining(['items'])]);
+    await expectFresh(made);
+  });
+
+  it('a repair writes what is behind', async () => {
+    const made = behind();
+    const { register, out } = made;
+    const repair = ['verify', '--out', out, '--repair', '--register', register, '--operator', OPERATOR];
+    expect((await snapshot(repair)).code).toBe(0);
+    await expectFresh(made);
+  });
+
+  it('a rollback brings back downloads that were kept, and what they say of themselves', async () => {
+    const made = behind();
+    const kept = downloadsOf(hashes(readTree(made.out)));
+    await published(made);
+    await rollback(made.out, effectsAt('2026-12-03T00:00:00Z'));
+    expect(downloadsOf(hashes(readTree(made.out)))).toEqual(kept);
+    await expectSound(made);
+    expect((await keep(made)).downloads.kept).toEqual([]);
+    await expectFresh(made);
+  });
+});
+
+const args = ({ register, out }: Site): string[] => [
+  '--register',
+  register,
+  '--out',
+  out,
+  '--operator',
+  OPERATOR,
+];
+
+describe('the command line', () => {
+  it('tells what was kept, and as of when', async () => {
+    const made = { ...site(), out: path('cli') };
+    const { register, out } = made;
+    const built = await snapshot(['build', ...args(made)]);
+    expect(built.stdout).toContain('  exports  8 written, 0 unchanged\n');
+    changeRegister(register, CHANGE);
+    const first = await snapshot(['build', ...args(made), '--keep-downloads']);
+    expect(first.code).toBe(0);
+    const [, asOf = ''] = /exports {2}0 written, 5 unchanged, 3 kept as of (\S+)\n/.exec(first.stdout) ?? [];
+    expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
+    const second = await snapshot(['build', ...args(made), '--keep-downloads', '--json']);
+    expect(JSON.parse(second.stdout)).toMatchObject({
+      asOf: LATER,
+      exports: { items: { written: false }, users: { written: false } },
+      downloads: { asOf, kept: CHANGED },
+    });
+    const third = await snapshot(['build', ...args(made)]);
+    expect(third.stdout).toContain('  exports  3 written, 5 unchanged\n');
+  });
+
+  it('names in a diff what is behind, though no document would change', async () => {
+    const made = behind();
+    const { code, stdout } = await snapshot(['diff', ...args(made)]);
+    expect([code, stdout]).toEqual([
+      0,
+      `A build would write 3 of the bulk downloads anew: ${CHANGED.join(', ')}\n`,
+    ]);
+    await published(made);
+    expect((await snapshot(['diff', ...args(made)])).stdout).toContain('A build would change nothing');
+  });
+
+  it('has no such option where nothing is kept', async () => {
+    const made = site();
+    expect((await snapshot(['diff', ...args(made), '--keep-downloads'])).code).toBe(2);
+    expect((await snapshot(['verify', ...args(made), '--keep-downloads'])).code).toBe(2);
+  });
+});
