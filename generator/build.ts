@@ -167,9 +167,13 @@ async function prepare(
     }
     const overview = examined.measured();
     publisher.reuse.make(makings(overview, effects.generator.code));
-    const downloads = await renderAll({ ...readers, config, overview, table, publisher }, examined, effects);
-    await publisher.settled();
+    const placing = new Placing(pool, publisher);
+    const work = { ...readers, config, overview, table, publisher, placing };
+    const downloads = await renderAll(work, examined, effects);
     const plan = publisher.plan();
+    // Meanwhile documents were still written.
+    await placing.settled();
+    await publisher.settled();
     const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute);
     if (doubt !== undefined) throw Failure.invalid(doubt);
     return { publisher, report: examined.report, overview, table, plan, downloads };
@@ -189,6 +193,7 @@ async function prepare(
 /** What a build works with, once the register is found fit to be published. */
 interface Work extends Sources, Readers {
   readonly publisher: Publisher;
+  readonly placing: Placing;
 }
 
 /** Files that may be waiting to be compressed. */
@@ -199,7 +204,7 @@ async function renderAll(
   { changed, made, folders, survey }: Examined,
   { progress }: Effects,
 ): Promise<Downloads> {
-  const { register, pool, config, overview, publisher } = work;
+  const { register, pool, config, overview, publisher, placing } = work;
   await pool.hide(register.hidden());
   const exports = new Exports(pool, publisher, changed?.tables, config.keepDownloads);
   const renderer = new Renderer(pool);
@@ -220,13 +225,11 @@ async function renderAll(
     await progress.advance(1);
   }
   if (changed !== undefined) keepUnchanged(publisher, changed.ranges);
-  const placing = new Placing(pool, publisher, (route) => exports.noteChanged(route));
   for await (const batch of renderer.batches()) {
-    placing.take(batch);
+    placing.take(batch, (route) => exports.noteChanged(route));
     await publisher.settled(COMPRESSING_AT_ONCE);
     await progress.advance(batch.size);
   }
-  await placing.settled();
   progress.finish();
   const downloads = await exports.finish(overview, progress);
   const firstKey = (route: string): number | undefined => publisher.firstKey(route);

@@ -23,42 +23,40 @@ const WORTH_IT = 32;
 export class Placing {
   readonly #pool: Pool<Job>;
   readonly #publisher: Publisher;
-  readonly #noteChanged: (route: string) => void;
   readonly #placing = new Set<Promise<unknown>>();
   #failure: { readonly error: unknown } | undefined;
 
-  /** @param noteChanged is told the route of each document that is new or changed */
-  constructor(pool: Pool<Job>, publisher: Publisher, noteChanged: (route: string) => void) {
+  constructor(pool: Pool<Job>, publisher: Publisher) {
     this.#pool = pool;
     this.#publisher = publisher;
-    this.#noteChanged = noteChanged;
   }
 
   /**
    * Publishes the documents of a batch, which is released when all its files are written: by a thread that would
    * have nothing to do, or here.
+   * @param noteChanged is told the route of each document that is new or changed
    * @throws what prevented files of an earlier batch from being written
    */
-  take({ documents, release }: Batch): void {
+  take({ documents, release }: Batch, noteChanged: (route: string) => void): void {
     if (this.#failure !== undefined) throw this.#failure.error;
     const unwritten: Unwritten[] = [];
     for (const { route, key, body, hash } of documents) {
       if (body.length === 0) this.#publisher.carry(route, key);
       else if (this.#publisher.putHashed(route, key, body, hash, (file) => unwritten.push(file)))
-        this.#noteChanged(route);
+        noteChanged(route);
     }
     const placed = unwritten.length >= WORTH_IT && this.#pool.isIdle ? together(unwritten) : undefined;
     if (placed !== undefined) {
       this.#handOver(placed, release);
       return;
     }
-    for (const file of unwritten) this.#publisher.write(file);
+    for (const file of unwritten) this.#publisher.placement.write(file);
     release();
   }
 
   #handOver(placed: Placed, release: () => void): void {
     const placing = this.#pool
-      .run({ do: 'place', places: this.#publisher.places, placed })
+      .run({ do: 'place', places: this.#publisher.placement.places, placed })
       .then(release, (error: unknown) => {
         this.#failure ??= { error };
       })

@@ -12,7 +12,7 @@ import { apply, isSealed, seal } from './commit.js';
 import { Comparison } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { Reuse } from './reuse.js';
-import type { Places, Unwritten, Write } from './placement.js';
+import type { Placement, Write } from './placement.js';
 import { LedgerWriter } from './ledger.js';
 import type { Content } from './ledger.js';
 import { replaceLedger, writeLedgerIndex } from './ledger-index.js';
@@ -33,7 +33,8 @@ export class Publisher {
   readonly tree: Tree;
   readonly reuse: Reuse;
   readonly #lock: Lock;
-  readonly #previous: Manifest | undefined;
+  /** The snapshot this one follows; undefined for the first. */
+  readonly previous: Manifest | undefined;
   readonly #comparison: Comparison;
   readonly #stage: Stage;
   /** What lies in a tree that has no snapshot.json to tell. */
@@ -50,7 +51,7 @@ export class Publisher {
   ) {
     this.tree = tree;
     this.#lock = lock;
-    this.#previous = previous;
+    this.previous = previous;
     this.#stage = new Stage(tree, previous !== undefined);
     this.reuse = new Reuse(previous && tree.ledger, this.#stage.paths.ledger);
     this.#comparison = new Comparison(
@@ -118,14 +119,9 @@ export class Publisher {
     });
   }
 
-  /** Where documents go that `putHashed` has left to somebody. */
-  get places(): Places {
-    return this.#stage.places;
-  }
-
-  /** Writes such a document. */
-  write(unwritten: Unwritten): void {
-    this.#stage.write(unwritten);
+  /** Writes documents that `putHashed` has left to somebody. */
+  get placement(): Placement {
+    return this.#stage.placement;
   }
 
   /** Takes a route's only file, which lies below the scratch folder. */
@@ -134,11 +130,6 @@ export class Publisher {
       const compared = this.#comparison.noteHash(routeName, 0, bytes, Buffer.from(sha256, 'hex'));
       this.#stage.take(0, compared, { folder: this.scratch });
     });
-  }
-
-  /** The snapshot this one follows; undefined for the first. */
-  get previous(): Manifest | undefined {
-    return this.#previous;
   }
 
   /** What the last snapshot has as a route's only file, if that is not known to be damaged. */
@@ -215,7 +206,7 @@ export class Publisher {
   }
 
   #makePlan(): Plan {
-    const previous = this.#previous;
+    const previous = this.previous;
     this.#sums = this.#comparison.seal();
     if (this.#found !== undefined) removeStrays(this.#comparison, this.#found, this.#stage);
     const outcome = this.#comparison.outcome();
@@ -234,7 +225,7 @@ export class Publisher {
     const { sequence, changes } = this.plan();
     try {
       writeFileSync(this.#stage.paths.manifest, announcement.manifest, { flush: true });
-      if (sequence === this.#previous?.sequence) {
+      if (sequence === this.previous?.sequence) {
         // Nothing changed: only the time of the build is renewed, and a rollback still goes back to where it did.
         renameSync(this.#stage.paths.manifest, tree.manifest);
         if (this.reuse.isNews(this.#sums)) this.#renewLedger();
@@ -271,10 +262,10 @@ export class Publisher {
     const { tree } = this;
     const { paths } = this.#stage;
     const { sequence, byRoute, digest } = this.plan();
-    if (this.#previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
+    if (this.previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
     this.#stage.finishLists();
-    if (this.#previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
-    const { changes, outdated } = stageChanges(tree, paths, this.#previous?.sequence ?? null, {
+    if (this.previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
+    const { changes, outdated } = stageChanges(tree, paths, this.previous?.sequence ?? null, {
       sequence,
       as_of: asOf,
       built_at: builtAt,

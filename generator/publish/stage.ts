@@ -9,7 +9,7 @@ import type { Coding } from './codings.js';
 import type { Compared } from './comparison.js';
 import { LineWriter, deleteWithin, linesOf } from './files.js';
 import { Placement } from './placement.js';
-import type { Places, Unwritten, Write } from './placement.js';
+import type { Write } from './placement.js';
 import type { PublishedRoute } from './manifest.js';
 import type { Gone } from './series.js';
 import type { Tree } from './tree.js';
@@ -65,7 +65,7 @@ const HURRY_MS = 400;
 export class Stage {
   readonly paths: StagePaths;
   readonly #tree: Tree;
-  readonly #placement: Placement;
+  readonly placement: Placement;
   readonly #removed: LineWriter;
   readonly #left: LineWriter;
   readonly #puts: LineWriter;
@@ -89,7 +89,7 @@ export class Stage {
     for (const folder of ['tree', 'ledger', 'changes', 'previous', 'unreported'] as const) {
       mkdirSync(this.paths[folder], { recursive: true });
     }
-    this.#placement = new Placement({
+    this.placement = new Placement({
       staged: this.paths.tree,
       kept: join(this.paths.previous, 'tree'),
       published: tree.out,
@@ -138,7 +138,7 @@ export class Stage {
   /** Stages that a document goes. */
   drop({ name }: PublishedRoute, { urls, url, files }: Gone): void {
     for (const file of files) {
-      this.#placement.keep(name, file);
+      this.placement.keep(name, file);
       this.remove(file);
     }
     this.listDelete(url);
@@ -157,14 +157,14 @@ export class Stage {
     files: readonly string[],
     body: Uint8Array | { readonly folder: string },
     replaced: readonly string[] = [],
-    write: Write = (unwritten) => this.write(unwritten),
+    write: Write = (unwritten) => this.placement.write(unwritten),
   ): void {
     const [file = ''] = files;
     const [, ...siblings] = files;
     if (body instanceof Uint8Array) write({ series, file, body, replaced });
     else {
-      this.#placement.link(series, file, join(body.folder, file));
-      for (const old of replaced) this.#placement.keep(series, old);
+      this.placement.link(series, file, join(body.folder, file));
+      for (const old of replaced) this.placement.keep(series, old);
     }
     for (const name of files) this.listFile(name);
     if (siblings.length === 0) return;
@@ -180,19 +180,9 @@ export class Stage {
     }
   }
 
-  /** Writes a document that was placed and left to somebody to write. */
-  write(unwritten: Unwritten): void {
-    this.#placement.write(unwritten);
-  }
-
-  /** Where who writes such a document has to put it. */
-  get places(): Places {
-    return this.#placement.places;
-  }
-
   async #compress(series: string, name: string, { encode }: Coding, content: Uint8Array): Promise<void> {
     const body = await encode(content);
-    if (!this.#isDiscarded) this.write({ series, file: name, body, replaced: [] });
+    if (!this.#isDiscarded) this.placement.write({ series, file: name, body, replaced: [] });
   }
 
   /**
