@@ -26,13 +26,6 @@ interface Survey {
   readonly turns: Turns;
 }
 
-/** Find out which records in the blocks that changed did, in those of the kinds that are this thread's. */
-interface Narrow {
-  readonly do: 'narrow';
-  readonly folders: Folders;
-  readonly turns: Turns;
-}
-
 /** Render a part of the details, in batches. */
 export interface Render {
   readonly do: 'render';
@@ -57,7 +50,7 @@ interface Place {
   readonly placed: Placed;
 }
 
-export type Job = Check | Survey | Narrow | Render | Write | Place;
+export type Job = Check | Survey | Render | Write | Place;
 
 /** @throws TypeError: a defect of ours */
 export function asJob(message: Members): Job {
@@ -86,8 +79,6 @@ function isJob(message: Members): message is Members & Job {
       return typeof scope === 'string' && isTurns(turns);
     case 'survey':
       return Array.isArray(tables) && isObject(folders) && isTurns(turns);
-    case 'narrow':
-      return isObject(folders) && isTurns(turns);
     case 'render':
       return isPart(part) && isObject(rendering) && isObject(folders) && memory instanceof SharedArrayBuffer;
     case 'write':

@@ -16,10 +16,6 @@ async function perform(register: Register, request: Members, say: Say): Promise<
       const { surveyTables } = await import('./rendering/survey.js');
       return surveyTables(register, job, say);
     }
-    case 'narrow': {
-      const { narrow } = await import('./rendering/narrow.js');
-      return narrow(register, job);
-    }
     case 'render': {
       const { render } = await import('./rendering/render.js');
       return render(register, job, say);

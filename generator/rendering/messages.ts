@@ -1,7 +1,6 @@
 /** What threads answer that survey and render. */
-import { isObject, isRanges } from '../threads/messages.js';
+import { isObject } from '../threads/messages.js';
 import type { Members } from '../threads/messages.js';
-import type { Narrowed } from './narrow.js';
 import type { SurveyedTable } from './survey.js';
 
 /** The tables that a thread looked at, by name. @throws TypeError: a defect of ours */
@@ -18,15 +17,6 @@ const isSurveyed = (value: Members): value is Readonly<Record<string, SurveyedTa
       typeof table['isWornOut'] === 'boolean' &&
       isSums(table['sums']),
   );
-
-/** @throws TypeError: a defect of ours */
-export function asNarrowed(value: unknown): readonly Narrowed[] {
-  if (Array.isArray(value) && value.every(isNarrowed)) return value;
-  throw new TypeError('not what narrowing comes to');
-}
-
-const isNarrowed = (value: unknown): value is Narrowed =>
-  isObject(value) && isRanges(value['ranges']) && isSums(value['sums']);
 
 const isSums = (value: unknown): value is Readonly<Record<string, string>> =>
   isObject(value) && Object.values(value).every((sum) => typeof sum === 'string');

@@ -16,16 +16,17 @@ import type { Say } from '../threads/serve.js';
 import { newTurns, performed } from '../threads/turns.js';
 import type { Hear } from '../threads/thread.js';
 import type { Turns } from '../threads/turns.js';
-import { asNarrowed, asSurveyed } from './messages.js';
-import type { Narrowed } from './narrow.js';
+import { asSurveyed } from './messages.js';
+import { narrow } from './narrow.js';
+import type { Ids } from './narrow.js';
 
-/** With more changed blocks in a table than these, everything is rendered: their list is held in memory. */
+/** With more changed blocks of a table than these, everything is rendered: their list is held in memory. */
 const MOST_CHANGED = 64 * 1024;
 
 /** What a survey of one table came to. */
 export interface SurveyedTable {
-  /** The blocks that changed: the lowest and the highest id of each, ascending; undefined where they are too many. */
-  readonly changed: readonly (readonly [low: number, high: number])[] | undefined;
+  /** The ids of records whose rows changed, ascending; undefined where that is not known, or where they are too many. */
+  readonly changed: readonly Ids[] | undefined;
   /** Whether the blocks should be laid out anew: one holds too much, or most hold nothing any more. */
   readonly isWornOut: boolean;
   /** The checksums of the files that were written, by file. */
@@ -113,7 +114,7 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
   const { kind } = resource;
   const laid = isFirst ? { [blocksFile(kind)]: layOut(register, resource, folders) } : {};
   const comparison = new InputsComparison(table.name, folders);
-  const changed: [number, number][] = [];
+  const inBlocks: Ids[] = [];
   let isCrowded = false;
   let areTooMany = false;
   let count = 0;
@@ -124,13 +125,15 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
       if (rows === 0) empty += 1;
       if (rows > CROWDED_RECORDS) isCrowded = true;
       if (comparison.note(low, hash) || folders.old === undefined) continue;
-      if (changed.length < MOST_CHANGED) changed.push([low, high]);
+      if (inBlocks.length < MOST_CHANGED) inBlocks.push([low, high]);
       else areTooMany = true;
     }
-    const sums = { ...laid, [inputsFile(table.name)]: comparison.finish() };
+    const its = { ...laid, [inputsFile(table.name)]: comparison.finish() };
     // The first block begins at 0, and may be empty from the beginning.
     const isWornOut = isFirst && (isCrowded || empty - 1 > count / 2);
-    return { changed: areTooMany ? undefined : changed, isWornOut, sums };
+    if (folders.old === undefined || areTooMany) return { changed: undefined, isWornOut, sums: its };
+    const { changed, sums } = narrow(register, kind, table, inBlocks, folders, MOST_CHANGED);
+    return { changed, isWornOut, sums: { ...its, ...sums } };
   } finally {
     comparison.close();
   }
@@ -163,34 +166,23 @@ async function surveyAll(pool: Pool<Job>, folders: Folders, hear: Hear): Promise
   const isKnown = folders.old !== undefined;
   const isWornOut = isKnown && all.some((table) => table.isWornOut);
   const canTell = isKnown && !isWornOut && all.every(({ changed }) => changed !== undefined);
-  const blocks = canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined;
-  const narrowed = blocks === undefined ? [] : await narrowDown(pool, folders, blocks);
   return {
-    ranges: blocks && narrowed.flatMap(({ ranges }) => ranges),
+    ranges: canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
     tables: new Set([...surveyed].filter(([, { changed }]) => changed?.length !== 0).map(([name]) => name)),
-    sums: isWornOut
-      ? undefined
-      : Object.fromEntries([...all, ...narrowed].flatMap(({ sums }) => Object.entries(sums))),
+    sums: isWornOut ? undefined : Object.fromEntries(all.flatMap(({ sums }) => Object.entries(sums))),
   };
 }
 
-/** Finds the records that changed in the blocks that did. */
-async function narrowDown(
-  pool: Pool<Job>,
-  folders: Folders,
-  blocks: readonly IdRange[],
-): Promise<readonly Narrowed[]> {
-  await pool.scope(blocks);
-  const answers = await pool.share({ do: 'narrow', folders, turns: newTurns() });
-  return answers.flatMap(asNarrowed);
-}
-
-/** A block changed where any of the tables of its kind changed in it. */
+/** A record changed where its rows did in any of the tables of its kind. */
 function rangesOf(kind: Kind, surveyed: ReadonlyMap<string, SurveyedTable>): readonly IdRange[] {
-  const changed = new Map<number, number>();
-  for (const [resource, { name }] of SURVEYED) {
-    if (resource.kind !== kind) continue;
-    for (const [low, high] of surveyed.get(name)?.changed ?? []) changed.set(low, high);
+  const ids = SURVEYED.filter(([resource]) => resource.kind === kind)
+    .flatMap(([, { name }]) => surveyed.get(name)?.changed ?? [])
+    .toSorted(([a], [b]) => a - b);
+  const ranges: { kind: Kind; low: number; high: number }[] = [];
+  for (const [low, high] of ids) {
+    const last = ranges.at(-1);
+    if (last !== undefined && low <= last.high + 1) last.high = Math.max(last.high, high);
+    else ranges.push({ kind, low, high });
   }
-  return [...changed].toSorted(([a], [b]) => a - b).map(([low, high]) => ({ kind, low, high }));
+  return ranges;
 }
