@@ -75,11 +75,21 @@ export class ParquetEncoder {
     }));
     // Nothing to await: bytes are only gathered.
     void this.#writer.write({ columnData, rowGroupSize: this.#rows });
+    this.#keepBounds();
     this.#texts.drop();
     this.#blocks = [];
     this.#rows = 0;
     this.#characters = 0;
     return this.#take();
+  }
+
+  /** The library writes the bounds of all groups at the end, and keeps the texts that it was given until then. */
+  #keepBounds(): void {
+    for (const { meta_data } of this.#writer.row_groups.at(-1)?.columns ?? []) {
+      const { statistics } = meta_data ?? {};
+      if (statistics?.min_value instanceof Uint8Array) statistics.min_value = statistics.min_value.slice();
+      if (statistics?.max_value instanceof Uint8Array) statistics.max_value = statistics.max_value.slice();
+    }
   }
 
   /** No more rows. @returns the rest of the file */

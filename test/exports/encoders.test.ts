@@ -179,6 +179,25 @@ describe('ParquetEncoder', () => {
       expect(found.map((row) => cellOf(row[name]))).toEqual(columns[column]);
   });
 
+  it('says the bounds of the texts of each group, also of those written long before the end', () => {
+    const rows = 70_000;
+    const names = Array.from({ length: rows }, (_, row) => `name ${String(row).padStart(6, '0')}`);
+    const starts = Array.from({ length: 7 }, (_, index) => index * 10_000);
+    const file = encoded(
+      starts.map((start) => ({ rows: 10_000, columns: [names.slice(start, start + 10_000)] })),
+      [value('name', 'text', false)],
+    );
+    const groups = parquetMetadata(new Uint8Array(file).buffer).row_groups;
+    expect(groups.length).toBeGreaterThan(1);
+    let first = 0;
+    for (const { columns, num_rows } of groups) {
+      const end = first + Number(num_rows);
+      const { min_value, max_value } = columns[0]?.meta_data?.statistics ?? {};
+      expect([min_value, max_value]).toEqual([names[first], names[end - 1]]);
+      first = end;
+    }
+  });
+
   it('packs integers of any size and order as they are', async () => {
     const integers = fc.array(fc.oneof(fc.maxSafeInteger(), fc.integer(), fc.nat({ max: 3 })), {
       minLength: 1,
