@@ -203,7 +203,7 @@ async function renderAll(
 ): Promise<readonly Exported[]> {
   const { register, pool, config, overview, publisher } = work;
   await pool.hide(register.hidden());
-  const exports = new Exports(pool, publisher, changed?.tables);
+  const exports = new Exports(pool, publisher, overview, changed?.tables);
   const renderer = new Renderer(pool);
   if (changed === undefined || changed.ranges.length > 0) {
     const { operator, layout } = config;
@@ -228,7 +228,7 @@ async function renderAll(
     await progress.advance(batch.size);
   }
   progress.finish();
-  const exported = await exports.finish(overview, progress);
+  const exported = await exports.finish(progress);
   const firstKey = (route: string): number | undefined => publisher.firstKey(route);
   for (const { route, key, body } of descriptions(work, samples, exported, firstKey))
     publisher.put(route, key, body);

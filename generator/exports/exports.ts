@@ -10,7 +10,7 @@ import type { ExportFormat } from '../export-routes.js';
 import type { Pool } from '../threads/pool.js';
 import type { Hear } from '../threads/thread.js';
 import { asWritten, progressOf } from './messages.js';
-import { EXPORTS } from './tables.js';
+import { EXPORTS, costliestFirst } from './tables.js';
 import type { Export } from './tables.js';
 import type { Files, Written } from './write.js';
 
@@ -40,6 +40,9 @@ export const makings = (overview: Overview, code: string): Makings =>
 export class Exports {
   readonly #pool: Pool<Job>;
   readonly #publisher: Publisher;
+  readonly #overview: Overview;
+  /** In this order they are begun. */
+  readonly #tables: readonly Export[];
   readonly #changed: ReadonlySet<string> | undefined;
   readonly #due = new Map<Export, Promise<Written>>();
   /** Written so far, in all exports. */
@@ -49,17 +52,19 @@ export class Exports {
    * Begins to write what is known to have changed.
    * @param changed the tables of the register in which something changed, where that is known
    */
-  constructor(pool: Pool<Job>, publisher: Publisher, changed?: ReadonlySet<string>) {
+  constructor(pool: Pool<Job>, publisher: Publisher, overview: Overview, changed?: ReadonlySet<string>) {
     this.#pool = pool;
     this.#publisher = publisher;
+    this.#overview = overview;
+    this.#tables = costliestFirst((table) => rowsOf(table, overview));
     this.#changed = changed;
-    for (const table of EXPORTS)
+    for (const table of this.#tables)
       if (changed !== undefined && this.#differs(table, changed)) this.#begin(table);
   }
 
   /** Nothing is published yet, so all are written. */
   beginAll(): void {
-    for (const table of EXPORTS) this.#begin(table);
+    for (const table of this.#tables) this.#begin(table);
   }
 
   /** A document of this route is new or changed, and with it what says the same, unless more is known of that. */
@@ -88,19 +93,19 @@ export class Exports {
   }
 
   /** No more documents: waits for what is being written, publishes it, and takes the rest over. */
-  async finish(overview: Overview, progress: Progress): Promise<Exported[]> {
-    for (const table of EXPORTS) {
+  async finish(progress: Progress): Promise<Exported[]> {
+    for (const table of this.#tables) {
       const isWhole = filesOf(table, (route) => this.#publisher.published(route)) !== undefined;
       if (!isWhole || this.#differs(table)) this.#begin(table);
     }
-    if (this.#due.size > 0) await this.#wait(overview, progress);
+    if (this.#due.size > 0) await this.#wait(progress);
     const exported: Exported[] = [];
-    for (const table of EXPORTS) exported.push(await this.#publish(table, rowsOf(table, overview)));
+    for (const table of EXPORTS) exported.push(await this.#publish(table, rowsOf(table, this.#overview)));
     return exported;
   }
 
-  async #wait(overview: Overview, progress: Progress): Promise<void> {
-    const total = [...this.#due.keys()].reduce((sum, table) => sum + rowsOf(table, overview), 0);
+  async #wait(progress: Progress): Promise<void> {
+    const total = [...this.#due.keys()].reduce((sum, table) => sum + rowsOf(table, this.#overview), 0);
     progress.start('exporting', total, 'rows');
     const written = Promise.all(this.#due.values());
     await follow(written, () => this.#rows, progress);
