@@ -206,7 +206,7 @@ async function renderAll(
 ): Promise<Downloads> {
   const { register, pool, config, overview, publisher, placing } = work;
   await pool.hide(register.hidden());
-  const exports = new Exports(pool, publisher, changed?.tables, config.keepDownloads);
+  const exports = new Exports(pool, publisher, overview, changed?.tables, config.keepDownloads);
   const renderer = new Renderer(pool);
   if (changed === undefined || changed.ranges.length > 0) {
     const { operator, layout } = config;
@@ -231,7 +231,7 @@ async function renderAll(
     await progress.advance(batch.size);
   }
   progress.finish();
-  const downloads = await exports.finish(overview, progress);
+  const downloads = await exports.finish(progress);
   const firstKey = (route: string): number | undefined => publisher.firstKey(route);
   for (const { route, key, body } of descriptions(work, samples, downloads, firstKey))
     publisher.put(route, key, body);

@@ -1,9 +1,12 @@
 /** The rows of an export, read in one ordered pass, many at once and column by column. */
 import type { Register } from '../register/open.js';
-import { entriesQuery, isKeyQuery, pageEndQuery, pageQuery, recordsQuery } from '../register/sql.js';
+import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
+import type { PageColumn } from '../register/pages.js';
+import { entriesQuery, recordsQuery } from '../register/sql.js';
 import { MAX_INTEGER } from '../resources/field.js';
-import { cellsOf } from './cells.js';
+import { CellWriter } from './cells.js';
 import type { Block, Cell } from './cells.js';
+import { pageOf } from './page.js';
 import { SeriesColumns } from './series.js';
 import type { Export } from './tables.js';
 
@@ -17,23 +20,22 @@ const BLOCK_ROWS = 1000;
 export function* blocks(register: Register, table: Export): Generator<Block, void, undefined> {
   const series = new SeriesColumns(register, table);
   try {
-    for (const [keys, ...stored] of stretches(register, table)) {
-      yield { rows: keys?.length ?? 0, columns: series.complete(keys ?? [], stored) };
-    }
+    for (const { rows, columns } of stretches(register, table))
+      yield { rows, columns: series.complete(columns) };
   } finally {
     series.close();
   }
 }
 
-/** The columns of some rows that SQL can say, behind the ids of the records they belong to. */
-type Stretch = readonly (readonly Cell[])[];
-
-function stretches(register: Register, table: Export): Generator<Stretch, void, undefined> {
-  const { resource, history } = table;
-  const key = history?.key.name ?? 'id';
-  const columns = [key, ...table.columns.flatMap(({ from }) => ('sql' in from ? [from.sql] : []))];
-  const keys = history === undefined ? [key] : [key, history.order.name];
-  const [isKey] = register.integers(isKeyQuery(history?.table ?? resource.plural, keys));
+/** Blocks of the columns that SQL can say, the first of which has the ids of the records that the rows belong to. */
+function stretches(register: Register, table: Export): Generator<Block, void, undefined> {
+  const { resource, history, key } = table;
+  if (table.columns[0]?.value.name !== key[0])
+    throw new TypeError(`the columns of "${table.name}" don't begin with ${key[0]}`);
+  const columns = table.columns.flatMap(({ value: { type }, from }) =>
+    'sql' in from ? [{ sql: from.sql, type }] : [],
+  );
+  const [isKey] = register.integers(isKeyQuery(history?.table ?? resource.plural, key));
   return isKey === 1n ? pages(register, table, columns) : gathered(register, table, columns);
 }
 
@@ -41,14 +43,14 @@ function stretches(register: Register, table: Export): Generator<Stretch, void, 
 function* pages(
   register: Register,
   { resource, history }: Export,
-  columns: readonly string[],
-): Generator<Stretch, void, undefined> {
+  columns: readonly PageColumn[],
+): Generator<Block, void, undefined> {
   const endOfPage = register.asked(pageEndQuery(resource, history));
   const page = register.asked(pageQuery(resource, history, columns));
   for (let before = 0; before < MAX_INTEGER;) {
     const end = Number(endOfPage(before, BLOCK_ROWS - 1)?.[0] ?? MAX_INTEGER);
-    const lists = (page(before, end) ?? []).map(cellsOf);
-    if (lists[0]?.length !== 0) yield lists;
+    const block = pageOf(page(before, end));
+    if (block.rows > 0) yield block;
     before = end;
   }
 }
@@ -57,18 +59,24 @@ function* pages(
 function* gathered(
   register: Register,
   { resource, history }: Export,
-  columns: readonly string[],
-): Generator<Stretch, void, undefined> {
+  columns: readonly PageColumn[],
+): Generator<Block, void, undefined> {
+  const names = columns.map(({ sql }) => sql);
   const sql =
-    history === undefined ? recordsQuery(resource, columns) : entriesQuery(resource.kind, history, columns);
+    history === undefined ? recordsQuery(resource, names) : entriesQuery(resource.kind, history, names);
+  const writer = new CellWriter();
+  const block = (lists: readonly Cell[][]): Block => ({
+    rows: lists[0]?.length ?? 0,
+    columns: columns.map(({ type }, index) => writer.cellsOf(lists[index] ?? [], type)),
+  });
   let lists: Cell[][] = columns.map(() => []);
   for (const row of register.rows<Cell[]>(sql)) {
     const [keys = []] = lists;
     if (keys.length >= BLOCK_ROWS && keys.at(-1) !== row[0]) {
-      yield lists;
+      yield block(lists);
       lists = columns.map(() => []);
     }
     for (const [index, list] of lists.entries()) list.push(row[index] ?? null);
   }
-  if (lists[0]?.length !== 0) yield lists;
+  if (lists[0]?.length !== 0) yield block(lists);
 }

@@ -1,11 +1,13 @@
 /** Histories read beside the records they belong to, for what is computed from them. */
 import { HistoryCursor } from '../register/history-cursor.js';
 import type { Register } from '../register/open.js';
-import { countsQuery, isKeyQuery, pageEndQuery, pageQuery, publishedValue } from '../register/sql.js';
+import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
+import { countsQuery, historyQuery, publishedValue } from '../register/sql.js';
 import { MAX_INTEGER } from '../resources/field.js';
-import type { Entries, History, Resource } from '../resources/field.js';
-import { cellsOf } from './cells.js';
+import type { Column, Entries, History, Resource } from '../resources/field.js';
+import { valuesOf } from './cells.js';
 import type { Cell } from './cells.js';
+import { pageOf } from './page.js';
 
 /** Entries that are read at once, and the rest of those of the last one's record. */
 const PAGE_ENTRIES = 4096;
@@ -17,39 +19,39 @@ export interface EntriesReader {
   close(): void;
 }
 
-/** The fastest way to read a history. */
-export function entriesReader(register: Register, resource: Resource, history: History): EntriesReader {
-  const [isKey] = register.integers(isKeyQuery(history.table, [history.key.name, history.order.name]));
-  return isKey === 1n
-    ? new PagedEntries(register, resource, history)
-    : new CursorEntries(register, resource, history);
+/** The fastest way to read some columns of a history. */
+export function entriesReader(
+  register: Register,
+  resource: Resource,
+  history: History,
+  columns: readonly Column[],
+): EntriesReader {
+  const { table, key, order } = history;
+  const [isKey] = register.integers(isKeyQuery(table, [key.name, order.name]));
+  if (isKey === 1n) return new PagedEntries(register, resource, history, columns);
+  const query = columns.length === 0 ? countsQuery : historyQuery;
+  return new HistoryCursor(register, query(resource.kind, history, 'all'));
 }
 
 /** From a table that finds rows by their key: the entries of many records at once, column by column. */
 class PagedEntries implements EntriesReader {
-  readonly #names: readonly string[];
-  /** An entry with all its members: filling a copy is faster than adding them one by one. */
-  readonly #blank: Readonly<Record<string, Cell>>;
+  readonly #read: readonly Column[];
   readonly #endOfPage: (above: number, passed: number) => readonly unknown[] | undefined;
   readonly #page: (above: number, upTo: number) => readonly unknown[] | undefined;
-  /** Reads what the columns of a page don't say. */
-  readonly #rest: EntriesReader | undefined;
   #above = 0;
   #keys: readonly Cell[] = [];
-  #values: readonly (readonly Cell[])[] = [];
+  #columns: Readonly<Record<string, readonly Cell[]>> = {};
   #at = 0;
 
-  constructor(register: Register, resource: Resource, history: History) {
-    const columns = history.fields.flatMap((field) => (field.is === 'column' ? [field.column] : []));
-    const arePlain =
-      columns.length === history.fields.length && columns.every(({ type }) => type !== 'boolean');
-    const named = arePlain ? columns : [];
-    this.#names = named.map(({ name }) => name);
-    this.#blank = Object.fromEntries(this.#names.map((name) => [name, null]));
-    this.#rest = arePlain ? undefined : new CursorEntries(register, resource, history);
+  constructor(register: Register, resource: Resource, history: History, columns: readonly Column[]) {
+    this.#read = [history.key, ...columns];
     this.#endOfPage = register.asked(pageEndQuery(resource, history));
     this.#page = register.asked(
-      pageQuery(resource, history, [history.key.name, ...named.map(publishedValue)]),
+      pageQuery(
+        resource,
+        history,
+        this.#read.map((column) => ({ sql: publishedValue(column), type: column.type })),
+      ),
     );
   }
 
@@ -57,10 +59,11 @@ class PagedEntries implements EntriesReader {
   #turnTo(id: number): void {
     while (this.#above < id) {
       const end = Number(this.#endOfPage(this.#above, PAGE_ENTRIES - 1)?.[0] ?? MAX_INTEGER);
-      const [keys = [], ...values] = (this.#page(this.#above, end) ?? []).map(cellsOf);
+      const { columns } = pageOf(this.#page(this.#above, end));
+      const lists = columns.map((cells, index) => valuesOf(cells, this.#read[index]?.type ?? 'text'));
       this.#above = end;
-      this.#keys = keys;
-      this.#values = values;
+      this.#keys = lists[0] ?? [];
+      this.#columns = Object.fromEntries(this.#read.map(({ name }, index) => [name, lists[index] ?? []]));
       this.#at = 0;
     }
   }
@@ -71,81 +74,10 @@ class PagedEntries implements EntriesReader {
     while (this.#at < keys.length && Number(keys[this.#at]) < id) this.#at += 1;
     const start = this.#at;
     while (keys[this.#at] === id) this.#at += 1;
-    const count = this.#at - start;
-    const rest = this.#rest;
-    if (rest !== undefined) {
-      return {
-        count,
-        get json() {
-          return rest.entriesOf(id).json;
-        },
-      };
-    }
-    const list: Record<string, Cell>[] = [];
-    for (let at = start; at < start + count; at += 1) {
-      const entry = { ...this.#blank };
-      for (const [index, name] of this.#names.entries()) entry[name] = this.#values[index]?.[at] ?? null;
-      list.push(entry);
-    }
-    return {
-      count,
-      list,
-      get json() {
-        return JSON.stringify(list);
-      },
-    };
+    return { start, count: this.#at - start, columns: this.#columns };
   }
 
   close(): void {
-    this.#rest?.close();
     this.#keys = [];
-  }
-}
-
-type Count = readonly [id: number, count: number];
-
-/** From anything else: in one pass, and as JSON only if something asks for more than how many there are. */
-class CursorEntries implements EntriesReader {
-  readonly #openLists: () => HistoryCursor;
-  readonly #openCounts: () => Generator<Count, void, undefined>;
-  #lists: HistoryCursor | undefined;
-  #counts: Generator<Count, void, undefined> | undefined;
-  #next: Count | undefined;
-
-  constructor(register: Register, { kind }: Resource, history: History) {
-    this.#openLists = () => new HistoryCursor(register, kind, history);
-    this.#openCounts = () => register.rows<Count>(countsQuery(kind, history));
-  }
-
-  entriesOf(id: number): Entries {
-    const count = (): number => this.#countOf(id);
-    const json = (): string => (this.#lists ??= this.#openLists()).entriesOf(id).json;
-    return {
-      get count() {
-        return count();
-      },
-      get json() {
-        return json();
-      },
-    };
-  }
-
-  #countOf(id: number): number {
-    if (this.#lists !== undefined) return this.#lists.entriesOf(id).count;
-    if (this.#counts === undefined) {
-      this.#counts = this.#openCounts();
-      this.#step(this.#counts);
-    }
-    while (this.#next !== undefined && this.#next[0] < id) this.#step(this.#counts);
-    return this.#next?.[0] === id ? this.#next[1] : 0;
-  }
-
-  #step(counts: Generator<Count, void, undefined>): void {
-    this.#next = counts.next().value ?? undefined;
-  }
-
-  close(): void {
-    this.#counts?.return();
-    this.#lists?.close();
   }
 }

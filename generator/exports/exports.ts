@@ -11,7 +11,7 @@ import type { Hear } from '../threads/thread.js';
 import { asWritten, progressOf } from './messages.js';
 import { describedDownloads } from './kept.js';
 import type { Described } from './kept.js';
-import { EXPORTS } from './tables.js';
+import { EXPORTS, costliestFirst } from './tables.js';
 import type { Export } from './tables.js';
 import type { Files, Written } from './write.js';
 
@@ -50,6 +50,9 @@ export const makings = (overview: Overview, code: string): Makings =>
 export class Exports {
   readonly #pool: Pool<Job>;
   readonly #publisher: Publisher;
+  readonly #overview: Overview;
+  /** In this order they are begun. */
+  readonly #tables: readonly Export[];
   readonly #changed: ReadonlySet<string> | undefined;
   /** Set where nothing is written: what the downloads say of themselves. */
   readonly #kept: Described | undefined;
@@ -63,9 +66,17 @@ export class Exports {
    * @param keep leave all downloads as they are, if they are sound; only where it is known what changed, since then the
    *   same is withheld as was when they were written
    */
-  constructor(pool: Pool<Job>, publisher: Publisher, changed?: ReadonlySet<string>, keep = false) {
+  constructor(
+    pool: Pool<Job>,
+    publisher: Publisher,
+    overview: Overview,
+    changed?: ReadonlySet<string>,
+    keep = false,
+  ) {
     this.#pool = pool;
     this.#publisher = publisher;
+    this.#overview = overview;
+    this.#tables = costliestFirst((table) => rowsOf(table, overview));
     this.#changed = changed;
     if (changed === undefined) return;
     this.#kept = keep ? describedDownloads(publisher) : undefined;
@@ -74,7 +85,7 @@ export class Exports {
 
   /** Nothing is published yet, so all are written. */
   beginAll(): void {
-    for (const table of EXPORTS) this.#begin(table);
+    for (const table of this.#tables) this.#begin(table);
   }
 
   /** A document of this route is new or changed, and with it what says the same, unless more is known of that. */
@@ -85,7 +96,7 @@ export class Exports {
 
   #beginDue(): void {
     if (this.#kept !== undefined) return;
-    for (const table of EXPORTS) if (this.#isDue(table)) this.#begin(table);
+    for (const table of this.#tables) if (this.#isDue(table)) this.#begin(table);
   }
 
   /** Whether its files are missing, or not what would be written now. */
@@ -126,21 +137,21 @@ export class Exports {
   }
 
   /** No more documents: waits for what is being written, publishes it, and takes the rest over. */
-  async finish(overview: Overview, progress: Progress): Promise<Downloads> {
+  async finish(progress: Progress): Promise<Downloads> {
     this.#beginDue();
-    if (this.#due.size > 0) await this.#wait(overview, progress);
+    if (this.#due.size > 0) await this.#wait(progress);
     const tables: Exported[] = [];
     for (const table of EXPORTS) {
-      const rows = rowsOf(table, overview);
+      const rows = rowsOf(table, this.#overview);
       const written = await this.#due.get(table);
       tables.push(written === undefined ? this.#carry(table, rows) : this.#publish(table, rows, written));
     }
     const kept = tables.some(({ state }) => state === 'kept') ? this.#kept : undefined;
-    return { asOf: kept === undefined ? overview.asOf : kept.asOf, sequence: kept?.sequence, tables };
+    return { asOf: kept === undefined ? this.#overview.asOf : kept.asOf, sequence: kept?.sequence, tables };
   }
 
-  async #wait(overview: Overview, progress: Progress): Promise<void> {
-    const total = [...this.#due.keys()].reduce((sum, table) => sum + rowsOf(table, overview), 0);
+  async #wait(progress: Progress): Promise<void> {
+    const total = [...this.#due.keys()].reduce((sum, table) => sum + rowsOf(table, this.#overview), 0);
     progress.start('exporting', total, 'rows');
     const written = Promise.all(this.#due.values());
     await follow(written, () => this.#rows, progress);

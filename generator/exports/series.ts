@@ -1,7 +1,8 @@
 /** The columns of an export that are computed from the histories of its records. */
 import type { Register } from '../register/open.js';
 import type { Computed, SeriesField } from '../resources/field.js';
-import type { Cell } from './cells.js';
+import { CellWriter, valuesOf } from './cells.js';
+import type { Cell, Cells } from './cells.js';
 import { entriesReader } from './entries.js';
 import type { EntriesReader } from './entries.js';
 import type { Export } from './tables.js';
@@ -9,6 +10,7 @@ import type { Export } from './tables.js';
 /** Puts what is computed from the histories between what SQL said of some records. */
 export class SeriesColumns {
   readonly #columns: Export['columns'];
+  readonly #writer = new CellWriter();
   /** The fields to compute, by the history that they are computed from. */
   readonly #fields = new Map<EntriesReader, SeriesField[]>();
 
@@ -17,16 +19,19 @@ export class SeriesColumns {
     const fields = new Set(columns.flatMap(({ from }) => ('sql' in from ? [] : [from.series])));
     for (const history of resource.histories) {
       const own = [...fields].filter((field) => field.history === history.name);
-      if (own.length > 0) this.#fields.set(entriesReader(register, resource, history), own);
+      const reads = new Set(own.flatMap((field) => field.reads));
+      if (own.length > 0) this.#fields.set(entriesReader(register, resource, history, [...reads]), own);
     }
   }
 
   /**
-   * @param ids of the records, each above the one before, here and from call to call
-   * @param stored the columns that SQL said
+   * @param stored the columns that SQL said, first the ids of the records, each above the one before, here and from
+   * call to call
    */
-  complete(ids: readonly Cell[], stored: readonly (readonly Cell[])[]): readonly (readonly Cell[])[] {
-    if (this.#fields.size === 0) return stored;
+  complete(stored: readonly Cells[]): readonly Cells[] {
+    const [first] = stored;
+    if (this.#fields.size === 0 || first === undefined) return stored;
+    const ids = valuesOf(first, 'id');
     const computed = new Map<SeriesField, Computed[]>();
     for (const [reader, fields] of this.#fields) {
       const own = fields.map((field) => {
@@ -40,9 +45,13 @@ export class SeriesColumns {
       }
     }
     const rest = stored.values();
-    return this.#columns.map(({ from }) =>
-      'sql' in from ? (rest.next().value ?? []) : cellsAt(computed.get(from.series) ?? [], from.place),
-    );
+    return this.#columns.map(({ from, value }) => {
+      if (!('sql' in from))
+        return this.#writer.cellsOf(valuesAt(computed.get(from.series) ?? [], from.place), value.type);
+      const column = rest.next().value;
+      if (column === undefined) throw new TypeError(`no column was read for "${value.name}"`);
+      return column;
+    });
   }
 
   close(): void {
@@ -51,7 +60,7 @@ export class SeriesColumns {
 }
 
 /** The value at a place of each that was computed; null where an object on the way is. */
-const cellsAt = (computed: readonly Computed[], place: readonly string[]): Cell[] =>
+const valuesAt = (computed: readonly Computed[], place: readonly string[]): Cell[] =>
   computed.map((whole) => {
     let value = whole;
     for (const member of place) {

@@ -1,8 +1,9 @@
 /** Every record and its history: one ordered pass over the records, merged with ordered passes over the histories. */
-import type { Document, Entries, Resource } from '../resources/field.js';
+import type { Document, Resource } from '../resources/field.js';
 import type { Register } from '../register/open.js';
 import { HistoryCursor } from '../register/history-cursor.js';
-import { partsOf, recordsQuery } from '../register/sql.js';
+import type { ListedEntries } from '../register/history-cursor.js';
+import { historyQuery, partsOf, recordsQuery } from '../register/sql.js';
 import type { Part, Scope } from '../register/sql.js';
 import type { Route } from '../routes.js';
 import type { Output } from './output.js';
@@ -23,12 +24,12 @@ export function* records(
   const cursors = new Map<string, HistoryCursor>();
   try {
     for (const history of resource.histories) {
-      cursors.set(history.name, new HistoryCursor(register, resource.kind, history, scope));
+      cursors.set(history.name, new HistoryCursor(register, historyQuery(resource.kind, history, scope)));
     }
     const rows = register.rows<readonly (number | string)[]>(recordsQuery(resource, columns, scope));
     for (const row of rows) {
       const key = Number(row[0]);
-      const entries = new Map<string, Entries>();
+      const entries = new Map<string, ListedEntries>();
       for (const [history, cursor] of cursors) entries.set(history, cursor.entriesOf(key));
       for (const { route, pieces } of plans) yield { route, key, body: assemble(pieces, row, entries) };
     }
@@ -51,7 +52,7 @@ function plan(
 function assemble(
   pieces: readonly Piece[],
   row: readonly (number | string)[],
-  entries: ReadonlyMap<string, Entries>,
+  entries: ReadonlyMap<string, ListedEntries>,
 ): string {
   // A document that SQL says whole needs no putting together.
   const [only] = pieces;

@@ -1,18 +1,48 @@
 /** A history read beside the records it belongs to. */
-import type { Entries, History, Kind } from '../resources/field.js';
+import type { Entries } from '../resources/field.js';
 import type { Register } from './open.js';
-import { historyQuery } from './sql.js';
-import type { Scope } from './sql.js';
 
-const NO_ENTRIES: Entries = { count: 0, json: '[]' };
+/** The entries of one record as SQLite wrote them; columns are made of them when something asks for these. */
+export class ListedEntries implements Entries {
+  readonly start = 0;
+  readonly count: number;
+  /** A JSON array, oldest entry first. */
+  readonly json: string;
+  #columns: Entries['columns'] | undefined;
+
+  constructor(count: number, json: string) {
+    this.count = count;
+    this.json = json;
+  }
+
+  get columns(): Entries['columns'] {
+    return (this.#columns ??= columnsIn(this.json));
+  }
+}
+
+const NO_ENTRIES = new ListedEntries(0, '[]');
+
+/** The values of each member of some objects. */
+function columnsIn(json: string): Entries['columns'] {
+  const list: unknown = JSON.parse(json);
+  const columns: Record<string, unknown[]> = {};
+  if (!isObjects(list)) throw new TypeError(`no list of entries: ${json}`);
+  for (const entry of list)
+    for (const [name, value] of Object.entries(entry)) (columns[name] ??= []).push(value);
+  return columns;
+}
+
+const isObjects = (list: unknown): list is readonly Readonly<Record<string, unknown>>[] =>
+  Array.isArray(list) && list.every((entry) => typeof entry === 'object' && entry !== null);
 
 /** Walks a history beside the records of its kind, both in order of the id. */
 export class HistoryCursor {
   readonly #rows: Generator<HistoryRow, void, undefined>;
   #row: HistoryRow | undefined;
 
-  constructor(register: Register, kind: Kind, history: History, scope: Scope = 'all') {
-    this.#rows = register.rows<HistoryRow>(historyQuery(kind, history, scope));
+  /** @param sql see `historyQuery` */
+  constructor(register: Register, sql: string) {
+    this.#rows = register.rows<HistoryRow>(sql);
     this.#step();
   }
 
@@ -22,10 +52,10 @@ export class HistoryCursor {
   }
 
   /** The entries of a record; ids must come in ascending order. Rows of records not asked for are passed over. */
-  entriesOf(id: number): Entries {
+  entriesOf(id: number): ListedEntries {
     while (this.#row !== undefined && this.#row[0] < id) this.#step();
     if (this.#row === undefined || this.#row[0] !== id) return NO_ENTRIES;
-    return { count: this.#row[1], json: this.#row[2] };
+    return new ListedEntries(this.#row[1], this.#row[2]);
   }
 
   close(): void {

@@ -199,6 +199,11 @@ export function historyQuery(kind: Kind, history: History, scope: Scope): string
   );
 }
 
+/** The same where nothing but the number of entries is asked for. */
+export const countsQuery = (kind: Kind, { table, key }: History): string =>
+  `SELECT ${name(key.name)}, count(*), '[]' FROM ${name(table)} WHERE ${isPublished(kind, key.name)}` +
+  ` GROUP BY ${name(key.name)} ORDER BY ${name(key.name)}`;
+
 /** A history's entries one by one, in order of the id and of the history. */
 export const entriesQuery = (
   kind: Kind,
@@ -206,11 +211,6 @@ export const entriesQuery = (
   columns: readonly string[],
   page?: string,
 ): string => `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all', page)})`;
-
-/** How many entries of a history each record has, in order of the id. */
-export const countsQuery = (kind: Kind, { table, key }: History): string =>
-  `SELECT ${name(key.name)}, count(*) FROM ${name(table)} WHERE ${isPublished(kind, key.name)}` +
-  ` GROUP BY ${name(key.name)} ORDER BY ${name(key.name)}`;
 
 /** The records of a kind, in order of the id. */
 export const recordsQuery = (
@@ -222,52 +222,3 @@ export const recordsQuery = (
   `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${condition}` +
   // Ranges come in their order, so only what is within one is left to sort.
   ` ORDER BY ${scope === 'all' ? 'id' : '_low, id'}`;
-
-/** What a page has: keys above the first parameter, up to the second. */
-const PAGE = 'WITH _page (above, up_to) AS (SELECT ?, ?)';
-
-/** Condition that a key is within a page, as of a table that finds rows by it. */
-const inPage = (key: string): string =>
-  `${name(key)} > (SELECT above FROM _page) AND ${name(key)} <= (SELECT up_to FROM _page)`;
-
-/** Condition that nothing of a page is left out: mostly it spares a look at each of its rows. */
-const isWhole = (kind: Kind): string =>
-  `NOT EXISTS (SELECT 1 FROM temp._excluded WHERE kind = ${literal(kind)} AND ${inPage('id')})`;
-
-/**
- * A page of records, or of a history's entries, as one row: each column as a JSON list, in order of the key. SQLite
- * writes such lists, and JavaScript reads them, twice as fast as rows come one by one. Only for tables that find rows
- * by their key (`isKeyQuery`); others would be read as a whole for each page. Parameters: see `PAGE`.
- */
-export function pageQuery(
-  resource: Resource,
-  history: History | undefined,
-  columns: readonly string[],
-): string {
-  const { kind } = resource;
-  const key = history?.key.name ?? 'id';
-  const page = `${inPage(key)} AND (${isWhole(kind)} OR ${isPublished(kind, key)})`;
-  const named = columns.map((sql, index) => `${sql} AS c${index}`);
-  const rows =
-    history === undefined
-      ? recordsQuery(resource, named, 'all', page)
-      : entriesQuery(kind, history, named, page);
-  return `${PAGE} SELECT ${columns.map((_, index) => `json_group_array(c${index})`).join(', ')} FROM (${rows})`;
-}
-
-/** The key of a page's last row. Parameters: the key that the page before ended with, how many rows to pass over. */
-export function pageEndQuery({ kind, plural }: Resource, history: History | undefined): string {
-  const key = history?.key.name ?? 'id';
-  const end = (condition: string): string =>
-    `(SELECT ${name(key)} FROM ${name(history?.table ?? plural)} WHERE ${condition}` +
-    ` AND ${name(key)} > (SELECT above FROM _from) ORDER BY ${name(key)} LIMIT 1 OFFSET (SELECT passed FROM _from))`;
-  return (
-    `WITH _from (above, passed) AS (SELECT ?, ?), _page (above, up_to) AS (SELECT above, ${end('true')} FROM _from)` +
-    ` SELECT CASE WHEN ${isWhole(kind)} THEN up_to ELSE ${end(isPublished(kind, key))} END FROM _page`
-  );
-}
-
-/** Whether rows are found by some columns: 1 where these are, or begin, the primary key of a table; a view has none. */
-export const isKeyQuery = (table: string, columns: readonly string[]): string =>
-  `SELECT count(*) = ${columns.length} FROM pragma_table_info(${literal(table)})` +
-  ` WHERE (name, pk) IN (VALUES ${columns.map((column, index) => `(${literal(column)}, ${index + 1})`).join(', ')})`;

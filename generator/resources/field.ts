@@ -99,21 +99,23 @@ export interface SeriesField {
   readonly is: 'series';
   readonly name: string;
   readonly history: string;
+  /** The columns of the history that it looks at; how many entries there are is always known. */
+  readonly reads: readonly Column[];
   readonly shape: ValueShape | ObjectShape;
-  /** From a history's entries (parsed lazily) to what `shape` describes. */
+  /** From a history's entries to what `shape` describes. */
   readonly compute: (entries: Entries) => Computed;
 }
 
 /** What a series field comes to. */
 export type Computed = string | number | null | { readonly [member: string]: Computed };
 
-/** A record's history as its merge cursor delivers it: how many entries, and their JSON list. */
+/** A record's history, oldest entry first, as whoever computes something of it reads it. */
 export interface Entries {
   readonly count: number;
-  /** A JSON array, oldest entry first. */
-  readonly json: string;
-  /** The same, where whoever read it has it as a list already. */
-  readonly list?: readonly unknown[];
+  /** The place of the first in the columns, which may hold the entries of other records around. */
+  readonly start: number;
+  /** The values of columns by their names: of those at least that the field reads. */
+  readonly columns: Readonly<Record<string, readonly unknown[]>>;
 }
 
 export type Field = ColumnField | ObjectField | ComputedField | LinksField | ListField | SeriesField;

@@ -40,6 +40,7 @@ export const peak: SeriesField = {
   is: 'series',
   name: 'peak',
   history: 'members',
+  reads: [readAt.column, memberCount.column],
   shape: {
     is: 'object',
     name: 'peak',
@@ -57,6 +58,7 @@ export const change: SeriesField = {
   is: 'series',
   name: 'change',
   history: 'members',
+  reads: [readAt.column, memberCount.column],
   shape: {
     is: 'object',
     name: 'change',
@@ -81,37 +83,39 @@ export const change: SeriesField = {
   compute: changes,
 };
 
-interface Reading {
-  readonly measured_at: string;
-  readonly member_count: number;
+/** Readings side by side, oldest first. */
+interface Readings {
+  readonly times: readonly string[];
+  readonly counts: readonly number[];
 }
 
-function isReading(value: unknown): value is Reading {
-  return typeof value === 'object' && value !== null && 'measured_at' in value && 'member_count' in value;
-}
-
-/** The readings of a members list, oldest first. Both fields ask for them, one after the other, so they are kept. */
-function readingsOf(entries: Entries): readonly Reading[] {
-  if (entries !== last.entries) {
-    const list: unknown = entries.list ?? JSON.parse(entries.json);
-    if (!Array.isArray(list) || !list.every(isReading))
-      throw new TypeError(`not a list of readings: ${entries.json}`);
-    last = { entries, readings: list };
+/** The columns of some readings. Both fields ask for those of a record, and neighbours share them, so they are kept. */
+function readingsOf({ columns }: Entries): Readings {
+  if (columns !== last.columns) {
+    const { [readAt.column.name]: times = [], [memberCount.column.name]: counts = [] } = columns;
+    if (
+      !times.every((time) => typeof time === 'string') ||
+      !counts.every((value) => typeof value === 'number')
+    )
+      throw new TypeError(`no readings: ${JSON.stringify(columns)}`);
+    last = { columns, readings: { times, counts } };
   }
   return last.readings;
 }
 
-let last: { readonly entries: Entries | undefined; readonly readings: readonly Reading[] } = {
-  entries: undefined,
-  readings: [],
+let last: { readonly columns: Entries['columns'] | undefined; readonly readings: Readings } = {
+  columns: undefined,
+  readings: { times: [], counts: [] },
 };
 
 function highest(entries: Entries): Computed {
-  let found: Reading | undefined;
-  for (const reading of readingsOf(entries)) {
-    if (found === undefined || reading.member_count > found.member_count) found = reading;
-  }
-  return found === undefined ? null : { member_count: found.member_count, measured_at: found.measured_at };
+  const { times, counts } = readingsOf(entries);
+  let found = entries.start;
+  for (let at = entries.start + 1; at < entries.start + entries.count; at += 1)
+    if ((counts[at] ?? 0) > (counts[found] ?? 0)) found = at;
+  return entries.count === 0
+    ? null
+    : { member_count: counts[found] ?? null, measured_at: times[found] ?? null };
 }
 
 /**
@@ -119,29 +123,24 @@ function highest(entries: Entries): Computed {
  * readings, never interpolated; null where there is no such reading or it is older than 1.5 windows.
  */
 function changes(entries: Entries): Computed {
-  const readings = entries.count < 2 ? [] : readingsOf(entries);
-  const to = readings.at(-1);
-  const toMs = to === undefined ? Number.NaN : millisecondsOf(to.measured_at);
+  const { times, counts } = readingsOf(entries);
+  const newest = entries.start + entries.count - 1;
+  const to = counts[newest] ?? 0;
+  const toMs = entries.count < 2 ? Number.NaN : millisecondsOf(times[newest] ?? '');
   const found: Record<string, Computed> = {};
   // The windows grow, so one walk back through the readings serves all three.
-  let at = readings.length - 1;
+  let at = newest;
   for (const [window, spanMs] of SPANS) {
     let ageMs = Number.NaN;
-    for (; at >= 0; at -= 1) {
-      ageMs = toMs - millisecondsOf(readings[at]?.measured_at ?? '');
+    for (; at >= entries.start; at -= 1) {
+      ageMs = toMs - millisecondsOf(times[at] ?? '');
       if (ageMs >= spanMs) break;
     }
-    const from = readings[at];
+    const from = counts[at] ?? 0;
     found[window] =
-      to === undefined || from === undefined || ageMs > OLDEST_START_WINDOWS * spanMs
+      at < entries.start || ageMs > OLDEST_START_WINDOWS * spanMs
         ? null
-        : {
-            delta: to.member_count - from.member_count,
-            from: from.member_count,
-            to: to.member_count,
-            from_at: from.measured_at,
-            to_at: to.measured_at,
-          };
+        : { delta: to - from, from, to, from_at: times[at] ?? null, to_at: times[newest] ?? null };
   }
   return found;
 }

@@ -47,6 +47,7 @@ export const user: Resource = {
         is: 'series',
         name: 'username_count',
         history: 'usernames',
+        reads: [],
         shape: {
           is: 'value',
           name: 'username_count',

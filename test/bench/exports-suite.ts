@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 
 import Database from 'better-sqlite3';
-import { EXPORTS } from '../../generator/exports/tables.js';
-import type { Export } from '../../generator/exports/tables.js';
+import { EXPORTS, costliestFirst } from '../../generator/exports/tables.js';
 import type { Context, Prepared, Sample, Suite } from './frame/suite.js';
 import { compiled } from './servers/process.js';
 import { registerOf } from './trees.js';
@@ -48,7 +47,7 @@ async function prepare({ folder, register, say }: Context): Promise<Prepared> {
   const file = await registerOf({ register, folder, records: RECORDS, say });
   const sizes = rowsOf(file);
   const rows = [...sizes.values()].reduce((sum, count) => sum + count, 0);
-  const names = costliestFirst(sizes);
+  const names = costliestFirst(({ name }) => sizes.get(name) ?? 0).map(({ name }) => name);
   const ours = (mode: string) => async (): Promise<Sample> => {
     const startedMs = performance.now();
     const memory = await megabytesOf([
@@ -94,13 +93,6 @@ function rowsOf(file: string): ReadonlyMap<string, number> {
   } finally {
     database.close();
   }
-}
-
-/** The tables in the order of what they cost: a row of records costs twice one of a history. */
-function costliestFirst(sizes: ReadonlyMap<string, number>): readonly string[] {
-  const cost = ({ name, history }: Export): number =>
-    (sizes.get(name) ?? 0) * (history === undefined ? 2 : 1);
-  return EXPORTS.toSorted((a, b) => cost(b) - cost(a)).map(({ name }) => name);
 }
 
 /** Runs a command to its end. @returns its peak memory in MB, by GNU time */

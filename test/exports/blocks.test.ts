@@ -5,6 +5,8 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { blocks } from '../../generator/exports/blocks.js';
+import { valuesOf } from '../../generator/exports/cells.js';
+import type { Cell } from '../../generator/exports/cells.js';
 import { EXPORTS } from '../../generator/exports/tables.js';
 import { writeExport } from '../../generator/exports/write.js';
 import { Register } from '../../generator/register/open.js';
@@ -101,11 +103,16 @@ describe('blocks', () => {
       if (table === undefined) throw new TypeError('no such export');
       const found = [...blocks(register, table)];
       register.close();
-      const counts = found.flatMap(({ columns }) => columns[2] ?? []);
+      const valuesIn = (column: number): Cell[][] =>
+        found.map(({ columns }) =>
+          valuesOf(columns[column] ?? Buffer.alloc(0), table.columns[column]?.value.type ?? 'text'),
+        );
+      const counts = valuesIn(2).flat();
       expect(counts).toEqual([...Array.from({ length: 5000 }, (_, index) => index + 1), 1]);
-      expect(found.map(({ rows }) => rows)).toEqual(found.map(({ columns }) => columns[0]?.length));
+      const ids = valuesIn(0);
+      expect(found.map(({ rows }) => rows)).toEqual(ids.map(({ length }) => length));
       expect(found.length).toBe(5);
-      const ends = found.map(({ columns }) => [columns[0]?.[0], columns[0]?.at(-1)]);
+      const ends = ids.map((own) => [own[0], own.at(-1)]);
       for (const [index, [first]] of ends.entries()) expect(first).not.toBe(ends[index - 1]?.[1]);
     }
   });

@@ -5,6 +5,7 @@ import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
+import { CellWriter, valuesOf } from '../../generator/exports/cells.js';
 import type { Block, Cell } from '../../generator/exports/cells.js';
 import { CsvEncoder } from '../../generator/exports/csv.js';
 import { GzipEncoder } from '../../generator/exports/gzip.js';
@@ -56,8 +57,23 @@ const value = (name: string, type: ValueType, nullable: boolean): Value => ({
 
 const VALUES = CELLS.flatMap(([type]) => [value(`${type}_needed`, type, false), value(type, type, true)]);
 
+/** Rows of which only the values are known. */
+interface Rows {
+  readonly rows: number;
+  readonly columns: readonly (readonly Cell[])[];
+}
+
+/** The rows as the encoders get them. */
+function blockOf({ rows, columns }: Rows, values = VALUES): Block {
+  const writer = new CellWriter();
+  return {
+    rows,
+    columns: columns.map((cells, column) => writer.cellsOf(cells, values[column]?.type ?? 'text')),
+  };
+}
+
 /** A block of all types, each once as required and once as nullable; the same few cells over and over, or not. */
-const block = (minRows: number, maxRows: number): fc.Arbitrary<Block> =>
+const block = (minRows: number, maxRows: number): fc.Arbitrary<Rows> =>
   fc
     .tuple(fc.integer({ min: minRows, max: maxRows }), fc.integer({ min: 1, max: 40 }))
     .chain(([rows, distinct]) =>
@@ -86,11 +102,29 @@ function meant(cell: Cell, type: ValueType): unknown {
   return cell;
 }
 
+describe('CellWriter', () => {
+  it('writes cells that are read as the very same values, whatever the texts', () => {
+    fc.assert(
+      fc.property(block(0, 60), ({ rows, columns }) => {
+        const found = blockOf({ rows, columns }).columns.map((cells, column) =>
+          valuesOf(cells, VALUES[column]?.type ?? 'text'),
+        );
+        expect(found).toEqual(columns);
+      }),
+    );
+  });
+
+  it('finds room for texts of any length', () => {
+    const texts = ['a'.repeat(100_000), null, '', 'ß'.repeat(300_000), '🦊'];
+    expect(valuesOf(new CellWriter().cellsOf(texts, 'text'), 'text')).toEqual(texts);
+  });
+});
+
 describe('CsvEncoder', () => {
   it('writes every row as csv-stringify does on its own, whatever the texts', () => {
     fc.assert(
       fc.property(block(1, 60), ({ rows, columns }) => {
-        const lines = Buffer.from(new CsvEncoder(VALUES).lines({ rows, columns })).toString();
+        const lines = Buffer.from(new CsvEncoder(VALUES).lines(blockOf({ rows, columns }))).toString();
         const records = Array.from({ length: rows }, (_, row) =>
           columns.map((cells, column) => meant(cells[row] ?? null, VALUES[column]?.type ?? 'text')),
         );
@@ -124,9 +158,9 @@ function cellOf(found: unknown): Cell {
   throw new TypeError(`no cell: ${JSON.stringify(found)}`);
 }
 
-function encoded(blocks: readonly Block[], values = VALUES): Uint8Array {
+function encoded(blocks: readonly Rows[], values = VALUES): Uint8Array {
   const encoder = new ParquetEncoder(values);
-  const groups = blocks.flatMap((rows) => encoder.add(rows) ?? []);
+  const groups = blocks.flatMap((rows) => encoder.add(blockOf(rows, values)) ?? []);
   return Buffer.concat([...groups, encoder.finish()]);
 }
 
@@ -177,6 +211,25 @@ describe('ParquetEncoder', () => {
     const found = await read(file);
     for (const [column, { name }] of values.entries())
       expect(found.map((row) => cellOf(row[name]))).toEqual(columns[column]);
+  });
+
+  it('says the bounds of the texts of each group, also of those written long before the end', () => {
+    const rows = 70_000;
+    const names = Array.from({ length: rows }, (_, row) => `name ${String(row).padStart(6, '0')}`);
+    const starts = Array.from({ length: 7 }, (_, index) => index * 10_000);
+    const file = encoded(
+      starts.map((start) => ({ rows: 10_000, columns: [names.slice(start, start + 10_000)] })),
+      [value('name', 'text', false)],
+    );
+    const groups = parquetMetadata(new Uint8Array(file).buffer).row_groups;
+    expect(groups.length).toBeGreaterThan(1);
+    let first = 0;
+    for (const { columns, num_rows } of groups) {
+      const end = first + Number(num_rows);
+      const { min_value, max_value } = columns[0]?.meta_data?.statistics ?? {};
+      expect([min_value, max_value]).toEqual([names[first], names[end - 1]]);
+      first = end;
+    }
   });
 
   it('packs integers of any size and order as they are', async () => {

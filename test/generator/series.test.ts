@@ -17,7 +17,17 @@ const time = (ms: number): string => new Date(ms).toISOString().replace('.000Z',
 function told(name: 'peak' | 'change', readings: readonly Reading[]): unknown {
   const field = group.record.fields.find((candidate) => candidate.name === name);
   if (field?.is !== 'series') throw new TypeError(`${name} is no series`);
-  const entries: Entries = { count: readings.length, json: JSON.stringify(readings) };
+  // Beside those of others, whose readings count for nothing.
+  const other: Reading = { measured_at: '2200-01-01T00:00:00Z', member_count: Number.MAX_SAFE_INTEGER };
+  const all = [other, ...readings, other];
+  const entries: Entries = {
+    start: 1,
+    count: readings.length,
+    columns: {
+      measured_at: all.map(({ measured_at }) => measured_at),
+      member_count: all.map(({ member_count }) => member_count),
+    },
+  };
   return JSON.parse(JSON.stringify(field.compute(entries)));
 }
 
