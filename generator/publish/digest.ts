@@ -11,15 +11,17 @@ import type { PublishedRoute } from './manifest.js';
 const LONGEST_KEY = String(Number.MAX_SAFE_INTEGER).length;
 /** 256 entries, 12 KiB: a dozen routes of 16 runs each stay below 3 MB. */
 const RUN_BUFFER_ENTRIES = 256;
-const LINES_AT_ONCE = 512;
+/** What is hashed at once: 64 KiB. */
+const LINES_BYTES = 64 * 1024;
+/** A SHA-256 in hex. */
+const HASH_CHARACTERS = 64;
 
 /** A run of a ledger whose paths come out sorted. */
 class Run {
   readonly #reader: LedgerReader;
   readonly #url: (key: number) => string;
-  /** The path under the cursor, and the line it makes; the path is undefined at the end. */
+  /** The path under the cursor; undefined at the end. */
   path: string | undefined;
-  hash = '';
 
   constructor(reader: LedgerReader, url: (key: number) => string) {
     this.#reader = reader;
@@ -28,9 +30,13 @@ class Run {
   }
 
   #read(): void {
-    const entry = this.#reader.peek();
-    this.path = entry === undefined ? undefined : this.#url(entry.key);
-    if (entry !== undefined) this.hash = entry.hash.toString('hex');
+    const key = this.#reader.peekKey();
+    this.path = key === undefined ? undefined : this.#url(key);
+  }
+
+  /** Writes the hash of the file under the cursor. */
+  writeHash(target: Uint8Array, offset: number): void {
+    this.#reader.writeHash(target, offset);
   }
 
   next(): void {
@@ -58,16 +64,17 @@ function* runsOf(folder: string, route: PublishedRoute): Generator<Run> {
 /** Paths are ASCII, where the order of JavaScript strings is that of their bytes. */
 const before = (a: Run, b: Run): boolean => (a.path ?? '') < (b.path ?? '');
 
-/** Every file of a ledger, in order of the bytes of its URL path. Memory does not grow with the tree. */
-export function* sortedPaths(
+/** Calls for every file of a ledger, in order of the bytes of its URL path. Memory does not grow with the tree. */
+function inOrder(
   folder: string,
   routes: readonly PublishedRoute[],
-): Generator<{ readonly path: string; readonly hash: string }> {
+  take: (path: string, run: Run) => void,
+): void {
   const runs = routes
     .flatMap((route) => [...runsOf(folder, route)])
     .toSorted((a, b) => (before(a, b) ? -1 : 1));
   for (let first = runs.at(0); first !== undefined; first = runs.at(0)) {
-    if (first.path !== undefined) yield { path: first.path, hash: first.hash };
+    if (first.path !== undefined) take(first.path, first);
     first.next();
     if (first.path === undefined) {
       runs.shift();
@@ -86,12 +93,17 @@ export function* sortedPaths(
 /** The digest of the tree that a ledger describes, in hex. */
 export function treeDigest(folder: string, routes: readonly PublishedRoute[]): string {
   const digest = createHash('sha256');
-  let lines: string[] = [];
-  for (const { path, hash } of sortedPaths(folder, routes)) {
-    lines.push(`${hash}  ${path}\n`);
-    if (lines.length < LINES_AT_ONCE) continue;
-    digest.update(lines.join(''));
-    lines = [];
-  }
-  return digest.update(lines.join('')).digest('hex');
+  const lines = Buffer.alloc(LINES_BYTES);
+  let used = 0;
+  inOrder(folder, routes, (path, run) => {
+    const rest = `  ${path}\n`;
+    if (used + HASH_CHARACTERS + rest.length > LINES_BYTES) {
+      digest.update(lines.subarray(0, used));
+      used = 0;
+    }
+    run.writeHash(lines, used);
+    used += HASH_CHARACTERS;
+    used += lines.write(rest, used, 'latin1');
+  });
+  return digest.update(lines.subarray(0, used)).digest('hex');
 }

@@ -34,6 +34,11 @@ const HALF = 2 ** 32;
 const NEWLINE = 10;
 const HEADER_MAX_BYTES = 1024;
 
+/** Each byte in hex. */
+const DIGITS = Buffer.from(
+  Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).join(''),
+);
+
 /** Integers up to 2^53-1 as two halves of 32 bits. */
 function writeInteger(buffer: Buffer, value: number, offset: number): void {
   buffer.writeUInt32BE(Math.floor(value / HALF), offset);
@@ -178,6 +183,21 @@ export class LedgerReader {
     if (this.#at === this.#filled && !this.#fill()) return undefined;
     const hash = this.#buffer.subarray(this.#at + HASH_OFFSET, this.#at + HASH_OFFSET + HASH_BYTES);
     return { key: readInteger(this.#buffer, this.#at), bytes: readInteger(this.#buffer, this.#at + 8), hash };
+  }
+
+  /** The key of that entry alone; nothing is made for it that would have to be collected. */
+  peekKey(): number | undefined {
+    return this.#at === this.#filled && !this.#fill() ? undefined : readInteger(this.#buffer, this.#at);
+  }
+
+  /** Writes the hash of that entry in hex: 64 bytes. */
+  writeHash(target: Uint8Array, offset: number): void {
+    const start = this.#at + HASH_OFFSET;
+    for (let at = 0; at < HASH_BYTES; at += 1) {
+      const digits = 2 * (this.#buffer[start + at] ?? 0);
+      target[offset + 2 * at] = DIGITS[digits] ?? 0;
+      target[offset + 2 * at + 1] = DIGITS[digits + 1] ?? 0;
+    }
   }
 
   next(): void {

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sortedPaths, treeDigest } from '../../generator/publish/digest.js';
+import { treeDigest } from '../../generator/publish/digest.js';
 import { LedgerReader, LedgerWriter } from '../../generator/publish/ledger.js';
 import { soundLedger, writeLedgerIndex } from '../../generator/publish/ledger-index.js';
 import type { PublishedRoute } from '../../generator/publish/manifest.js';
@@ -204,8 +204,6 @@ describe('the paths of ledgers', () => {
           ...c.map((key) => [`/api/v1/largest?limit=${key}`, key] as const),
           ...d.map((key) => [`/api/v1/g${key}`, key] as const),
         ].map(([url, key]) => ({ path: url, hash: hashOf(key).toString('hex') }));
-        const sorted = wanted.toSorted((x, y) => Buffer.compare(Buffer.from(x.path), Buffer.from(y.path)));
-        expect([...sortedPaths(folder, routes)]).toEqual(sorted);
         expect(treeDigest(folder, routes)).toBe(
           digestOf(new Map(wanted.map(({ path: url, hash }) => [url, hash]))),
         );
@@ -217,7 +215,7 @@ describe('the paths of ledgers', () => {
   it('are none where there are no files', () => {
     const folder = path('ledger');
     mkdirSync(folder);
-    expect([...sortedPaths(folder, [routeOf('group', '/group/{id}')])]).toEqual([]);
+    expect(treeDigest(folder, [routeOf('group', '/group/{id}')])).toBe(digestOf(new Map()));
   });
 });
 
