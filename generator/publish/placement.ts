@@ -1,6 +1,6 @@
 /** Where documents are put on their way to being published, and where what they replace is kept; in any thread. */
 import { join } from 'node:path';
-import { codeOf } from '../errors.js';
+import { asFailure, codeOf } from '../errors.js';
 import { FileWriter } from './files.js';
 
 /** A document that is to be written. */
@@ -50,7 +50,7 @@ export class Placement {
     try {
       this.#kept.link(series, file, join(this.places.published, file));
     } catch (error) {
-      if (!['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error;
+      if (!['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw asFailure(error, `"${file}"`);
     }
   }
 }

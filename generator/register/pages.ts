@@ -28,7 +28,9 @@ const isWhole = (kind: Kind): string =>
 /** A value as it stands in CSV before anything is quoted; null is nothing. */
 function asCell(value: string, type: ValueType): string {
   if (type === 'boolean') return `CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE '' END`;
-  if (type === 'text') return `ifnull(CASE ${value} WHEN '' THEN ${byte(EMPTY)} ELSE ${value} END, '')`;
+  // Whatever collation the column has: by some, spaces alone are the same as nothing.
+  if (type === 'text')
+    return `ifnull(CASE ${value} COLLATE BINARY WHEN '' THEN ${byte(EMPTY)} ELSE ${value} END, '')`;
   return `ifnull(${value}, '')`;
 }
 

@@ -171,10 +171,13 @@ export class Receiver {
 
   /** The sender fills the memory round and round, so a batch is free when all before it are. */
   #release(number: number): void {
+    const before = this.#taken;
     this.#early.add(number);
     while (this.#early.delete(this.#taken)) this.#taken += 1;
     Atomics.store(counter(this.#memory), 0, this.#taken);
-    if (this.#taken % WOKEN_BY === 0) Atomics.notify(counter(this.#memory), 0);
+    // Some that were early count at once.
+    if (Math.floor(this.#taken / WOKEN_BY) > Math.floor(before / WOKEN_BY))
+      Atomics.notify(counter(this.#memory), 0);
   }
 }
 

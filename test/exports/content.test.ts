@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import Database from 'better-sqlite3';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -10,7 +11,7 @@ import { writeSample } from '../../data/sample.js';
 import { published } from '../support/build.js';
 import { csvObjects, parseCsv } from '../support/csv.js';
 import { temporary } from '../support/folder.js';
-import { writeRegister } from '../support/register.js';
+import { SCHEMA, changeRegister, writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
 import { readTree } from '../support/tree.js';
 import { fields } from '../support/values.js';
@@ -274,6 +275,26 @@ describe('a Parquet file', () => {
       change_24h_delta: -6n,
       measured_at: new Date(TIME),
     });
+  });
+});
+
+describe('a column that is compared by RTRIM', () => {
+  it('tells spaces from an empty text, in every format', async () => {
+    const folder = path('rtrim');
+    const collated = path('rtrim.sqlite');
+    const database = new Database(collated);
+    database.exec(SCHEMA.replaceAll(/\b(description +TEXT)/g, '$1 COLLATE RTRIM'));
+    database.close();
+    changeRegister(
+      collated,
+      `INSERT INTO groups (id, description, first_measured_at, measured_at, measurements)
+       VALUES (1, '', '${TIME}', '${TIME}', 1), (2, '  ', '${TIME}', '${TIME}', 1), (3, NULL, '${TIME}', '${TIME}', 1);`,
+    );
+    await published({ register: collated, out: folder });
+    const measured = ['', '  ', null];
+    expect(csvObjects(text(folder, 'groups.csv')).map(({ description }) => description)).toEqual(measured);
+    const rows = await parquetRows(file(folder, 'groups.parquet'));
+    expect(rows.map(({ description }) => description)).toEqual(measured);
   });
 });
 

@@ -6,6 +6,7 @@ import {
   openSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -16,7 +17,7 @@ import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR, WORKER, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
-import { writeRegister } from '../support/register.js';
+import { changeRegister, writeRegister } from '../support/register.js';
 import { SWEEP, callsOf, fullFrom, kindOf, likeOf, ofEveryKind, withFault } from './faults.js';
 import type { Call } from './faults.js';
 import { did, empty, fillUpTo, flush, mayMount, mountAt, mountExt4, unmountAfterwards } from './mount.js';
@@ -387,6 +388,21 @@ describe('an output folder', () => {
     expect([error.exitCode, error.message]).toEqual([3, expect.stringContaining('thesis.tex')]);
     expect(stateOf(out)).toHaveProperty(['thesis.tex']);
     expect(existsSync(join(out, '.snapshot'))).toBe(false);
+  });
+});
+
+describe('a published folder', () => {
+  it('that leads to itself ends a build with the name of a file that it can no longer keep', async () => {
+    const groups = Array.from({ length: 200 }, (_, index) => ({ id: index + 1, name: `group ${index}` }));
+    const register = writeRegister(path('loop.sqlite'), { groups });
+    const out = path('loop');
+    expect(await buildOf(register, out)).toMatchObject({ code: 0 });
+    rmSync(join(out, 'api/v1/group'), { recursive: true });
+    symlinkSync('group', join(out, 'api/v1/group'));
+    changeRegister(register, `UPDATE groups SET name = name || '!'`);
+    const { code, stderr } = await buildOf(register, out);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error: "api\/v1\/group\/\d+\.json" can't be written: .*ELOOP.*what it was\n$/);
   });
 });
 
