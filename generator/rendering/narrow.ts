@@ -52,7 +52,8 @@ export function narrow(
     const add = (low: number, high: number): void => {
       const last = changed.at(-1);
       if (last?.[1] === low - 1) last[1] = high;
-      else changed.push([low, high]);
+      // One more tells that they are too many.
+      else if (changed.length <= most) changed.push([low, high]);
     };
     /** Passes over records that were there, and are no more. */
     const addGone = (below: number): void => {
