@@ -236,7 +236,10 @@ async function renderAll(
   for (const { route, key, body } of descriptions(work, samples, downloads, firstKey))
     publisher.put(route, key, body);
   const sums = await surveying;
-  if (sums !== undefined) publisher.reuse.remember(made, { ...sums, ...renderer.sums });
+  if (sums !== undefined) {
+    const same = changed?.ranges.length === 0 ? FEED_ROUTES.map(({ name }) => name) : [];
+    publisher.reuse.remember(made, { ...sums, ...renderer.sums }, same);
+  }
   return downloads;
 }
 

@@ -1,5 +1,8 @@
 /** What documents were made of, and are: what is the same need not be made again. */
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { inputsFile } from './inputs.js';
 import type { Folders, Made, Makings } from './inputs.js';
 import { readLedgerIndex } from './ledger-index.js';
 import type { LedgerIndex } from './ledger-index.js';
@@ -28,10 +31,25 @@ export class Reuse {
     return { old: this.#index?.made === made ? this.#old : undefined, next: this.#next };
   }
 
-  /** What all documents of the next snapshot are made of. @param sums the checksums of the files of inputs, by file */
-  remember(made: Made, sums: Readonly<Record<string, string>>): void {
+  /**
+   * What all documents of the next snapshot are made of.
+   * @param sums the checksums of the files of inputs, by file
+   * @param same routes whose documents stay as they are, and with them what they were made of
+   */
+  remember(made: Made, sums: Readonly<Record<string, string>>, same: readonly string[] = []): void {
     this.#made = made;
-    this.#inputs = sums;
+    this.#inputs = {
+      ...sums,
+      ...Object.fromEntries(same.flatMap((route) => this.#takeOver(inputsFile(route)))),
+    };
+  }
+
+  /** Takes a file of inputs over, if there is one. @returns it with its checksum */
+  #takeOver(file: string): readonly (readonly [file: string, sum: string])[] {
+    const sum = this.#index?.sums[file];
+    if (this.#old === undefined || sum === undefined) return [];
+    copyFileSync(join(this.#old, file), join(this.#next, file));
+    return [[file, sum]];
   }
 
   /** What the files of those routes are made of that are not rendered in each build. */

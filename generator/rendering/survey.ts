@@ -131,9 +131,14 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
     const its = { ...laid, [inputsFile(table.name)]: comparison.finish() };
     // The first block begins at 0, and may be empty from the beginning.
     const isWornOut = isFirst && (isCrowded || empty - 1 > count / 2);
-    if (folders.old === undefined || areTooMany) return { changed: undefined, isWornOut, sums: its };
-    const { changed, sums } = narrow(register, kind, table, inBlocks, folders, MOST_CHANGED);
-    return { changed, isWornOut, sums: { ...its, ...sums } };
+    // Too many are not looked into, and nothing is known of their records from then on.
+    const [blocksToNarrow, known] = areTooMany ? [[], { ...folders, old: undefined }] : [inBlocks, folders];
+    const { changed, sums } = narrow(register, kind, table, blocksToNarrow, known, MOST_CHANGED);
+    return {
+      changed: known.old === undefined ? undefined : changed,
+      isWornOut,
+      sums: { ...its, ...sums },
+    };
   } finally {
     comparison.close();
   }

@@ -1,5 +1,5 @@
 /** Builds that follow another one: they render only what changed, and the tree is the one that a fresh build gives. */
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
@@ -164,6 +164,24 @@ describe('a build that follows another', () => {
     // The record, its history, and the documents of the feeds.
     expect(second.rendered).toBeLessThan(SUMMARIES + 80);
     for (const { changes } of [first, second]) expect(changes.removed + changes.added).toBe(0);
+  });
+
+  it('keeps what the next build compares with, also where it renders nothing', async () => {
+    const other = path('kept.sqlite');
+    const tree = path('dist');
+    await writeSample({ file: other, records: 700, seed: 9 });
+    const known = (): readonly string[] => readdirSync(join(tree, '.snapshot/ledger'));
+    await published({ register: other, out: tree });
+    const first = known();
+    expect(first).toContain('inputs-feed-groups-archive');
+    await published({ register: other, out: tree });
+    expect(known()).toEqual(first);
+    changeRegister(other, `UPDATE users SET measurements = measurements + 1`);
+    await published({ register: other, out: tree, keepDownloads: true });
+    expect(known()).toEqual(first);
+    // The downloads alone are written.
+    await published({ register: other, out: tree });
+    expect(known()).toEqual(first);
   });
 
   it('renders everything by another code, and finds it the same', async () => {
