@@ -59,7 +59,7 @@ export async function examine(
   const made = madeOf(code, config, register.hidden());
   const folders = publisher.reuse.folders(made);
   const isKnown = canSurvey && folders.old !== undefined;
-  const surveying = isKnown ? survey(pool, folders, progress) : undefined;
+  const surveying = isKnown ? survey(register, pool, folders, progress) : undefined;
   // Thrown below; meanwhile there is something to do here.
   surveying?.catch(() => undefined);
   const checking = isKnown ? undefined : check(register, progress, skipInvalid, 'all', lookIn(pool));
@@ -85,7 +85,7 @@ export async function examine(
     survey: async () => {
       // Records that were left out must be found and told of again.
       if (!canSurvey || report.total > 0) return undefined;
-      return (await (surveying ?? survey(pool, folders))).sums;
+      return (await (surveying ?? survey(register, pool, folders))).sums;
     },
   };
 }

@@ -21,7 +21,6 @@ interface Check {
 /** Find out what changed in those of the tables that are this thread's. */
 interface Survey {
   readonly do: 'survey';
-  readonly tables: readonly string[];
   readonly folders: Folders;
   readonly turns: Turns;
 }
@@ -64,7 +63,6 @@ function isJob(message: Members): message is Members & Job {
     do: what,
     scope,
     turns,
-    tables,
     folders,
     part,
     rendering,
@@ -78,7 +76,7 @@ function isJob(message: Members): message is Members & Job {
     case 'check':
       return typeof scope === 'string' && isTurns(turns);
     case 'survey':
-      return Array.isArray(tables) && isObject(folders) && isTurns(turns);
+      return isObject(folders) && isTurns(turns);
     case 'render':
       return isPart(part) && isObject(rendering) && isObject(folders) && memory instanceof SharedArrayBuffer;
     case 'write':

@@ -141,8 +141,9 @@ function lookUp(register: Register, table: Table): (low: number, high: number, d
   // JSON tells null, numbers and texts apart, and where each ends; as bytes, since a string would hide bad ones.
   const content = (limit: string) =>
     register.asked<[low: number, high: number], [rows: number, bytes: Buffer | null]>(
-      `SELECT count(*), CAST(group_concat(json_array(${columns})) AS BLOB)` +
-        ` FROM (SELECT ${columns} FROM ${name(table.name)} WHERE ${key} BETWEEN ? AND ? ${limit})`,
+      // What is within the limit goes through a copy, so one text, not all columns.
+      `SELECT count(*), CAST(group_concat(content) AS BLOB) FROM (SELECT json_array(${columns}) AS content` +
+        ` FROM ${name(table.name)} WHERE ${key} BETWEEN ? AND ? ${limit})`,
     );
   const some = content(`LIMIT ${ROWS_AT_ONCE + 1}`);
   const all = content('');

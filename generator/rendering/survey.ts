@@ -51,7 +51,7 @@ const SURVEYED: readonly (readonly [Resource, Table])[] = RESOURCES.flatMap((res
 );
 
 /** Whether it is the table of the records of its kind. */
-const laysOut = ([{ plural }, { name }]: readonly [Resource, Table]): boolean => name === plural;
+const holdsRecords = ([{ plural }, { name }]: readonly [Resource, Table]): boolean => name === plural;
 
 /** Whether all tables can be told apart by blocks, and what is withheld is known without a check. */
 export const isSurveyable = (register: Register): boolean =>
@@ -88,14 +88,13 @@ function* startsOf(kind: Kind, folder: string): Generator<number, void, undefine
   }
 }
 
-/** Looks at those of some tables, by name, that are this thread's, and says so after each. */
+/** Looks at those of the tables that are this thread's, and says so after each. */
 export function surveyTables(
   register: Register,
-  job: { readonly tables: readonly string[]; readonly folders: Folders; readonly turns: Turns },
+  job: { readonly folders: Folders; readonly turns: Turns },
   say: Say,
 ): Readonly<Record<string, SurveyedTable>> {
-  const known = SURVEYED.filter(([, { name }]) => job.tables.includes(name));
-  const surveyed = performed(job.turns, known, (each) => {
+  const surveyed = performed(job.turns, SURVEYED, (each) => {
     const [, { name }] = each;
     const its = surveyTable(register, each, job.folders);
     say({ table: name });
@@ -104,15 +103,10 @@ export function surveyTables(
   return Object.fromEntries(surveyed);
 }
 
-/**
- * Holds a table's blocks against those of the last snapshot, and writes them down for the next. The table of the
- * records of a kind lays the blocks out for its histories.
- */
+/** Holds a table's blocks against those of the last snapshot, and writes them down for the next. */
 function surveyTable(register: Register, found: readonly [Resource, Table], folders: Folders): SurveyedTable {
   const [resource, table] = found;
-  const isFirst = laysOut(found);
   const { kind } = resource;
-  const laid = isFirst ? { [blocksFile(kind)]: layOut(register, resource, folders) } : {};
   const comparison = new InputsComparison(table.name, folders);
   const inBlocks: Ids[] = [];
   let isCrowded = false;
@@ -128,9 +122,9 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
       if (inBlocks.length < MOST_CHANGED) inBlocks.push([low, high]);
       else areTooMany = true;
     }
-    const its = { ...laid, [inputsFile(table.name)]: comparison.finish() };
+    const its = { [inputsFile(table.name)]: comparison.finish() };
     // The first block begins at 0, and may be empty from the beginning.
-    const isWornOut = isFirst && (isCrowded || empty - 1 > count / 2);
+    const isWornOut = holdsRecords(found) && (isCrowded || empty - 1 > count / 2);
     // Too many are not looked into, and nothing is known of their records from then on.
     const [blocksToNarrow, known] = areTooMany ? [[], { ...folders, old: undefined }] : [inBlocks, folders];
     const { changed, sums } = narrow(register, kind, table, blocksToNarrow, known, MOST_CHANGED);
@@ -146,11 +140,17 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
 
 /**
  * Looks at every row of the register once, in all threads.
+ * @param register lays out the blocks, at the state that the threads see
  * @param progress shows how far it is; left out where something else is shown meanwhile
  */
-export async function survey(pool: Pool<Job>, folders: Folders, progress?: Progress): Promise<Surveyed> {
+export async function survey(
+  register: Register,
+  pool: Pool<Job>,
+  folders: Folders,
+  progress?: Progress,
+): Promise<Surveyed> {
   let done = 0;
-  const surveying = surveyAll(pool, folders, () => (done += 1));
+  const surveying = surveyAll(register, pool, folders, () => (done += 1));
   if (progress === undefined) return surveying;
   progress.start('looking for changes', SURVEYED.length, 'tables');
   const surveyed = await follow(surveying, () => done, progress);
@@ -158,15 +158,17 @@ export async function survey(pool: Pool<Job>, folders: Folders, progress?: Progr
   return surveyed;
 }
 
-async function surveyAll(pool: Pool<Job>, folders: Folders, hear: Hear): Promise<Surveyed> {
-  const surveyed = new Map<string, SurveyedTable>();
-  const look = async (these: typeof SURVEYED): Promise<void> => {
-    const tables = these.map(([, { name }]) => name);
-    for (const answer of await pool.share({ do: 'survey', tables, folders, turns: newTurns() }, hear))
-      for (const [table, its] of Object.entries(asSurveyed(answer))) surveyed.set(table, its);
-  };
-  await look(SURVEYED.filter(laysOut));
-  await look(SURVEYED.filter((each) => !laysOut(each)));
+async function surveyAll(
+  register: Register,
+  pool: Pool<Job>,
+  folders: Folders,
+  hear: Hear,
+): Promise<Surveyed> {
+  const laid = RESOURCES.map(
+    (resource) => [blocksFile(resource.kind), layOut(register, resource, folders)] as const,
+  );
+  const answers = await pool.share({ do: 'survey', folders, turns: newTurns() }, hear);
+  const surveyed = new Map(answers.flatMap((answer) => Object.entries(asSurveyed(answer))));
   const all = [...surveyed.values()];
   const isKnown = folders.old !== undefined;
   const isWornOut = isKnown && all.some((table) => table.isWornOut);
@@ -174,7 +176,9 @@ async function surveyAll(pool: Pool<Job>, folders: Folders, hear: Hear): Promise
   return {
     ranges: canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
     tables: new Set([...surveyed].filter(([, { changed }]) => changed?.length !== 0).map(([name]) => name)),
-    sums: isWornOut ? undefined : Object.fromEntries(all.flatMap(({ sums }) => Object.entries(sums))),
+    sums: isWornOut
+      ? undefined
+      : Object.fromEntries([...laid, ...all.flatMap(({ sums }) => Object.entries(sums))]),
   };
 }
 
