@@ -59,19 +59,7 @@ export function asJob(message: Members): Job {
 
 /** As deep as it takes to tell the jobs apart: both ends are ours, and are compiled together. */
 function isJob(message: Members): message is Members & Job {
-  const {
-    do: what,
-    scope,
-    turns,
-    folders,
-    part,
-    rendering,
-    memory,
-    table,
-    folder,
-    places,
-    placed,
-  } = message;
+  const { do: what, scope, turns, folders, part, rendering, memory, table, folder, places, placed } = message;
   switch (what) {
     case 'check':
       return typeof scope === 'string' && isTurns(turns);
