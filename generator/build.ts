@@ -98,7 +98,8 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     const prepared = await untouched(prepare(config, identity, readers, effects, close));
     if ('findings' in prepared) return { published: false, report: prepared };
     const { publisher, overview, table, plan, downloads, report } = prepared;
-    await publisher.commit(announce(config, overview, downloads, table, plan, effects), progress);
+    const announcement = announce(config, overview, downloads, table, plan, effects);
+    await publisher.commit(announcement, progress, (folder) => pool.run({ do: 'discard', folder }));
     const { sequence, files, bytes, changes } = plan;
     writeLists(config.out, config.operator.baseUrl, config.lists);
     return {

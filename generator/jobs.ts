@@ -49,7 +49,13 @@ interface Place {
   readonly placed: Placed;
 }
 
-export type Job = Check | Survey | Render | Write | Place;
+/** Delete a folder, if it is there. */
+interface Discard {
+  readonly do: 'discard';
+  readonly folder: string;
+}
+
+export type Job = Check | Survey | Render | Write | Place | Discard;
 
 /** @throws TypeError: a defect of ours */
 export function asJob(message: Members): Job {
@@ -71,6 +77,8 @@ function isJob(message: Members): message is Members & Job {
       return typeof table === 'string' && typeof folder === 'string';
     case 'place':
       return isObject(places) && isObject(placed);
+    case 'discard':
+      return typeof folder === 'string';
     default:
       return false;
   }

@@ -1,4 +1,5 @@
 /** What a thread runs. Modules are loaded when they are needed: a build that changes nothing renders nothing. */
+import { rmSync } from 'node:fs';
 import { asJob } from './jobs.js';
 import type { Register } from './register/open.js';
 import type { Members } from './threads/messages.js';
@@ -28,6 +29,8 @@ async function perform(register: Register, request: Members, say: Say): Promise<
       const { place } = await import('./placing.js');
       return place(job);
     }
+    case 'discard':
+      return rmSync(job.folder, { recursive: true, force: true });
   }
 }
 

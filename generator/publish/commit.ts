@@ -51,16 +51,28 @@ function flush(folder: string): void {
 /** Whether a commit was interrupted. */
 export const isSealed = (tree: Tree): boolean => existsSync(stagePaths(tree).journal);
 
+/** Deletes a folder meanwhile. */
+export type Discard = (folder: string) => Promise<unknown>;
+
 /**
  * Does what a sealed stage says, or the rest of it. Idempotent.
+ * @param discard helps with what takes as long as all else: deleting what the last commit replaced, which nobody goes
+ *   back to from the seal on
  * @throws Failure interrupted: stopped by a signal, to be gone on with later
  */
-export async function apply(tree: Tree, progress: Progress): Promise<void> {
-  try {
-    for (const _ of steps(tree)) {
+export async function apply(tree: Tree, progress: Progress, discard?: Discard): Promise<void> {
+  const take = async (steps: Iterable<void>): Promise<void> => {
+    for (const _ of steps) {
       const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }
+  };
+  // What it can't delete is met again below.
+  const discarding = discard?.(tree.previous).catch(() => undefined);
+  try {
+    await take(published(tree));
+    await discarding;
+    await take(tidied(tree));
   } catch (error) {
     const failure = asFailure(error, `output folder "${tree.out}"`);
     if (!(failure instanceof Failure)) throw error;
@@ -68,7 +80,8 @@ export async function apply(tree: Tree, progress: Progress): Promise<void> {
   }
 }
 
-function* steps(tree: Tree): Generator<void, void, undefined> {
+/** The tree as it is served. */
+function* published(tree: Tree): Generator<void, void, undefined> {
   const paths = stagePaths(tree);
   free(paths.reserve, tree.stage);
   yield* moveInto(paths.tree, tree.out);
@@ -81,6 +94,11 @@ function* steps(tree: Tree): Generator<void, void, undefined> {
   mkdirSync(join(tree.out, 'changes'), { recursive: true });
   yield* moveInto(paths.changes, join(tree.out, 'changes'));
   if (existsSync(paths.manifest)) renameSync(paths.manifest, tree.manifest);
+}
+
+/** The bookkeeping, and what nobody asks for any more. */
+function* tidied(tree: Tree): Generator<void, void, undefined> {
+  const paths = stagePaths(tree);
   yield* removeAll(tree, paths.left);
   if (existsSync(paths.previous)) {
     rmSync(tree.previous, { recursive: true, force: true });

@@ -9,6 +9,7 @@ import { Failure, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './changes.js';
 import { apply, isSealed, seal } from './commit.js';
+import type { Discard } from './commit.js';
 import { Comparison } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { Reuse } from './reuse.js';
@@ -219,8 +220,8 @@ export class Publisher {
     return { ...outcome, sequence: last + (touched || outcome.moved > 0 ? 1 : 0), digest };
   }
 
-  /** Stages the announcement and makes the staged files the published ones. */
-  async commit(announcement: Announcement, progress: Progress): Promise<void> {
+  /** Stages the announcement and makes the staged files the published ones. @param discard see `apply` */
+  async commit(announcement: Announcement, progress: Progress, discard?: Discard): Promise<void> {
     const { tree } = this;
     const { sequence, changes } = this.plan();
     try {
@@ -241,7 +242,7 @@ export class Publisher {
     }
     try {
       progress.start('committing', changes.added + changes.changed + changes.removed, 'moves');
-      await apply(tree, progress);
+      await apply(tree, progress, discard);
       progress.finish();
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
