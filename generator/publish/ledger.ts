@@ -8,6 +8,7 @@ import type { Hash } from 'node:crypto';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
+import { writeHex } from './hex.js';
 
 /** A published file: key within its route, size in bytes, SHA-256 of the content (32 bytes). */
 export interface Entry {
@@ -33,11 +34,6 @@ const BUFFER_ENTRIES = 4096;
 const HALF = 2 ** 32;
 const NEWLINE = 10;
 const HEADER_MAX_BYTES = 1024;
-
-/** Each byte in hex. */
-const DIGITS = Buffer.from(
-  Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).join(''),
-);
 
 /** Integers up to 2^53-1 as two halves of 32 bits. */
 function writeInteger(buffer: Buffer, value: number, offset: number): void {
@@ -191,13 +187,9 @@ export class LedgerReader {
   }
 
   /** Writes the hash of that entry in hex: 64 bytes. */
-  writeHash(target: Uint8Array, offset: number): void {
+  writeHash(target: DataView, offset: number): void {
     const start = this.#at + HASH_OFFSET;
-    for (let at = 0; at < HASH_BYTES; at += 1) {
-      const digits = 2 * (this.#buffer[start + at] ?? 0);
-      target[offset + 2 * at] = DIGITS[digits] ?? 0;
-      target[offset + 2 * at + 1] = DIGITS[digits + 1] ?? 0;
-    }
+    writeHex(this.#buffer, start, start + HASH_BYTES, target, offset);
   }
 
   next(): void {
