@@ -7,9 +7,8 @@ import { Exports, makings } from './exports/exports.js';
 import type { Downloads } from './exports/exports.js';
 import { summaryOf } from './exports/summary.js';
 import type { DownloadsSummary } from './exports/summary.js';
-import { FEED_ROUTES } from './feed-routes.js';
+import { FEEDS, routeNames } from './feed-routes.js';
 import type { Job } from './jobs.js';
-import { PARTS } from './outputs/details.js';
 import { snapshotTeller } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/manifest.js';
 import { Samples, descriptions, summaries } from './outputs/index.js';
@@ -17,7 +16,6 @@ import type { Sources } from './outputs/index.js';
 import { Placing } from './placing.js';
 import { RECORD_ROUTES, implausible } from './plausible.js';
 import type { Progress } from './progress.js';
-import { isRendered } from './publish/comparison.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
 import type { Announcement, Plan } from './publish/plan.js';
@@ -28,13 +26,12 @@ import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
 import { recordsChanged } from './register/published.js';
 import type { Overview } from './register/published.js';
-import type { IdRange } from './register/sql.js';
 import { beginTogether, identityOf } from './register/together.js';
 import { Renderer } from './rendering/renderer.js';
-import { RESOURCES } from './resources/index.js';
 import { routes } from './routes.js';
 import type { Route } from './routes.js';
 import { Pool } from './threads/pool.js';
+import { keepUnchanged } from './unchanged.js';
 
 /** What a build does to the world outside its files, passed in. */
 export interface Effects {
@@ -209,12 +206,14 @@ async function renderAll(
   await pool.hide(register.hidden());
   const exports = new Exports(pool, publisher, overview, changed?.tables, config.keepDownloads);
   const renderer = new Renderer(pool);
-  if (changed === undefined || changed.ranges.length > 0) {
-    const { operator, layout } = config;
-    const scope = changed === undefined ? 'all' : 'changed';
-    const rendering = { scope, imprint: operator, asOf: overview.asOf, layout } as const;
-    for (const part of PARTS) renderer.begin(part, rendering, folders);
-  }
+  const staying = changed === undefined ? [] : keepUnchanged(publisher, changed, overview.asOf);
+  const { operator, layout } = config;
+  const scope = changed === undefined ? 'all' : 'changed';
+  const feeds = staying.map(({ name }) => name);
+  const rendering = { scope, imprint: operator, asOf: overview.asOf, layout, staying: feeds } as const;
+  if (changed?.ranges.length !== 0) renderer.begin('records', rendering, folders);
+  // Where this one stays, all do.
+  if (!staying.includes(FEEDS.all)) renderer.begin('feeds', rendering, folders);
   if (publisher.previous === undefined) exports.beginAll();
   const surveying = survey();
   // Thrown when it is waited for.
@@ -225,7 +224,6 @@ async function renderAll(
     publisher.put(route, key, body);
     await progress.advance(1);
   }
-  if (changed !== undefined) keepUnchanged(publisher, changed.ranges);
   for await (const batch of renderer.batches()) {
     placing.take(batch, (route) => exports.noteChanged(route));
     await publisher.settled(COMPRESSING_AT_ONCE);
@@ -238,22 +236,10 @@ async function renderAll(
     publisher.put(route, key, body);
   const sums = await surveying;
   if (sums !== undefined) {
-    const same = changed?.ranges.length === 0 ? FEED_ROUTES.map(({ name }) => name) : [];
-    publisher.reuse.remember(made, { ...sums, ...renderer.sums }, same);
+    const inputs = { ...sums, ...renderer.sums };
+    publisher.reuse.remember(made, inputs, staying.flatMap(routeNames));
   }
   return downloads;
-}
-
-/** What lies outside the ranges is as it was; where there are none, the feeds are, too. */
-function keepUnchanged(publisher: Publisher, ranges: readonly IdRange[]): void {
-  for (const { kind, record, history } of RESOURCES) {
-    const own = ranges.filter((range) => range.kind === kind);
-    for (const document of [record, history]) {
-      if (document !== undefined) publisher.keepOutside(document.route, own);
-    }
-  }
-  if (ranges.length > 0) return;
-  for (const { name } of FEED_ROUTES.filter(isRendered)) publisher.keepOutside(name, []);
 }
 
 function announce(

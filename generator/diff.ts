@@ -124,7 +124,7 @@ function* documents(sources: Sources): Generator<Output> {
   yield* summaries(sources);
   const { register, config, overview } = sources;
   const { operator, layout } = config;
-  const rendering = { scope: 'all', imprint: operator, asOf: overview.asOf, layout } as const;
+  const rendering = { scope: 'all', imprint: operator, asOf: overview.asOf, layout, staying: [] } as const;
   for (const part of PARTS) {
     for (const output of details(register, part, rendering)) if (output.body !== undefined) yield output;
   }

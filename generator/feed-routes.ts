@@ -90,6 +90,10 @@ function routesOf(feed: FeedDeclaration): readonly FeedRoute[] {
 
 export const FEED_ROUTES: readonly FeedRoute[] = Object.values(FEEDS).flatMap(routesOf);
 
+/** The names of all routes of a feed. */
+export const routeNames = (feed: FeedDeclaration): readonly string[] =>
+  routesOf(feed).map(({ name }) => name);
+
 /** A `<link>` for the head of a page, from which readers find a feed. */
 export interface FeedLink {
   readonly rel: 'alternate';

@@ -20,6 +20,8 @@ export interface Rendering {
   /** The newest measurement of the register. */
   readonly asOf: string | null;
   readonly layout: Layout;
+  /** The names of feeds that are what they were, and are not rendered. */
+  readonly staying: readonly string[];
 }
 
 /** `records`: them and their histories · `feeds`: what tells of their changes. */
@@ -28,14 +30,14 @@ export type Part = (typeof PARTS)[number];
 
 export const isPart = (value: unknown): value is Part => PARTS.some((part) => part === value);
 
-/** @param isSame of the archives of the feeds; told of each of their documents */
+/** @param isSame of documents of the feeds (see there) */
 export function* details(
   register: Register,
   part: Part,
-  { scope, imprint, asOf, layout }: Rendering,
+  { scope, imprint, asOf, layout, staying }: Rendering,
   isSame?: IsSame,
 ): Generator<Output | Kept> {
   const table = routes(layout);
-  if (part === 'feeds') yield* feeds(register, imprint, asOf, table, isSame);
+  if (part === 'feeds') yield* feeds(register, imprint, asOf, table, staying, isSame);
   else for (const resource of RESOURCES) yield* records(register, resource, table, scope);
 }

@@ -51,8 +51,19 @@ export function* archive<Entry extends Read>(
     held = part;
   }
   if (held !== undefined) yield { ...held, previous, next: undefined };
-  return { newest: newest.slice(-DOCUMENT_ENTRIES).toReversed(), last: held?.key };
+  return { newest: newestFirst(newest), last: held?.key };
 }
+
+/** The newest entries alone, newest first. */
+export function newestOf<Entry>(dated: Iterable<Entry>): readonly Entry[] {
+  const newest: Entry[] = [];
+  // Seen only to have gone by.
+  for (const _ of watched(dated, newest));
+  return newestFirst(newest);
+}
+
+const newestFirst = <Entry>(newest: readonly Entry[]): readonly Entry[] =>
+  newest.slice(-DOCUMENT_ENTRIES).toReversed();
 
 /** The same entries; the newest of those that went by are in the list. */
 function* watched<Entry>(dated: Iterable<Entry>, newest: Entry[]): Generator<Entry> {

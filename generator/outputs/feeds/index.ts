@@ -1,52 +1,63 @@
 /** The feeds of changes, and the archives of those that have one. */
 import { hash } from 'node:crypto';
-import { FEEDS, archiveRoute, atomRoute, jsonRoute } from '../../feed-routes.js';
+import { FEEDS, archiveRoute, atomRoute, jsonRoute, routeNames } from '../../feed-routes.js';
 import type { FeedDeclaration } from '../../feed-routes.js';
 import type { Register } from '../../register/open.js';
-import { game } from '../../resources/game.js';
-import { item } from '../../resources/item.js';
 import type { Route } from '../../routes.js';
 import type { IsSame, Kept, Output } from '../output.js';
-import { DOCUMENT_ENTRIES, archive } from './archive.js';
+import { DOCUMENT_ENTRIES, archive, newestOf } from './archive.js';
 import type { LinkedPart } from './archive.js';
-import { GROUP_CHANGES, USER_CHANGES, changes } from './changes.js';
-import type { Change, ChangeSource } from './changes.js';
+import { changes } from './changes.js';
+import type { Change } from './changes.js';
+import { CHANGE_FEEDS, FIRST_FEEDS, openMonth } from './contents.js';
 import { NEVER, tag } from './document.js';
 import type { FeedDocument, Imprint } from './document.js';
 import { EntryMaker, absolute } from './entries.js';
 import type { Dated } from './entries.js';
 import { firsts } from './firsts.js';
+import type { First } from './firsts.js';
 import { atom, jsonFeed } from './render.js';
 
 /**
  * @param asOf the newest measurement of the register
- * @param isSame of archive documents, which are many; told of each, in order of the key
+ * @param staying the names of feeds that are what they were (see `stayingFeeds`), and are not rendered
+ * @param isSame of archive documents, which are many, and of the feed of everything; told of each, in order of the key
  */
 export function* feeds(
   register: Register,
   operator: Imprint,
   asOf: string | null,
   table: readonly Route[],
+  staying: readonly string[] = [],
   isSame: IsSame = () => false,
 ): Generator<Output | Kept> {
+  const stays = ({ name }: FeedDeclaration): boolean => staying.includes(name);
   const maker = new EntryMaker(operator, table);
-  const archived = function* (
-    feed: FeedDeclaration,
-    sources: readonly ChangeSource[],
-  ): Generator<Output | Kept, readonly Dated[]> {
-    const made = new Archive(feed, maker, operator, table);
-    return yield* made.documents(changes(register, sources), asOf?.slice(0, 'YYYY-MM'.length), isSame);
-  };
-  const newest = {
-    groups: yield* archived(FEEDS.groups, GROUP_CHANGES),
-    users: yield* archived(FEEDS.users, USER_CHANGES),
-    games: [...firsts(register, game, DOCUMENT_ENTRIES)].map((first) => maker.first(first)),
-    items: [...firsts(register, item, DOCUMENT_ENTRIES)].map((first) => maker.first(first)),
-  };
-  yield* current(FEEDS.games, newest.games, operator, table);
-  yield* current(FEEDS.items, newest.items, operator, table);
-  const all = Object.values(newest).flat().toSorted(lateReadingFirst).slice(0, DOCUMENT_ENTRIES);
-  yield* current(FEEDS.all, all, operator, table);
+  const changed: (() => readonly Dated[])[] = [];
+  for (const [feed, sources] of CHANGE_FEEDS) {
+    const all = changes(register, sources);
+    if (stays(feed)) changed.push(() => newestOf(all).map((change) => maker.change(change)));
+    else {
+      const made = new Archive(feed, maker, operator, table);
+      const newest = yield* made.documents(all, openMonth(asOf), isSame);
+      changed.push(() => newest);
+    }
+  }
+  const found: First[] = [];
+  for (const [feed, resource] of FIRST_FEEDS) {
+    const its = [...firsts(register, resource, DOCUMENT_ENTRIES)];
+    found.push(...its);
+    const entries = its.map((first) => maker.first(first));
+    if (!stays(feed)) yield* current(feed, entries, operator, table);
+  }
+  if (stays(FEEDS.all)) return;
+  const areSameFirsts = isSame(atomRoute(FEEDS.all), 0, hashOf(found.map(factsOfFirst)));
+  if (areSameFirsts && CHANGE_FEEDS.every(([feed]) => stays(feed))) {
+    for (const route of routeNames(FEEDS.all)) yield { route, key: 0 };
+    return;
+  }
+  const newest = [...changed.flatMap((entries) => entries()), ...found.map((first) => maker.first(first))];
+  yield* current(FEEDS.all, newest.toSorted(lateReadingFirst).slice(0, DOCUMENT_ENTRIES), operator, table);
 }
 
 /** The order of the readings, newest first; sorting leaves the rest as it was. */
@@ -72,19 +83,19 @@ class Archive {
 
   /**
    * All documents of the feed.
-   * @param openMonth the month of the register's newest reading
+   * @param month the month of the register's newest reading
    * @returns the newest entries, newest first
    */
   *documents(
     all: Iterable<Change>,
-    openMonth: string | undefined,
+    month: string | undefined,
     isSame: IsSame,
   ): Generator<Output | Kept, readonly Dated[]> {
     const route = archiveRoute(this.#feed);
     const url = absolute(this.#imprint, this.#table, route);
     const link = (rel: string, key: number | undefined) => (key === undefined ? {} : { [rel]: url(key) });
     const subscription = absolute(this.#imprint, this.#table, atomRoute(this.#feed))(0);
-    const parts = archive(all, openMonth);
+    const parts = archive(all, month);
     let step = parts.next();
     for (; step.done !== true; step = parts.next()) {
       const { key, previous, next } = step.value;
@@ -117,8 +128,17 @@ function inputsOf({ previous, next, entries }: LinkedPart<Change>): Buffer {
     [source.field, id, position, changedAt, measuredAt, changedAfter],
     [from, to],
   ]);
-  return hash('sha256', JSON.stringify([previous, next, facts]), 'buffer');
+  return hashOf([previous, next, facts]);
 }
+
+const factsOfFirst = ({ resource, id, name, measuredAt }: First): readonly unknown[] => [
+  resource.kind,
+  id,
+  name,
+  measuredAt,
+];
+
+const hashOf = (facts: readonly unknown[]): Buffer => hash('sha256', JSON.stringify(facts), 'buffer');
 
 /** The document that is subscribed to, in both formats. */
 function* current(
