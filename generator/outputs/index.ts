@@ -37,9 +37,9 @@ export class Samples {
   readonly examples: Examples;
   readonly shown: Shown;
 
-  constructor({ register, table }: Sources) {
+  constructor({ register, overview, table }: Sources) {
     this.examples = new Examples(table);
-    this.shown = new Shown(register);
+    this.shown = new Shown(overview);
     register.scope('shown', [...this.examples.ranges(register), ...this.shown.ranges()]);
     for (const resource of RESOURCES) {
       for (const output of records(register, resource, table, 'shown')) this.#consider(output);

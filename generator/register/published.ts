@@ -5,6 +5,7 @@ import type { History, Kind, Resource } from '../resources/field.js';
 import { RESOURCES } from '../resources/index.js';
 import type { Register } from './open.js';
 import { isPublished, literal, name, rowsIn } from './sql.js';
+import { telling } from './telling.js';
 
 /** Fills the connection's lists of withheld and excluded records. Idempotent. */
 export function markWithheld(register: Register): void {
@@ -48,6 +49,8 @@ export interface Population {
   readonly measuredAt: string | null;
   readonly totals: readonly (Total & { readonly column: string })[];
   readonly histories: readonly HistoryCounts[];
+  /** The ids of its most telling records (see telling.ts). */
+  readonly telling: readonly number[];
 }
 
 /** A history of a kind as a whole: its entries, and how many of them follow another of the same record (changes). */
@@ -101,6 +104,7 @@ function population(register: Register, resource: Resource): Population {
     measuredAt: typeof last === 'string' ? last : null,
     totals: resource.totals.map((column, index) => ({ column, ...total(index + 1, column) })),
     histories: resource.histories.map((history) => historyCounts(register, resource, history)),
+    telling: telling(register, resource),
   };
 }
 

@@ -133,7 +133,8 @@ const rendered = (): ReadonlyMap<string, string> => {
   const config = buildConfig({ register: file, out: path('dist'), operator: OPERATOR });
   const register = Register.open(file);
   try {
-    const all = pages(config, overview(register), routes('url'), new Shown(register), OFFERS);
+    const known = overview(register);
+    const all = pages(config, known, routes('url'), new Shown(known), OFFERS);
     return new Map([...all].map(({ route, body }) => [route, body]));
   } finally {
     register.close();

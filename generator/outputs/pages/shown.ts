@@ -1,32 +1,12 @@
 /** Documents that the pages show: of the largest groups, and of one telling record of each other kind. */
-import type { Kind } from '../../resources/field.js';
 import { RESOURCES } from '../../resources/index.js';
-import type { Register } from '../../register/open.js';
-import { isPublished, name } from '../../register/sql.js';
+import type { Overview } from '../../register/published.js';
 import type { IdRange } from '../../register/sql.js';
+import { SHOWN_GROUPS } from '../../register/telling.js';
 import type { Output } from '../output.js';
 
-/** The groups on the front page. The first of them is the example of a group. */
-export const SHOWN_GROUPS = 10;
 /** The limit in the example of the largest groups. */
 export const EXAMPLE_LIMIT = 3;
-
-/** What makes an example tell much, highest first. Among equals, and without any, it is the lowest id. */
-const TELLING: Readonly<Record<Kind, string>> = {
-  group: `CASE WHEN state IS NOT 'deleted' THEN member_count END`,
-  user: `id IN (SELECT user_id FROM usernames GROUP BY user_id HAVING count(*) BETWEEN 2 AND 4)`,
-  game: 'visits',
-  item: 'favourites',
-};
-
-/** Ids of the most telling records of a kind, those that are present before others. */
-function telling(register: Register, kind: Kind, plural: string, limit: number): number[] {
-  const rows = register.rows<[number]>(
-    `SELECT id FROM ${name(plural)} WHERE ${isPublished(kind)}` +
-      ` ORDER BY ${kind === 'group' ? '' : `state IS 'present' DESC,`} ${TELLING[kind]} DESC NULLS LAST, id LIMIT ${limit}`,
-  );
-  return [...rows].map(([id]) => id);
-}
 
 export class Shown {
   readonly #keys = new Map<string, readonly number[]>([
@@ -36,11 +16,10 @@ export class Shown {
   ]);
   readonly #bodies = new Map<string, string>();
 
-  constructor(register: Register) {
-    for (const { kind, plural, record, history } of RESOURCES) {
-      const ids = telling(register, kind, plural, kind === 'group' ? SHOWN_GROUPS : 1);
-      this.#keys.set(record.route, ids);
-      if (history !== undefined) this.#keys.set(history.route, ids);
+  constructor({ populations }: Overview) {
+    for (const { resource, telling } of populations) {
+      this.#keys.set(resource.record.route, telling);
+      if (resource.history !== undefined) this.#keys.set(resource.history.route, telling);
     }
   }
 
