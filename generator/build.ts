@@ -3,8 +3,9 @@ import type { BuildConfig } from './config.js';
 import { Failure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
 import type { Examined } from './examine.js';
-import { Exports, makings } from './exports/exports.js';
+import { Exports } from './exports/exports.js';
 import type { Downloads } from './exports/exports.js';
+import { makings } from './exports/makings.js';
 import { summaryOf } from './exports/summary.js';
 import type { DownloadsSummary } from './exports/summary.js';
 import { FEEDS, routeNames } from './feed-routes.js';
@@ -164,7 +165,8 @@ async function prepare(
       return examined.report;
     }
     const overview = examined.measured();
-    publisher.reuse.make(makings(overview, effects.generator.code));
+    const tables = examined.changed?.tables;
+    publisher.reuse.make(makings(register, publisher, effects.generator.code, tables));
     const placing = new Placing(pool, publisher);
     const work = { ...readers, config, overview, table, publisher, placing };
     const downloads = await renderAll(work, examined, effects);

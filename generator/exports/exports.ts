@@ -2,9 +2,8 @@
 import type { Job } from '../jobs.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
-import type { Makings } from '../publish/inputs.js';
 import type { Publisher } from '../publish/publisher.js';
-import type { HistoryCounts, Overview } from '../register/published.js';
+import type { Overview } from '../register/published.js';
 import { EXPORT_FORMATS, exportRoute } from '../export-routes.js';
 import type { Pool } from '../threads/pool.js';
 import type { Hear } from '../threads/thread.js';
@@ -32,20 +31,6 @@ export interface Downloads {
   readonly sequence: number | undefined;
   readonly tables: readonly Exported[];
 }
-
-/**
- * What the files of the exports are made of, beside what the documents say: by which code, since another may
- * write the same values in another way, and of which places in the histories, which no document tells.
- */
-export const makings = (overview: Overview, code: string): Makings =>
-  new Map(
-    EXPORTS.flatMap((table) =>
-      EXPORT_FORMATS.map(({ format }) => [
-        exportRoute(table.name, format),
-        `${code} ${countsOf(table, overview)?.places ?? ''}`,
-      ]),
-    ),
-  );
 
 export class Exports {
   readonly #pool: Pool<Job>;
@@ -189,10 +174,8 @@ const tablesOf = ({ name, resource, history }: Export): readonly string[] =>
   history === undefined ? [name, ...resource.histories.map(({ table }) => table)] : [name];
 
 /** How many rows an export has. */
-function rowsOf(table: Export, overview: Overview): number {
-  if (table.history !== undefined) return countsOf(table, overview)?.entries ?? 0;
-  return overview.populations.find(({ resource }) => resource === table.resource)?.records ?? 0;
+function rowsOf({ resource, history }: Export, { populations }: Overview): number {
+  const population = populations.find((candidate) => candidate.resource === resource);
+  if (history === undefined) return population?.records ?? 0;
+  return population?.histories.find((counted) => counted.history === history)?.entries ?? 0;
 }
-
-const countsOf = ({ history }: Export, { populations }: Overview): HistoryCounts | undefined =>
-  populations.flatMap(({ histories }) => histories).find((counted) => counted.history === history);

@@ -65,9 +65,15 @@ export class Reuse {
     this.#behind.add(route);
   }
 
+  /** What the last snapshot's files of a route were made of, where that is noted. */
+  noted(route: string): string | undefined {
+    return this.#index?.makings?.[route];
+  }
+
   /** Whether the last snapshot's files of a route were made of the same. */
   isMadeOfTheSame(route: string): boolean {
-    return this.#index !== undefined && this.#index.makings?.[route] === this.#makings.get(route);
+    const noted = this.noted(route);
+    return noted !== undefined && noted === this.#makings.get(route);
   }
 
   /** Whether the next ledger knows something else than the published one of what the same documents are made of. */

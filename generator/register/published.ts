@@ -58,8 +58,6 @@ export interface HistoryCounts {
   readonly history: History;
   readonly entries: number;
   readonly changes: number;
-  /** Tells where the places of the entries are others, though their order is the same. */
-  readonly places: string;
 }
 
 /** What the published part of the register holds. */
@@ -136,21 +134,25 @@ const PAIRED = [
   [69_621, 1_406_938_949],
 ] as const;
 
-function historyCounts(register: Register, { kind }: Resource, history: History): HistoryCounts {
-  const key = history.key.name;
-  const [id, place] = [name(key), name(history.order.name)];
-  const pairs = (history.order.type === 'ordinal' ? PAIRED : []).map(
+/** Tells of the published entries of a history where their places are others, though their order is the same. */
+export function placesOf(register: Register, { kind }: Resource, { table, key, order }: History): string {
+  const [id, place] = [name(key.name), name(order.name)];
+  const pairs = (order.type === 'ordinal' ? PAIRED : []).map(
     ([a, b]) => `(${id} % ${PRIME} * ${a} + ${place} % ${PRIME} * ${b}) % ${PRIME}`,
   );
-  const [entries, records, ...sums] = register.integers(
-    `SELECT count(*), count(DISTINCT ${id})${pairs.map((_, at) => `, sum(p${at} * p${at} % ${OTHER_PRIME})`).join('')}` +
-      ` FROM (SELECT ${[id, ...pairs.map((sql, at) => `${sql} AS p${at}`)].join(', ')}` +
-      ` FROM ${name(history.table)} WHERE ${isPublished(kind, key)})`,
+  if (pairs.length === 0) return '';
+  const sums = register.integers(
+    `SELECT ${pairs.map((_, at) => `sum(p${at} * p${at} % ${OTHER_PRIME})`).join(', ')}` +
+      ` FROM (SELECT ${pairs.map((sql, at) => `${sql} AS p${at}`).join(', ')}` +
+      ` FROM ${name(table)} WHERE ${isPublished(kind, key.name)})`,
   );
-  return {
-    history,
-    entries: Number(entries),
-    changes: Number(entries) - Number(records),
-    places: sums.join(' '),
-  };
+  return sums.join(' ');
+}
+
+function historyCounts(register: Register, { kind }: Resource, history: History): HistoryCounts {
+  const key = history.key.name;
+  const [entries, records] = register.integers(
+    `SELECT count(*), count(DISTINCT ${name(key)}) FROM ${name(history.table)} WHERE ${isPublished(kind, key)}`,
+  );
+  return { history, entries: Number(entries), changes: Number(entries) - Number(records) };
 }
