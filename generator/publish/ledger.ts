@@ -68,7 +68,7 @@ export class LedgerWriter {
 
   /** Adds entries as they lie in another ledger: whole ones, one behind the other. */
   addAll(entries: Buffer): void {
-    for (let at = 0; at < entries.length; ) {
+    for (let at = 0; at < entries.length;) {
       if (this.#used === this.#buffer.length) this.#flush();
       // Mostly they are few, and a write for each such piece would cost more than copying them all.
       const copied = entries.copy(this.#buffer, this.#used, at);
