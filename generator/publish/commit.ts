@@ -57,7 +57,7 @@ export type Discard = (folder: string) => Promise<unknown>;
 /**
  * Does what a sealed stage says, or the rest of it. Idempotent.
  * @param discard helps with what takes as long as all else: deleting what the last commit replaced, which nobody goes
- *   back to from the seal on
+ *   back to from the seal on; only for who has just sealed the stage
  * @throws Failure interrupted: stopped by a signal, to be gone on with later
  */
 export async function apply(tree: Tree, progress: Progress, discard?: Discard): Promise<void> {
@@ -67,9 +67,9 @@ export async function apply(tree: Tree, progress: Progress, discard?: Discard): 
       if (pause !== undefined) await pause;
     }
   };
-  // What it can't delete is met again below.
-  const discarding = discard?.(tree.previous).catch(() => undefined);
   try {
+    // What it can't delete goes with the stage.
+    const discarding = discard?.(setAside(tree)).catch(() => undefined);
     await take(published(tree));
     await discarding;
     await take(tidied(tree));
@@ -78,6 +78,16 @@ export async function apply(tree: Tree, progress: Progress, discard?: Discard): 
     if (!(failure instanceof Failure)) throw error;
     throw failure.adding('the commit had begun, and the next build or verify --repair completes it');
   }
+}
+
+/**
+ * Moves what the last commit replaced away: who deletes it may do so a moment longer than an interrupted commit lasts,
+ * and whoever completes that keeps what this commit replaced in its place.
+ */
+function setAside(tree: Tree): string {
+  const { outdated } = stagePaths(tree);
+  if (existsSync(tree.previous)) renameSync(tree.previous, outdated);
+  return outdated;
 }
 
 /** The tree as it is served. */

@@ -30,6 +30,8 @@ export function stagePaths({ stage }: Tree) {
     manifest: join(stage, 'snapshot.json'),
     /** What the commit replaces. */
     previous: join(stage, 'previous'),
+    /** What the last commit replaced, while it is deleted. */
+    outdated: join(stage, 'outdated'),
     /** The parts of the change list. */
     puts: join(stage, 'puts'),
     deletes: join(stage, 'deletes'),

@@ -10,7 +10,7 @@ import type { Progress } from '../../generator/progress.js';
 import { OPERATOR, effectsAt, published, quiet, run } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
-import { changeRegister } from '../support/register.js';
+import { SCHEMA, changeRegister, writeRegister } from '../support/register.js';
 import { hashes, lasting, readTree } from '../support/tree.js';
 
 const path = temporary();
@@ -235,6 +235,23 @@ describe('a build that follows another', () => {
     const fresh = path('fresh');
     await published({ register: broken, out: fresh });
     expect(contentOf(tree)).toEqual(contentOf(fresh));
+  });
+
+  it('refuses more records of one id than a block has, where no key forbids them', async () => {
+    const keyless = path('keyless.sqlite');
+    const tree = path('dist');
+    const [games = ''] = /CREATE TABLE games[^;]*;/.exec(SCHEMA) ?? [];
+    const add = `INSERT INTO games (id, first_measured_at, measured_at, measurements) VALUES (9, ${TIME}, ${TIME}, 1);`;
+    writeRegister(keyless, {});
+    changeRegister(
+      keyless,
+      `DROP TABLE games; ${games.replace(' PRIMARY KEY', '')} CREATE INDEX ids ON games (id); ${add}`,
+    );
+    const building = () => snapshot(['build', '--register', keyless, '--out', tree, '--quiet']);
+    expect((await building()).code).toBe(0);
+    changeRegister(keyless, add.repeat(40));
+    const { code, stderr } = await building();
+    expect([code, stderr]).toEqual([1, expect.stringContaining('games id = 9')]);
   });
 
   it('finds a history whose record is gone', async () => {

@@ -2,8 +2,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { Failure } from '../../generator/errors.js';
+import { apply } from '../../generator/publish/commit.js';
+import { completeCommit } from '../../generator/publish/settle.js';
+import { Tree } from '../../generator/publish/tree.js';
 import { rollback } from '../../generator/rollback.js';
-import { effectsAt, published } from '../support/build.js';
+import { effectsAt, published, quiet } from '../support/build.js';
 import { SWEEP, callsOf, deadFrom, spread, survive, withFault } from './faults.js';
 import {
   buildWith,
@@ -21,6 +25,7 @@ import {
   mirrorOf,
   namesThatDiffer,
   pair,
+  progressThat,
   stateOf,
   temporary,
 } from './support.js';
@@ -116,6 +121,26 @@ describe('a rollback', () => {
     expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 4 });
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     await expectAtRest(out);
+  });
+
+  it('does not miss what a thread deletes that outlives an interrupted commit', async () => {
+    const out = await two();
+    await interruptCommit({ register: both.registers[0], out }, 1);
+    const { progress } = progressThat('committing', () => {
+      throw Failure.interrupted('stopped by SIGINT');
+    });
+    progress.start('committing', 0, 'moves');
+    const late: string[] = [];
+    const discard = (folder: string) => {
+      late.push(folder);
+      return Promise.resolve();
+    };
+    await failureOf(apply(Tree.at(out), progress, discard));
+    await completeCommit(out, quiet());
+    for (const folder of late) rmSync(folder, { recursive: true, force: true });
+    expect(await back(out)).toMatchObject({ contentOf: 2 });
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+    expect(await damageOf(out)).toEqual([]);
   });
 
   it('after a build that changed nothing still leads to the snapshot before', async () => {
