@@ -17,6 +17,7 @@ import type { Sources } from './outputs/index.js';
 import { Placing } from './placing.js';
 import { RECORD_ROUTES, implausible } from './plausible.js';
 import type { Progress } from './progress.js';
+import type { Discard } from './publish/commit.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
 import type { Announcement, Plan } from './publish/plan.js';
@@ -32,6 +33,7 @@ import { Renderer } from './rendering/renderer.js';
 import { routes } from './routes.js';
 import type { Route } from './routes.js';
 import { Pool } from './threads/pool.js';
+import { newTurns } from './threads/turns.js';
 import { keepUnchanged } from './unchanged.js';
 
 /** What a build does to the world outside its files, passed in. */
@@ -97,7 +99,8 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     if ('findings' in prepared) return { published: false, report: prepared };
     const { publisher, overview, table, plan, downloads, report } = prepared;
     const announcement = announce(config, overview, downloads, table, plan, effects);
-    await publisher.commit(announcement, progress, (folder) => pool.run({ do: 'discard', folder }));
+    const discard: Discard = (folders) => pool.share({ do: 'discard', folders, turns: newTurns() });
+    await publisher.commit(announcement, progress, discard);
     const { sequence, files, bytes, changes } = plan;
     writeLists(config.out, config.operator.baseUrl, config.lists);
     return {

@@ -49,10 +49,11 @@ interface Place {
   readonly placed: Placed;
 }
 
-/** Delete a folder, if it is there. */
+/** Delete those of the folders that are this thread's. */
 interface Discard {
   readonly do: 'discard';
-  readonly folder: string;
+  readonly folders: readonly string[];
+  readonly turns: Turns;
 }
 
 export type Job = Check | Survey | Render | Write | Place | Discard;
@@ -78,7 +79,7 @@ function isJob(message: Members): message is Members & Job {
     case 'place':
       return isObject(places) && isObject(placed);
     case 'discard':
-      return typeof folder === 'string';
+      return Array.isArray(folders) && isTurns(turns);
     default:
       return false;
   }

@@ -5,6 +5,7 @@ import type { Register } from './register/open.js';
 import type { Members } from './threads/messages.js';
 import { serve } from './threads/serve.js';
 import type { Say } from './threads/serve.js';
+import { performed } from './threads/turns.js';
 
 async function perform(register: Register, request: Members, say: Say): Promise<unknown> {
   const job = asJob(request);
@@ -30,7 +31,7 @@ async function perform(register: Register, request: Members, say: Say): Promise<
       return place(job);
     }
     case 'discard':
-      return rmSync(job.folder, { recursive: true, force: true });
+      return performed(job.turns, job.folders, (folder) => rmSync(folder, { recursive: true, force: true }));
   }
 }
 

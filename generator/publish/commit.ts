@@ -6,6 +6,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   unlinkSync,
@@ -51,8 +52,8 @@ function flush(folder: string): void {
 /** Whether a commit was interrupted. */
 export const isSealed = (tree: Tree): boolean => existsSync(stagePaths(tree).journal);
 
-/** Deletes a folder meanwhile. */
-export type Discard = (folder: string) => Promise<unknown>;
+/** Deletes folders meanwhile. */
+export type Discard = (folders: readonly string[]) => Promise<unknown>;
 
 /**
  * Does what a sealed stage says, or the rest of it. Idempotent.
@@ -69,7 +70,7 @@ export async function apply(tree: Tree, progress: Progress, discard?: Discard): 
   };
   try {
     // What it can't delete goes with the stage.
-    const discarding = discard?.(setAside(tree)).catch(() => undefined);
+    const discarding = discard?.(partsOf(setAside(tree))).catch(() => undefined);
     await take(published(tree));
     await discarding;
     await take(tidied(tree));
@@ -88,6 +89,17 @@ function setAside(tree: Tree): string {
   const { outdated } = stagePaths(tree);
   if (existsSync(tree.previous)) renameSync(tree.previous, outdated);
   return outdated;
+}
+
+/** So many folders in one are not told apart. */
+const MANY_FOLDERS = 64;
+
+/** Folders that hold nearly all of what a folder does, some of which can be deleted at once. */
+function partsOf(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  const inner = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  if (inner.length === 0 || inner.length > MANY_FOLDERS) return [folder];
+  return inner.flatMap(({ name }) => partsOf(join(folder, name)));
 }
 
 /** The tree as it is served. */

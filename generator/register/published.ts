@@ -53,11 +53,12 @@ export interface Population {
   readonly telling: readonly number[];
 }
 
-/** A history of a kind as a whole: its entries, and how many of them follow another of the same record (changes). */
+/** A history of a kind as a whole. */
 export interface HistoryCounts {
   readonly history: History;
   readonly entries: number;
-  readonly changes: number;
+  /** How many entries follow another of the same record; undefined where that is no change, of readings. */
+  readonly changes: number | undefined;
 }
 
 /** What the published part of the register holds. */
@@ -151,8 +152,14 @@ export function placesOf(register: Register, { kind }: Resource, { table, key, o
 
 function historyCounts(register: Register, { kind }: Resource, history: History): HistoryCounts {
   const key = history.key.name;
+  const tellsChanges = history.order.type === 'ordinal';
   const [entries, records] = register.integers(
-    `SELECT count(*), count(DISTINCT ${name(key)}) FROM ${name(history.table)} WHERE ${isPublished(kind, key)}`,
+    `SELECT count(*)${tellsChanges ? `, count(DISTINCT ${name(key)})` : ''}` +
+      ` FROM ${name(history.table)} WHERE ${isPublished(kind, key)}`,
   );
-  return { history, entries: Number(entries), changes: Number(entries) - Number(records) };
+  return {
+    history,
+    entries: Number(entries),
+    changes: tellsChanges ? Number(entries) - Number(records) : undefined,
+  };
 }

@@ -131,11 +131,12 @@ describe('a rollback', () => {
     });
     progress.start('committing', 0, 'moves');
     const late: string[] = [];
-    const discard = (folder: string) => {
-      late.push(folder);
+    const discard = (folders: readonly string[]) => {
+      late.push(...folders);
       return Promise.resolve();
     };
     await failureOf(apply(Tree.at(out), progress, discard));
+    expect(late.length).toBeGreaterThan(0);
     await completeCommit(out, quiet());
     for (const folder of late) rmSync(folder, { recursive: true, force: true });
     expect(await back(out)).toMatchObject({ contentOf: 2 });
