@@ -2,13 +2,9 @@
 import { appendFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { build } from '../../generator/build.js';
-import type { Published } from '../../generator/build.js';
-import { buildConfig } from '../../generator/config.js';
-import type { Progress } from '../../generator/progress.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { prepareRepair } from '../../generator/publish/verify.js';
-import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
+import { OPERATOR, counted, published, quiet } from '../support/build.js';
 import type { Options } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
@@ -122,34 +118,6 @@ const EDITS: readonly Edit[] = [
     archives: 2,
   },
 ];
-
-/** A build, and how many documents it rendered. */
-async function counted(options: Options, code = 'test'): Promise<Published & { rendered: number }> {
-  let rendered = 0;
-  let title = '';
-  const silent = quiet();
-  const progress: Progress = {
-    start: (next, total, unit) => {
-      title = next;
-      silent.start(next, total, unit);
-    },
-    advance: (steps) => {
-      if (title === 'rendering') rendered += steps;
-      return silent.advance(steps);
-    },
-    finish: () => silent.finish(),
-    stop: () => silent.stop(),
-  };
-  const effects = effectsAt('2026-12-01T00:00:00Z');
-  const generator = { ...effects.generator, code };
-  const result = await build(buildConfig({ operator: OPERATOR, ...options }), {
-    ...effects,
-    progress,
-    generator,
-  });
-  if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
-  return { ...result, rendered };
-}
 
 /** The files of a tree that follow from the register, by their hashes. */
 const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));

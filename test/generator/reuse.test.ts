@@ -3,11 +3,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
-import { build } from '../../generator/build.js';
-import type { Published } from '../../generator/build.js';
-import { buildConfig } from '../../generator/config.js';
-import type { Progress } from '../../generator/progress.js';
-import { OPERATOR, effectsAt, published, quiet, run } from '../support/build.js';
+import { counted, published, run } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { SCHEMA, changeRegister, writeRegister } from '../support/register.js';
@@ -17,35 +13,6 @@ const path = temporary();
 
 /** The files of a tree that follow from the register, by their hashes. */
 const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
-
-/** A build, and how many documents it rendered. */
-async function counted(
-  register: string,
-  out: string,
-  code = 'test',
-): Promise<Published & { rendered: number }> {
-  let rendered = 0;
-  let title = '';
-  const silent = quiet();
-  const progress: Progress = {
-    start: (next, total, unit) => {
-      title = next;
-      silent.start(next, total, unit);
-    },
-    advance: (steps) => {
-      if (title === 'rendering') rendered += steps;
-      return silent.advance(steps);
-    },
-    finish: () => silent.finish(),
-    stop: () => silent.stop(),
-  };
-  const effects = effectsAt('2026-12-01T00:00:00Z');
-  const generator = { ...effects.generator, code };
-  const config = buildConfig({ register, out, operator: OPERATOR });
-  const result = await build(config, { ...effects, progress, generator });
-  if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
-  return { ...result, rendered };
-}
 
 /** Index, statistics and the 200 lists of the largest are rendered by each build. */
 const SUMMARIES = 202;
@@ -98,12 +65,12 @@ describe('a build that follows another', () => {
 
   it.each(Object.entries(EDITS))('gives the tree of a fresh one after %s', async (_, sql) => {
     changeRegister(register, series(sql));
-    const { changes } = await counted(register, out);
+    const { changes } = await counted({ register, out });
     expect(changes.added + changes.changed + changes.removed).toBeGreaterThan(0);
     const fresh = path('fresh');
     await published({ register, out: fresh });
     expect(contentOf(out)).toEqual(contentOf(fresh));
-    const again = await counted(register, out);
+    const again = await counted({ register, out });
     expect([again.changes.unchanged, again.rendered]).toEqual([again.files, SUMMARIES]);
   });
 
@@ -114,12 +81,12 @@ describe('a build that follows another', () => {
       register,
       `DELETE FROM group_names WHERE group_id = ${middle('groups')}; ${[1, 5, 6].map(name).join(' ')}`,
     );
-    await counted(register, out);
+    await counted({ register, out });
     changeRegister(
       register,
       `UPDATE group_names SET position = CASE position WHEN 1 THEN 2 WHEN 5 THEN 3 ELSE 7 END WHERE group_id = ${middle('groups')}`,
     );
-    const { exports } = await counted(register, out);
+    const { exports } = await counted({ register, out });
     expect(exports).toMatchObject({ group_names: { written: true }, usernames: { written: false } });
     const fresh = path('fresh');
     await published({ register, out: fresh });
@@ -145,20 +112,20 @@ describe('a build that follows another', () => {
     await published({ register: worn, out: fresh });
     expect(contentOf(tree)).toEqual(contentOf(fresh));
     // The next build renders everything, and those behind it what changed.
-    expect((await counted(worn, tree)).rendered).toBeGreaterThan(1000);
-    expect((await counted(worn, tree)).rendered).toBe(SUMMARIES);
+    expect((await counted({ register: worn, out: tree })).rendered).toBeGreaterThan(1000);
+    expect((await counted({ register: worn, out: tree })).rendered).toBe(SUMMARIES);
     changeRegister(worn, `UPDATE items SET favourites = 1 WHERE id = (SELECT max(id) FROM items)`);
-    expect((await counted(worn, tree)).rendered).toBeLessThan(SUMMARIES + 100);
+    expect((await counted({ register: worn, out: tree })).rendered).toBeLessThan(SUMMARIES + 100);
   });
 
   it('renders the block of what changed, and from then on what changed in it', async () => {
-    const before = await counted(register, out);
+    const before = await counted({ register, out });
     expect(before.rendered).toBe(SUMMARIES);
     const measuredOnceMore = `UPDATE users SET measurements = measurements + 1 WHERE id = ${middle('users')}`;
     changeRegister(register, measuredOnceMore);
-    const first = await counted(register, out);
+    const first = await counted({ register, out });
     changeRegister(register, measuredOnceMore);
-    const second = await counted(register, out);
+    const second = await counted({ register, out });
     // Each with its history.
     expect(first.rendered - second.rendered).toBe(2 * 15);
     // The record, its history, and the documents of the feeds.
@@ -185,21 +152,21 @@ describe('a build that follows another', () => {
   });
 
   it('renders everything by another code, and finds it the same', async () => {
-    const { rendered, changes, files, exports } = await counted(register, out, 'another');
+    const { rendered, changes, files, exports } = await counted({ register, out }, 'another');
     expect(rendered).toBeGreaterThan(1000);
     expect(changes.unchanged).toBe(files);
     // Another code may write the same values in another way.
     expect(Object.values(exports).map(({ written }) => written)).not.toContain(false);
     // From then on it is known that they were made by this one.
-    const again = await counted(register, out, 'another');
+    const again = await counted({ register, out }, 'another');
     expect(again.rendered).toBe(SUMMARIES);
     expect(Object.values(again.exports).map(({ written }) => written)).not.toContain(true);
   });
 
   it('renders everything once where the ledger was lost', async () => {
     rmSync(join(out, '.snapshot/ledger'), { recursive: true });
-    expect((await counted(register, out)).rendered).toBeGreaterThan(1000);
-    expect((await counted(register, out)).rendered).toBe(SUMMARIES);
+    expect((await counted({ register, out })).rendered).toBeGreaterThan(1000);
+    expect((await counted({ register, out })).rendered).toBe(SUMMARIES);
     expect((await snapshot(['verify', '--out', out])).code).toBe(0);
   });
 

@@ -5,6 +5,7 @@ import { build } from '../../generator/build.js';
 import type { Effects, Published, Refused } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
 import { progressFor } from '../../generator/progress.js';
+import type { Progress } from '../../generator/progress.js';
 import { PROJECT } from './folder.js';
 
 export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
@@ -46,4 +47,32 @@ export async function published(options: Options): Promise<Published> {
   const result = await run(options);
   if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
   return result;
+}
+
+/** A build, and how many documents it rendered. */
+export async function counted(options: Options, code = 'test'): Promise<Published & { rendered: number }> {
+  let rendered = 0;
+  let title = '';
+  const silent = quiet();
+  const progress: Progress = {
+    start: (next, total, unit) => {
+      title = next;
+      silent.start(next, total, unit);
+    },
+    advance: (steps) => {
+      if (title === 'rendering') rendered += steps;
+      return silent.advance(steps);
+    },
+    finish: () => silent.finish(),
+    stop: () => silent.stop(),
+  };
+  const effects = effectsAt('2026-12-01T00:00:00Z');
+  const generator = { ...effects.generator, code };
+  const result = await build(buildConfig({ operator: OPERATOR, ...options }), {
+    ...effects,
+    progress,
+    generator,
+  });
+  if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
+  return { ...result, rendered };
 }
