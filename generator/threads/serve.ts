@@ -1,4 +1,5 @@
 /** The inside of a thread: opens its own connection to the register and answers requests, one after the other. */
+import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { TransferListItem } from 'node:worker_threads';
 import { Failure, asFailure } from '../errors.js';
@@ -8,6 +9,19 @@ import type { Members, Reply } from './messages.js';
 
 /** Tells the main thread something that is no answer. */
 export type Say = (said: Members, transfer?: readonly TransferListItem[]) => void;
+
+/** How much nicer threads are than the main one, as far as niceness goes. */
+const NICER = 5;
+const NICEST = 19;
+
+/**
+ * Has this thread give way to the main one, which everything goes through: a build takes as long as that writes files.
+ * Only on Linux is niceness that of a thread (setpriority(2), "C library/kernel differences"); elsewhere the whole
+ * process would give way to others.
+ */
+function giveWay(): void {
+  if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICER, NICEST));
+}
 
 /**
  * Serves what the main thread asks until that ends the thread.
@@ -20,6 +34,7 @@ export async function serve(
 ): Promise<void> {
   if (parentPort === null) throw new TypeError('expected to be started as a thread');
   const port = parentPort;
+  giveWay();
   const reply = (message: Reply, transfer: readonly TransferListItem[] = []): void =>
     port.postMessage(message, transfer);
 
