@@ -1,13 +1,14 @@
 /**
  * Which records of the blocks that changed are other than they were: with 1 % of all records changed at random, 15 %
- * are in a block with one. Of each record in a block that once changed, the SHA-256 of its rows is kept, table by table.
+ * are in a block with one. Of each record, the SHA-256 of its rows is kept, table by table.
  */
 import { hash } from 'node:crypto';
-import type { Folders } from '../publish/inputs.js';
 import { LedgerReader, LedgerWriter } from '../publish/ledger.js';
+import type { Entry } from '../publish/ledger.js';
 import { recordKey } from '../register/blocks.js';
 import type { Register } from '../register/open.js';
 import { name, rowsIn } from '../register/sql.js';
+import type { Scope } from '../register/sql.js';
 import type { Kind } from '../resources/field.js';
 import type { Table } from '../resources/index.js';
 
@@ -26,7 +27,30 @@ export interface Narrowed {
 const recordsFile = (table: string): string => `records-${table}`;
 
 /**
+ * Writes down what all records of a table are, where nothing is known of what they were.
+ * @returns the checksum of the file that was written, by file
+ */
+export function noteRecords(
+  register: Register,
+  kind: Kind,
+  table: Table,
+  folder: string,
+): Readonly<Record<string, string>> {
+  const file = recordsFile(table.name);
+  const next = new LedgerWriter(folder, file, '');
+  try {
+    for (const [key, rows] of register.rows<Row>(rowsQuery(kind, table, 'all'))) next.add(noted(key, rows));
+    return { [file]: next.finish() };
+  } finally {
+    next.close();
+  }
+}
+
+const noted = (key: number, rows: Buffer): Entry => ({ key, bytes: 0, hash: hash('sha256', rows, 'buffer') });
+
+/**
  * Looks into those blocks of a table that changed.
+ * @param folder `old` tells what the records were, `next` is to tell what they are
  * @param blocks the lowest and the highest id of each, ascending
  * @param most with more ids than these in a list of their own, the blocks are taken whole: it is held in memory
  */
@@ -34,46 +58,43 @@ export function narrow(
   register: Register,
   kind: Kind,
   table: Table,
+  folder: { readonly old: string; readonly next: string },
   blocks: readonly Ids[],
-  folders: Folders,
   most: number,
 ): Narrowed {
   const file = recordsFile(table.name);
-  const old = folders.old === undefined ? undefined : LedgerReader.open(folders.old, file);
-  const next = new LedgerWriter(folders.next, file, '');
+  const old = LedgerReader.open(folder.old, file);
+  const next = new LedgerWriter(folder.next, file, '');
   try {
     register.scope(
       'changed',
       blocks.map(([low, high]) => ({ kind, low, high })),
     );
-    const records = register.rows<Row>(rowsQuery(kind, table));
+    const records = register.rows<Row>(rowsQuery(kind, table, 'changed'));
     let record = records.next();
     const changed: [number, number][] = [];
-    const add = (low: number, high: number): void => {
+    const add = (key: number): void => {
       const last = changed.at(-1);
-      if (last?.[1] === low - 1) last[1] = high;
+      if (last?.[1] === key - 1) last[1] = key;
       // One more tells that they are too many.
-      else if (changed.length <= most) changed.push([low, high]);
+      else if (changed.length <= most) changed.push([key, key]);
     };
     /** Passes over records that were there, and are no more. */
     const addGone = (below: number): void => {
       for (let gone = old?.peek(); gone !== undefined && gone.key < below; gone = old?.peek()) {
-        add(gone.key, gone.key);
+        add(gone.key);
         old?.next();
       }
     };
     for (const [low, high] of blocks) {
       old?.passBelow(low, next);
-      const isKnown = (old?.peek()?.key ?? Number.POSITIVE_INFINITY) <= high;
-      if (!isKnown) add(low, high);
       for (; record.done !== true && record.value[0] <= high; record = records.next()) {
         const [key, rows] = record.value;
-        const its = hash('sha256', rows, 'buffer');
-        next.add({ key, bytes: 0, hash: its });
-        if (!isKnown) continue;
+        const its = noted(key, rows);
+        next.add(its);
         addGone(key);
         const known = old?.peek();
-        if (known?.key !== key || !its.equals(known.hash)) add(key, key);
+        if (known?.key !== key || !its.hash.equals(known.hash)) add(key);
         if (known?.key === key) old?.next();
       }
       addGone(high + 1);
@@ -88,13 +109,14 @@ export function narrow(
 
 type Row = readonly [id: number, rows: Buffer];
 
-/** All rows of a table that belong to a record, put together as in blocks, for the records of the scope `changed`. */
-function rowsQuery(kind: Kind, table: Table): string {
+/** All rows of a table that belong to a record, put together as in blocks, for the records of a scope. */
+function rowsQuery(kind: Kind, table: Table, scope: Scope): string {
   const key = recordKey(table);
   const row = `json_array(${table.columns.map((column) => name(column.name)).join(', ')})`;
   const isHistory = table.key.length > 1;
   return (
     `SELECT ${name(key)}, CAST(${isHistory ? `group_concat(${row})` : row} AS BLOB)` +
-    ` FROM ${rowsIn('changed', kind, table.name, key)} ${isHistory ? 'GROUP' : 'ORDER'} BY _low, ${name(key)}`
+    ` FROM ${rowsIn(scope, kind, table.name, key)}` +
+    ` ${isHistory ? 'GROUP' : 'ORDER'} BY ${scope === 'all' ? '' : '_low, '}${name(key)}`
   );
 }

@@ -17,7 +17,7 @@ import { newTurns, performed } from '../threads/turns.js';
 import type { Hear } from '../threads/thread.js';
 import type { Turns } from '../threads/turns.js';
 import { asSurveyed } from './messages.js';
-import { narrow } from './narrow.js';
+import { narrow, noteRecords } from './narrow.js';
 import type { Ids } from './narrow.js';
 
 /** With more changed blocks of a table than these, everything is rendered: their list is held in memory. */
@@ -126,14 +126,12 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
     const its = { [inputsFile(table.name)]: comparison.finish() };
     // The first block begins at 0, and may be empty from the beginning.
     const isWornOut = holdsRecords(found) && (isCrowded || empty - 1 > count / 2);
-    // Too many are not looked into, and nothing is known of their records from then on.
-    const [blocksToNarrow, known] = areTooMany ? [[], { ...folders, old: undefined }] : [inBlocks, folders];
-    const { changed, sums } = narrow(register, kind, table, blocksToNarrow, known, MOST_CHANGED);
-    return {
-      changed: known.old === undefined ? undefined : changed,
-      isWornOut,
-      sums: { ...its, ...sums },
-    };
+    const { old, next } = folders;
+    const { changed, sums } =
+      old === undefined || areTooMany
+        ? { changed: undefined, sums: noteRecords(register, kind, table, next) }
+        : narrow(register, kind, table, { old, next }, inBlocks, MOST_CHANGED);
+    return { changed, isWornOut, sums: { ...its, ...sums } };
   } finally {
     comparison.close();
   }
