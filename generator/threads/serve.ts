@@ -1,5 +1,5 @@
 /** The inside of a thread: opens its own connection to the register and answers requests, one after the other. */
-import { getPriority, setPriority } from 'node:os';
+import { getPriority, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { TransferListItem } from 'node:worker_threads';
 import { Failure, asFailure } from '../errors.js';
@@ -20,7 +20,7 @@ const NICEST = 19;
  * process would give way to others.
  */
 function giveWay(): void {
-  if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICER, NICEST));
+  if (platform() === 'linux') setPriority(Math.min(getPriority() + NICER, NICEST));
 }
 
 /**

@@ -80,7 +80,8 @@ const EDITS: readonly Edit[] = [
   {
     what: 'a new game',
     sql: `INSERT INTO games (id, name, first_measured_at, measured_at, measurements) VALUES (2, 'new', '${LATER}', '${LATER}', 1)`,
-    kinds: ['games', 'games'],
+    // The other one stays, since its hash is known from the first build on.
+    kinds: ['games'],
     feeds: ['games', 'all'],
   },
   {
