@@ -8,6 +8,7 @@ import type { Hash } from 'node:crypto';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
+import { HASH_BYTES } from './hash.js';
 import { writeHex } from './hex.js';
 
 /** A published file: key within its route, size in bytes, SHA-256 of the content (32 bytes). */
@@ -24,11 +25,10 @@ export interface Content {
 }
 
 /** The hash of no file: a build finds an entry with it changed, or removes what is left of it. */
-export const NO_HASH = Buffer.alloc(32);
+export const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 const ENTRY_BYTES = 48;
 const HASH_OFFSET = 16;
-const HASH_BYTES = 32;
 /** 4,096 entries, 192 KiB. */
 const BUFFER_ENTRIES = 4096;
 const HALF = 2 ** 32;

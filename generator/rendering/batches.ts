@@ -3,7 +3,7 @@
  * They lie in memory that both share, in batches that are used again as soon as they were taken: allocating memory
  * for each, in one thread, and freeing it in another, costs time in both and leaves holes.
  */
-import { hash } from 'node:crypto';
+import { HASH_BYTES, writeHash } from '../publish/hash.js';
 import { isObject } from '../threads/messages.js';
 import type { Members } from '../threads/messages.js';
 
@@ -11,7 +11,6 @@ import type { Members } from '../threads/messages.js';
 const BATCHES = 8;
 /** Who waits for a free one is woken by so many: being woken by each costs both sides more. */
 const WOKEN_BY = BATCHES / 2;
-const HASH_BYTES = 32;
 /** A batch is handed over when it holds so much: 256 KiB, or so many documents. */
 const CONTENT_BYTES = 256 * 1024;
 const DOCUMENTS = 1024;
@@ -95,7 +94,7 @@ export class Sender {
       this.#used += content.write(body, start);
       bytes = content.subarray(start, this.#used);
     }
-    if (bytes !== undefined) hashes.set(hash('sha256', bytes, 'buffer'), this.#documents * HASH_BYTES);
+    if (bytes !== undefined) writeHash(bytes, hashes, this.#documents * HASH_BYTES);
     keys[this.#documents] = key;
     ends[this.#documents] = large?.length ?? this.#used;
     routes[this.#documents] = this.#placeOf(route);

@@ -2,13 +2,13 @@
  * Which records of the blocks that changed are other than they were: with 1 % of all records changed at random, 15 %
  * are in a block with one. Of each record, the SHA-256 of its rows is kept, table by table.
  */
-import { hash } from 'node:crypto';
+import { HASH_BYTES, writeHash } from '../publish/hash.js';
 import { LedgerReader, LedgerWriter } from '../publish/ledger.js';
 import type { Entry } from '../publish/ledger.js';
 import { recordKey } from '../register/blocks.js';
+import type { Hear } from '../register/blocks.js';
 import type { Register } from '../register/open.js';
 import { name, rowsIn } from '../register/sql.js';
-import type { Scope } from '../register/sql.js';
 import type { Kind } from '../resources/field.js';
 import type { Table } from '../resources/index.js';
 
@@ -26,27 +26,36 @@ export interface Narrowed {
 /** The file with the hash of each record's rows. */
 const recordsFile = (table: string): string => `records-${table}`;
 
-/**
- * Writes down what all records of a table are, where nothing is known of what they were.
- * @returns the checksum of the file that was written, by file
- */
-export function noteRecords(
-  register: Register,
-  kind: Kind,
-  table: Table,
-  folder: string,
-): Readonly<Record<string, string>> {
-  const file = recordsFile(table.name);
-  const next = new LedgerWriter(folder, file, '');
-  try {
-    for (const [key, rows] of register.rows<Row>(rowsQuery(kind, table, 'all'))) next.add(noted(key, rows));
-    return { [file]: next.finish() };
-  } finally {
-    next.close();
+/** Writes down what each record of a table is. */
+export class RecordsWriter {
+  readonly #file: string;
+  readonly #ledger: LedgerWriter;
+
+  constructor(table: Table, folder: string) {
+    this.#file = recordsFile(table.name);
+    this.#ledger = new LedgerWriter(folder, this.#file, '');
+  }
+
+  /** Ids must ascend. */
+  readonly add: Hear = (id, rows) => this.#ledger.add(noted(id, rows));
+
+  /** @returns the checksum of the file that was written, by file */
+  finish(): Readonly<Record<string, string>> {
+    return { [this.#file]: this.#ledger.finish() };
+  }
+
+  close(): void {
+    this.#ledger.close();
   }
 }
 
-const noted = (key: number, rows: Buffer): Entry => ({ key, bytes: 0, hash: hash('sha256', rows, 'buffer') });
+const hashed = Buffer.alloc(HASH_BYTES);
+
+/** The entry is valid until the next is asked for. */
+function noted(key: number, rows: Uint8Array): Entry {
+  writeHash(rows, hashed, 0);
+  return { key, bytes: 0, hash: hashed };
+}
 
 /**
  * Looks into those blocks of a table that changed.
@@ -70,7 +79,7 @@ export function narrow(
       'changed',
       blocks.map(([low, high]) => ({ kind, low, high })),
     );
-    const records = register.rows<Row>(rowsQuery(kind, table, 'changed'));
+    const records = register.rows<Row>(rowsQuery(kind, table));
     let record = records.next();
     const changed: [number, number][] = [];
     const add = (key: number): void => {
@@ -109,14 +118,14 @@ export function narrow(
 
 type Row = readonly [id: number, rows: Buffer];
 
-/** All rows of a table that belong to a record, put together as in blocks, for the records of a scope. */
-function rowsQuery(kind: Kind, table: Table, scope: Scope): string {
+/** All rows of a table that belong to a record, put together as in blocks, for the records that may have changed. */
+function rowsQuery(kind: Kind, table: Table): string {
   const key = recordKey(table);
   const row = `json_array(${table.columns.map((column) => name(column.name)).join(', ')})`;
   const isHistory = table.key.length > 1;
   return (
     `SELECT ${name(key)}, CAST(${isHistory ? `group_concat(${row})` : row} AS BLOB)` +
-    ` FROM ${rowsIn(scope, kind, table.name, key)}` +
-    ` ${isHistory ? 'GROUP' : 'ORDER'} BY ${scope === 'all' ? '' : '_low, '}${name(key)}`
+    ` FROM ${rowsIn('changed', kind, table.name, key)}` +
+    ` ${isHistory ? 'GROUP' : 'ORDER'} BY _low, ${name(key)}`
   );
 }

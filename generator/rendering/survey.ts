@@ -17,7 +17,7 @@ import { newTurns, performed } from '../threads/turns.js';
 import type { Hear } from '../threads/thread.js';
 import type { Turns } from '../threads/turns.js';
 import { asSurveyed } from './messages.js';
-import { narrow, noteRecords } from './narrow.js';
+import { RecordsWriter, narrow } from './narrow.js';
 import type { Ids } from './narrow.js';
 
 /** With more changed blocks of a table than these, everything is rendered: their list is held in memory. */
@@ -108,32 +108,51 @@ export function surveyTables(
 function surveyTable(register: Register, found: readonly [Resource, Table], folders: Folders): SurveyedTable {
   const [resource, table] = found;
   const { kind } = resource;
+  const { old, next } = folders;
   const comparison = new InputsComparison(table.name, folders);
+  // Where nothing is known of what the records were, all of them are written down on the way.
+  const records = old === undefined ? new RecordsWriter(table, next) : undefined;
   const inBlocks: Ids[] = [];
   let isCrowded = false;
   let areTooMany = false;
   let count = 0;
   let empty = 0;
   try {
-    for (const { low, high, rows, hash } of blocks(register, table, startsOf(kind, folders.next))) {
+    for (const { low, high, rows, hash } of blocks(register, table, startsOf(kind, next), records?.add)) {
       count += 1;
       if (rows === 0) empty += 1;
       if (rows > CROWDED_RECORDS) isCrowded = true;
-      if (comparison.note(low, hash) || folders.old === undefined) continue;
+      if (comparison.note(low, hash) || old === undefined) continue;
       if (inBlocks.length < MOST_CHANGED) inBlocks.push([low, high]);
       else areTooMany = true;
     }
     const its = { [inputsFile(table.name)]: comparison.finish() };
     // The first block begins at 0, and may be empty from the beginning.
     const isWornOut = holdsRecords(found) && (isCrowded || empty - 1 > count / 2);
-    const { old, next } = folders;
-    const { changed, sums } =
-      old === undefined || areTooMany
-        ? { changed: undefined, sums: noteRecords(register, kind, table, next) }
-        : narrow(register, kind, table, { old, next }, inBlocks, MOST_CHANGED);
-    return { changed, isWornOut, sums: { ...its, ...sums } };
+    if (old !== undefined && !areTooMany) {
+      const { changed, sums } = narrow(register, kind, table, { old, next }, inBlocks, MOST_CHANGED);
+      return { changed, isWornOut, sums: { ...its, ...sums } };
+    }
+    const sums = records?.finish() ?? noteRecords(register, found, next);
+    return { changed: undefined, isWornOut, sums: { ...its, ...sums } };
   } finally {
     comparison.close();
+    records?.close();
+  }
+}
+
+/** Writes down what all records of a table are. @returns the checksum of the file, by file */
+function noteRecords(
+  register: Register,
+  [{ kind }, table]: readonly [Resource, Table],
+  folder: string,
+): Readonly<Record<string, string>> {
+  const records = new RecordsWriter(table, folder);
+  try {
+    for (const _ of blocks(register, table, startsOf(kind, folder), records.add));
+    return records.finish();
+  } finally {
+    records.close();
   }
 }
 
