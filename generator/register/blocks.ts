@@ -100,21 +100,21 @@ export function* blockStarts(
   for (let next = following(last ?? 0); next !== undefined; next = following(next[0])) yield next[0];
 }
 
-/** Hears of a record what its rows are, as they stand in a block. The bytes are valid until it returns. */
-export type Hear = (id: number, rows: Uint8Array) => void;
+/** Takes what the rows of a record are, as they stand in a block: bytes that are valid until it returns. */
+export type Note = (id: number, rows: Uint8Array) => void;
 
 /**
  * What a table has in each block, ascending. The table must be one that `hasBlocks`.
  * @param starts the lowest id of each block
- * @param hear of each record on the way, ascending; takes almost twice the time
+ * @param note takes each record on the way, ascending; the look takes almost twice the time then
  */
 export function* blocks(
   register: Register,
   table: Table,
   starts: Iterable<number>,
-  hear?: Hear,
+  note?: Note,
 ): Generator<Block, void, undefined> {
-  const look = lookUp(register, table, hear);
+  const look = lookUp(register, table, note);
   const block = (low: number, high: number): Block => {
     const digest = createHash('sha256');
     const rows = look(low, high, digest);
@@ -142,18 +142,18 @@ const ROWS_AT_ONCE = 1024;
 function lookUp(
   register: Register,
   table: Table,
-  hear?: Hear,
+  note?: Note,
 ): (low: number, high: number, digest: Hash) => number {
   const key = name(recordKey(table));
   const columns = table.columns.map((column) => name(column.name)).join(', ');
   // Whose each row is, and how long it is.
-  const places = hear && ', group_concat(id), group_concat(octet_length(content))';
+  const places = note && ', group_concat(id), group_concat(octet_length(content))';
   // JSON tells null, numbers and texts apart, and where each ends; as bytes, since a string would hide bad ones.
   const content = (limit: string) =>
     register.asked<[low: number, high: number], Looked>(
       // What is within the limit goes through a copy, so one text, not all columns.
       `SELECT count(*), CAST(group_concat(content) AS BLOB)${places ?? ''}` +
-        ` FROM (SELECT json_array(${columns}) AS content${hear ? `, ${key} AS id` : ''}` +
+        ` FROM (SELECT json_array(${columns}) AS content${note ? `, ${key} AS id` : ''}` +
         ` FROM ${name(table.name)} WHERE ${key} BETWEEN ? AND ? ${limit})`,
     );
   const some = content(`LIMIT ${ROWS_AT_ONCE + 1}`);
@@ -167,7 +167,7 @@ function lookUp(
     if (bytes === null) return rows;
     // Pieces are told apart by their counts.
     digest.update(`${rows} `).update(bytes);
-    if (hear !== undefined) tell(bytes, integersOf(ids), integersOf(lengths), hear);
+    if (note !== undefined) noteEach(bytes, integersOf(ids), integersOf(lengths), note);
     return rows;
   };
   return look;
@@ -175,15 +175,15 @@ function lookUp(
 
 type Looked = readonly [rows: number, bytes: Buffer | null, ids?: string, lengths?: string];
 
-const integersOf = (list = ''): readonly number[] => list.split(',').map(Number);
+const integersOf = (list: string | undefined): readonly number[] => list?.split(',').map(Number) ?? [];
 
 /** Rows lie one behind the other, each but the last followed by a comma; those of a record are neighbours. */
-function tell(bytes: Buffer, ids: readonly number[], lengths: readonly number[], hear: Hear): void {
+function noteEach(bytes: Buffer, ids: readonly number[], lengths: readonly number[], note: Note): void {
   let [start, end] = [0, -1];
   for (const [row, id] of ids.entries()) {
     end += 1 + (lengths[row] ?? 0);
     if (ids[row + 1] === id) continue;
-    hear(id, bytes.subarray(start, end));
+    note(id, bytes.subarray(start, end));
     start = end + 1;
   }
 }

@@ -3,7 +3,7 @@
  * They lie in memory that both share, in batches that are used again as soon as they were taken: allocating memory
  * for each, in one thread, and freeing it in another, costs time in both and leaves holes.
  */
-import { HASH_BYTES, writeHash } from '../publish/hash.js';
+import { HASH_BYTES, hashInto } from '../publish/hash.js';
 import { isObject } from '../threads/messages.js';
 import type { Members } from '../threads/messages.js';
 
@@ -94,7 +94,7 @@ export class Sender {
       this.#used += content.write(body, start);
       bytes = content.subarray(start, this.#used);
     }
-    if (bytes !== undefined) writeHash(bytes, hashes, this.#documents * HASH_BYTES);
+    if (bytes !== undefined) hashInto(hashes, this.#documents * HASH_BYTES, bytes);
     keys[this.#documents] = key;
     ends[this.#documents] = large?.length ?? this.#used;
     routes[this.#documents] = this.#placeOf(route);

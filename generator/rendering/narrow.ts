@@ -2,11 +2,11 @@
  * Which records of the blocks that changed are other than they were: with 1 % of all records changed at random, 15 %
  * are in a block with one. Of each record, the SHA-256 of its rows is kept, table by table.
  */
-import { HASH_BYTES, writeHash } from '../publish/hash.js';
+import { HASH_BYTES, hashInto } from '../publish/hash.js';
 import { LedgerReader, LedgerWriter } from '../publish/ledger.js';
 import type { Entry } from '../publish/ledger.js';
 import { recordKey } from '../register/blocks.js';
-import type { Hear } from '../register/blocks.js';
+import type { Note } from '../register/blocks.js';
 import type { Register } from '../register/open.js';
 import { name, rowsIn } from '../register/sql.js';
 import type { Kind } from '../resources/field.js';
@@ -37,7 +37,7 @@ export class RecordsWriter {
   }
 
   /** Ids must ascend. */
-  readonly add: Hear = (id, rows) => this.#ledger.add(noted(id, rows));
+  readonly add: Note = (id, rows) => this.#ledger.add(noted(id, rows));
 
   /** @returns the checksum of the file that was written, by file */
   finish(): Readonly<Record<string, string>> {
@@ -53,7 +53,7 @@ const hashed = Buffer.alloc(HASH_BYTES);
 
 /** The entry is valid until the next is asked for. */
 function noted(key: number, rows: Uint8Array): Entry {
-  writeHash(rows, hashed, 0);
+  hashInto(hashed, 0, rows);
   return { key, bytes: 0, hash: hashed };
 }
 

@@ -58,6 +58,9 @@ const holdsRecords = ([{ plural }, { name }]: readonly [Resource, Table]): boole
 export const isSurveyable = (register: Register): boolean =>
   isTable(register, WITHHELD) && SURVEYED.every(([, table]) => hasBlocks(register, table));
 
+/** Where no block begins. */
+const NO_BLOCK = -1;
+
 /** The file with the lowest id of each block: the blocks of all tables of a kind are the same. */
 const blocksFile = (kind: Kind): string => `blocks-${kind}`;
 
@@ -77,6 +80,17 @@ function layOut(register: Register, resource: Resource, { old, next }: Folders):
     return writer.finish();
   } finally {
     writer.close();
+  }
+}
+
+/** The lowest id of the last of the blocks in a folder. */
+function lastStart(kind: Kind, folder: string): number {
+  const reader = LedgerReader.open(folder, blocksFile(kind));
+  try {
+    reader?.restrict({ start: reader.size - 1, end: reader.size });
+    return reader?.peekKey() ?? NO_BLOCK;
+  } finally {
+    reader?.close();
   }
 }
 
@@ -110,19 +124,23 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
   const { kind } = resource;
   const { old, next } = folders;
   const comparison = new InputsComparison(table.name, folders);
-  // Where nothing is known of what the records were, all of them are written down on the way.
-  const records = old === undefined ? new RecordsWriter(table, next) : undefined;
+  let records: RecordsWriter | undefined;
   const inBlocks: Ids[] = [];
   let isCrowded = false;
   let areTooMany = false;
   let count = 0;
   let empty = 0;
   try {
+    // Where nothing is known of what the records were, all of them are written down on the way.
+    if (old === undefined) records = new RecordsWriter(table, next);
+    // Behind it are blocks that the last snapshot did not have: one that holds nothing now is not what it was.
+    const last = old === undefined ? 0 : lastStart(kind, old);
     for (const { low, high, rows, hash } of blocks(register, table, startsOf(kind, next), records?.add)) {
       count += 1;
       if (rows === 0) empty += 1;
       if (rows > CROWDED_RECORDS) isCrowded = true;
-      if (comparison.note(low, hash) || old === undefined) continue;
+      const isSame = comparison.note(low, hash) && low <= last;
+      if (isSame || old === undefined) continue;
       if (inBlocks.length < MOST_CHANGED) inBlocks.push([low, high]);
       else areTooMany = true;
     }

@@ -20,7 +20,12 @@ const NICEST = 19;
  * process would give way to others.
  */
 function giveWay(): void {
-  if (platform() === 'linux') setPriority(Math.min(getPriority() + NICER, NICEST));
+  if (platform() !== 'linux') return;
+  try {
+    setPriority(Math.min(getPriority() + NICER, NICEST));
+  } catch {
+    // A sandbox may refuse it, and what is built is the same.
+  }
 }
 
 /**

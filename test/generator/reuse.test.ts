@@ -132,6 +132,26 @@ describe('a build that follows another', () => {
     for (const { changes } of [one, three]) expect(changes.removed + changes.added).toBe(0);
   });
 
+  it('finds a history that is gone where a block is new that has none', async () => {
+    const grown = path('grown.sqlite');
+    const [tree, fresh] = [path('dist'), path('fresh')];
+    const at = '2026-11-20T07:00:00Z';
+    writeRegister(grown, {
+      groups: [{ id: 100, name: 'a group', first_measured_at: at, measured_at: at }],
+      group_member_readings: [{ group_id: 100, measured_at: at, member_count: 7 }],
+    });
+    await published({ register: grown, out: tree });
+    // Fifteen before it, and a block begins with this one.
+    changeRegister(
+      grown,
+      series(`DELETE FROM group_member_readings; INSERT INTO groups (id, first_measured_at, measured_at, measurements)
+        SELECT value, ${TIME}, ${TIME}, 1 FROM generate_series WHERE value < 16`),
+    );
+    await published({ register: grown, out: tree });
+    await published({ register: grown, out: fresh });
+    expect(contentOf(tree)).toEqual(contentOf(fresh));
+  });
+
   it('tells records apart from the first build on, beside one that has more than is read at once', async () => {
     const long = path('long.sqlite');
     const tree = path('dist');
