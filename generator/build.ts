@@ -199,8 +199,8 @@ interface Work extends Sources, Readers {
   readonly placing: Placing;
 }
 
-/** Files that may be waiting to be compressed. */
-const COMPRESSING_AT_ONCE = 4;
+/** Files that may be waiting to be compressed, so that others are written meanwhile: those are what takes long. */
+const COMPRESSING_AT_ONCE = 16;
 
 async function renderAll(
   work: Work,
