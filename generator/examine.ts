@@ -9,7 +9,14 @@ import { check, isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import type { Register } from './register/open.js';
 import { lookIn } from './register/shared-check.js';
-import { markWithheld, overview as measure } from './register/published.js';
+import {
+  entriesOf,
+  markWithheld,
+  overview,
+  overviewOf,
+  publishedEntries,
+  recordsOf,
+} from './register/published.js';
 import type { Overview } from './register/published.js';
 import type { IdRange } from './register/sql.js';
 import { NOT_SURVEYED, isSurveyable, survey } from './rendering/survey.js';
@@ -64,8 +71,8 @@ export async function examine(
   surveying?.catch(() => undefined);
   const checking = isKnown ? undefined : check(register, progress, skipInvalid, 'all', lookIn(pool));
   checking?.catch(() => undefined);
-  const measured = canSurvey ? attempted(() => measure(register)) : undefined;
-  const { ranges, tables } = (await surveying) ?? NOT_SURVEYED;
+  const records = canSurvey ? attempted(() => recordsOf(register)) : undefined;
+  const { ranges, tables, entries } = (await surveying) ?? NOT_SURVEYED;
   register.scope('changed', ranges ?? []);
   await pool.scope(ranges ?? []);
   const scope = ranges === undefined ? 'all' : 'changed';
@@ -80,8 +87,12 @@ export async function examine(
     changed: isPartial ? { ranges, tables } : undefined,
     made,
     folders,
-    // Records that are left out are not measured.
-    measured: report.total === 0 && measured !== undefined ? measured : () => measure(register),
+    measured: () => {
+      // Records that are left out are not measured.
+      if (report.total > 0 || records === undefined) return overview(register);
+      const published = entries === undefined ? entriesOf(register) : publishedEntries(register, entries);
+      return overviewOf(records(), published);
+    },
     survey: async () => {
       // Records that were left out must be found and told of again.
       if (!canSurvey || report.total > 0) return undefined;

@@ -29,7 +29,7 @@ export interface Sources {
 export function* summaries({ register, config, overview, table }: Sources): Generator<Output> {
   yield* apiIndex(config, table);
   yield* stats(overview);
-  yield* largest(register, overview.asOf);
+  yield* largest(register, overview);
 }
 
 /** What is shown of the documents where they are described, rendered for that. */

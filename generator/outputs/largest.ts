@@ -5,6 +5,7 @@ import { group } from '../resources/group.js';
 import { shapesOf } from '../resources/shape.js';
 import type { ObjectShape } from '../resources/shape.js';
 import type { Register } from '../register/open.js';
+import type { Overview } from '../register/published.js';
 import { isPublished, name, objectOf } from '../register/sql.js';
 import { LARGEST_LIMIT } from '../routes.js';
 import type { Output } from './output.js';
@@ -79,12 +80,13 @@ export const LARGEST_SHAPE: ObjectShape = {
 };
 
 /** The files for limits 1 to 200. Equal counts share a position: 1, 2, 2, 4. */
-export function* largest(register: Register, asOf: string | null): Generator<Output> {
+export function* largest(register: Register, { asOf, populations }: Overview): Generator<Output> {
+  const groups = populations.find(({ resource }) => resource.kind === group.kind);
   const ranked = [
     ...register.rows<[json: string, measuredAt: string]>(
       `SELECT ${objectOf(FIELDS, [])}, measured_at FROM` +
         ` (SELECT * FROM ${name(group.plural)} WHERE member_count IS NOT NULL AND state IS NOT 'deleted'` +
-        ` AND ${isPublished(group.kind)} ORDER BY member_count DESC, id LIMIT ${LARGEST_LIMIT.maximum})` +
+        ` AND ${isPublished(group.kind)} AND id IN (${groups?.telling.join() ?? ''}))` +
         ` ORDER BY member_count DESC, id`,
     ),
   ];
@@ -92,7 +94,7 @@ export function* largest(register: Register, asOf: string | null): Generator<Out
     const listed = ranked.slice(0, limit);
     const times = listed.map(([, measuredAt]) => measuredAt).toSorted();
     const head = JSON.stringify(valuesOf(HEAD, { limit, asOf, times }));
-    const groups = listed.map(([json]) => json).join(',');
-    yield { route: 'largest', key: limit, body: `${head.slice(0, -1)},"groups":[${groups}]}` };
+    const list = listed.map(([json]) => json).join(',');
+    yield { route: 'largest', key: limit, body: `${head.slice(0, -1)},"groups":[${list}]}` };
   }
 }

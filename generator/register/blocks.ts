@@ -3,8 +3,7 @@
  * block is told by one SHA-256, so that a build can see what changed since the last without rendering it. SQLite puts
  * the rows of a block together itself, which is as fast as its own shell writes CSV.
  */
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { MAX_INTEGER } from '../resources/field.js';
 import type { Column, Resource } from '../resources/field.js';
 import { historyTable, recordTable } from '../resources/index.js';
@@ -13,10 +12,10 @@ import type { Register } from './open.js';
 import { literal, name } from './sql.js';
 
 /**
- * Records in a block: with 1 % of them changed at random, 15 % are in a block with one. Smaller blocks cost more to
- * look at, larger ones to render.
+ * Records in a block: with 1 % of them changed at random, 28 % are in a block with one. Smaller blocks cost more to
+ * look at, larger ones have more records to be told apart.
  */
-const BLOCK_RECORDS = 16;
+const BLOCK_RECORDS = 32;
 /** So many records may come to lie in a block that had fewer when it was laid out. */
 export const CROWDED_RECORDS = 16 * BLOCK_RECORDS;
 
@@ -38,9 +37,14 @@ export interface Block {
   readonly low: number;
   readonly high: number;
   readonly rows: number;
-  /** SHA-256 over the rows; undefined where there are none. */
+  /** A SHA-256 that tells the rows; undefined where there are none. */
   readonly hash: Buffer | undefined;
+  /** Tells what the rows of each record are, ascending. */
+  readonly tell: (note: Note) => void;
 }
+
+/** Takes what the rows of a record are, as they stand in a block: bytes that are valid until it returns. */
+export type Note = (id: number, rows: Uint8Array) => void;
 
 /** Whether it is a STRICT table with all its columns, so that a value of another type can't pass for the same. */
 export function isTable(register: Register, table: Table): boolean {
@@ -100,33 +104,49 @@ export function* blockStarts(
   for (let next = following(last ?? 0); next !== undefined; next = following(next[0])) yield next[0];
 }
 
-/** Takes what the rows of a record are, as they stand in a block: bytes that are valid until it returns. */
-export type Note = (id: number, rows: Uint8Array) => void;
-
 /**
  * What a table has in each block, ascending. The table must be one that `hasBlocks`.
  * @param starts the lowest id of each block
- * @param note takes each record on the way, ascending; the look takes almost twice the time then
  */
 export function* blocks(
   register: Register,
   table: Table,
   starts: Iterable<number>,
-  note?: Note,
 ): Generator<Block, void, undefined> {
-  const look = lookUp(register, table, note);
-  const block = (low: number, high: number): Block => {
-    const digest = createHash('sha256');
-    const rows = look(low, high, digest);
-    return { low, high, rows, hash: rows === 0 ? undefined : digest.digest() };
-  };
+  const look = lookUp(register, table);
   let low: number | undefined;
   for (const start of starts) {
-    if (low !== undefined) yield block(low, start - 1);
+    if (low !== undefined) yield block(look, low, start - 1);
     low = start;
   }
-  if (low !== undefined) yield block(low, MAX_INTEGER);
+  if (low !== undefined) yield block(look, low, MAX_INTEGER);
 }
+
+function block(look: Look, low: number, high: number): Block {
+  const hashes: Buffer[] = [];
+  let only: Buffer | undefined;
+  const rows = look(low, high, (piece) => {
+    only = hashes.length === 0 ? piece : undefined;
+    hashes.push(hash('sha256', piece, 'buffer'));
+  });
+  return {
+    low,
+    high,
+    rows,
+    hash: hashes.length > 1 ? hash('sha256', Buffer.concat(hashes), 'buffer') : hashes[0],
+    tell: (note) => {
+      if (only !== undefined) noteEach(only, note);
+      // Many pieces are looked at again, so that they are never all in memory.
+      else if (rows > 0) look(low, high, (piece) => noteEach(piece, note));
+    },
+  };
+}
+
+/** Takes rows that lie one behind the other, those of a record never in two pieces. */
+type Take = (piece: Buffer) => void;
+
+/** Takes the rows of a range of ids. @returns how many there were */
+type Look = (low: number, high: number, take: Take) => number;
 
 /**
  * Rows that SQLite puts together at once. It makes no text of more than a GB, and a block may hold much: records that
@@ -134,56 +154,61 @@ export function* blocks(
  */
 const ROWS_AT_ONCE = 1024;
 
+/** What stands between rows, in ASCII: JSON that SQLite makes has no line breaks. */
+const NEWLINE = 10;
+
 /**
- * How to feed the rows of a range of ids to a digest. A range that holds much is looked at in halves, down to single
- * records: one is rendered as a whole anyway.
- * @returns a function that tells how many rows there were
+ * How to look at the rows of a table. A range that holds much is looked at in halves, down to single records: one is
+ * rendered as a whole anyway.
  */
-function lookUp(
-  register: Register,
-  table: Table,
-  note?: Note,
-): (low: number, high: number, digest: Hash) => number {
-  const key = name(recordKey(table));
-  const columns = table.columns.map((column) => name(column.name)).join(', ');
-  // Whose each row is, and how long it is.
-  const places = note && ', group_concat(id), group_concat(octet_length(content))';
+function lookUp(register: Register, table: Table): Look {
+  const key = recordKey(table);
+  // It comes first, where `idOf` finds it.
+  const columns = [key, ...table.columns.map((column) => column.name).filter((column) => column !== key)];
   // JSON tells null, numbers and texts apart, and where each ends; as bytes, since a string would hide bad ones.
   const content = (limit: string) =>
-    register.asked<[low: number, high: number], Looked>(
+    register.asked<[low: number, high: number], [rows: number, piece: Buffer | null]>(
       // What is within the limit goes through a copy, so one text, not all columns.
-      `SELECT count(*), CAST(group_concat(content) AS BLOB)${places ?? ''}` +
-        ` FROM (SELECT json_array(${columns}) AS content${note ? `, ${key} AS id` : ''}` +
-        ` FROM ${name(table.name)} WHERE ${key} BETWEEN ? AND ? ${limit})`,
+      `SELECT count(*), CAST(group_concat(content, ${literal(String.fromCharCode(NEWLINE))}) AS BLOB)` +
+        ` FROM (SELECT json_array(${columns.map(name).join(', ')}) AS content` +
+        ` FROM ${name(table.name)} WHERE ${name(key)} BETWEEN ? AND ? ORDER BY ${name(key)} ${limit})`,
     );
   const some = content(`LIMIT ${ROWS_AT_ONCE + 1}`);
   const all = content('');
-  const look = (low: number, high: number, digest: Hash): number => {
-    const [rows, bytes, ids, lengths] = (low === high ? all : some)(low, high) ?? [0, null];
+  const look: Look = (low, high, take) => {
+    const [rows, piece] = (low === high ? all : some)(low, high) ?? [0, null];
     if (rows > ROWS_AT_ONCE && low < high) {
       const middle = low + Math.floor((high - low) / 2);
-      return look(low, middle, digest) + look(middle + 1, high, digest);
+      return look(low, middle, take) + look(middle + 1, high, take);
     }
-    if (bytes === null) return rows;
-    // Pieces are told apart by their counts.
-    digest.update(`${rows} `).update(bytes);
-    if (note !== undefined) noteEach(bytes, integersOf(ids), integersOf(lengths), note);
+    if (piece !== null) take(piece);
     return rows;
   };
   return look;
 }
 
-type Looked = readonly [rows: number, bytes: Buffer | null, ids?: string, lengths?: string];
+/** Notes the rows of each record: they are neighbours. */
+function noteEach(piece: Buffer, note: Note): void {
+  let start = 0;
+  let id = idOf(piece, start);
+  for (let end = piece.indexOf(NEWLINE); end !== -1; end = piece.indexOf(NEWLINE, end + 1)) {
+    const next = idOf(piece, end + 1);
+    if (next === id) continue;
+    note(id, piece.subarray(start, end));
+    [start, id] = [end + 1, next];
+  }
+  note(id, piece.subarray(start));
+}
 
-const integersOf = (list: string | undefined): readonly number[] => list?.split(',').map(Number) ?? [];
+const ZERO = 48;
+const NINE = 57;
 
-/** Rows lie one behind the other, each but the last followed by a comma; those of a record are neighbours. */
-function noteEach(bytes: Buffer, ids: readonly number[], lengths: readonly number[], note: Note): void {
-  let [start, end] = [0, -1];
-  for (const [row, id] of ids.entries()) {
-    end += 1 + (lengths[row] ?? 0);
-    if (ids[row + 1] === id) continue;
-    note(id, bytes.subarray(start, end));
-    start = end + 1;
+/** The number that a row begins with, behind its bracket. */
+function idOf(piece: Buffer, start: number): number {
+  let id = 0;
+  for (let at = start + 1; ; at += 1) {
+    const digit = piece[at] ?? 0;
+    if (digit < ZERO || digit > NINE) return id;
+    id = id * 10 + digit - ZERO;
   }
 }

@@ -68,14 +68,76 @@ export interface Overview {
   readonly asOf: string | null;
 }
 
+/** How many entries the histories in a table have, and of how many records. */
+export interface Entries {
+  readonly entries: number;
+  readonly records: number;
+}
+
+/** By table. */
+export type AllEntries = ReadonlyMap<string, Entries>;
+
+/** A kind without what its histories hold. */
+export type Records = Omit<Population, 'histories'>;
+
 /**
  * Measures the published part of the register.
+ * @throws Failure as `recordsOf` does
+ */
+export const overview = (register: Register): Overview =>
+  overviewOf(recordsOf(register), entriesOf(register));
+
+/** Puts together what was measured. */
+export function overviewOf(records: readonly Records[], entries: AllEntries): Overview {
+  const populations = records.map((population) => ({
+    ...population,
+    histories: population.resource.histories.map((history) => historyCounts(history, entries)),
+  }));
+  const times = records.flatMap(({ measuredAt }) => (measuredAt === null ? [] : [measuredAt]));
+  return { populations, asOf: times.toSorted().at(-1) ?? null };
+}
+
+/**
+ * Measures the published records.
  * @throws Failure invalid: a total is beyond 2^53-1, which JSON readers would round
  */
-export function overview(register: Register): Overview {
-  const populations = RESOURCES.map((resource) => population(register, resource));
-  const times = populations.flatMap(({ measuredAt }) => (measuredAt === null ? [] : [measuredAt]));
-  return { populations, asOf: times.toSorted().at(-1) ?? null };
+export const recordsOf = (register: Register): readonly Records[] =>
+  RESOURCES.map((resource) => population(register, resource));
+
+/** Counts the published entries of all histories. */
+export const entriesOf = (register: Register): AllEntries =>
+  countedWhere(register, (kind, key) => isPublished(kind, key));
+
+/**
+ * The same where they were counted with those that are withheld, so that only these need to be found.
+ * @param all of tables that find entries by the id of their record
+ */
+export function publishedEntries(register: Register, all: AllEntries): AllEntries {
+  const hidden = countedWhere(
+    register,
+    (kind, key) => `${name(key)} IN (SELECT id FROM temp._excluded WHERE kind = ${literal(kind)})`,
+  );
+  return new Map(
+    [...hidden].map(([table, { entries, records }]) => {
+      const its = all.get(table) ?? NO_ENTRIES;
+      return [table, { entries: its.entries - entries, records: its.records - records }];
+    }),
+  );
+}
+
+const NO_ENTRIES: Entries = { entries: 0, records: 0 };
+
+function countedWhere(register: Register, condition: (kind: Kind, key: string) => string): AllEntries {
+  return new Map(
+    RESOURCES.flatMap(({ kind, histories }) =>
+      histories.map(({ table, key }) => {
+        const [entries, records] = register.integers(
+          `SELECT count(*), count(DISTINCT ${name(key.name)}) FROM ${name(table)} WHERE ${condition(kind, key.name)}`,
+        );
+        return [table, { entries: Number(entries), records: Number(records) }];
+      }),
+    ),
+  );
 }
 
 /** Half of 2^64 can't hold ten million values of 2^53, so high and low halves are added apart. */
@@ -83,7 +145,7 @@ const HALF = 2n ** 32n;
 const halvesSum = (column: string): string =>
   `sum(${name(column)} >> 32), sum(${name(column)} & ${HALF - 1n}), count(${name(column)})`;
 
-function population(register: Register, resource: Resource): Population {
+function population(register: Register, resource: Resource): Records {
   const table = resource.plural;
   const [first, last, records, ...sums] = register.integers(
     `SELECT min(first_measured_at), max(measured_at), count(*), ` +
@@ -102,7 +164,6 @@ function population(register: Register, resource: Resource): Population {
     firstMeasuredAt: typeof first === 'string' ? first : null,
     measuredAt: typeof last === 'string' ? last : null,
     totals: resource.totals.map((column, index) => ({ column, ...total(index + 1, column) })),
-    histories: resource.histories.map((history) => historyCounts(register, resource, history)),
     telling: telling(register, resource),
   };
 }
@@ -150,16 +211,7 @@ export function placesOf(register: Register, { kind }: Resource, { table, key, o
   return sums.join(' ');
 }
 
-function historyCounts(register: Register, { kind }: Resource, history: History): HistoryCounts {
-  const key = history.key.name;
-  const tellsChanges = history.order.type === 'ordinal';
-  const [entries, records] = register.integers(
-    `SELECT count(*)${tellsChanges ? `, count(DISTINCT ${name(key)})` : ''}` +
-      ` FROM ${name(history.table)} WHERE ${isPublished(kind, key)}`,
-  );
-  return {
-    history,
-    entries: Number(entries),
-    changes: tellsChanges ? Number(entries) - Number(records) : undefined,
-  };
+function historyCounts(history: History, all: AllEntries): HistoryCounts {
+  const { entries, records } = all.get(history.table) ?? NO_ENTRIES;
+  return { history, entries, changes: history.order.type === 'ordinal' ? entries - records : undefined };
 }

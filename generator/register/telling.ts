@@ -1,33 +1,43 @@
 /** Which records tell much of their kind, and so are shown where it is described. */
 import type { Kind, Resource } from '../resources/field.js';
 import type { Register } from './open.js';
+import { LARGEST_LIMIT } from '../routes.js';
 import { isPublished, name } from './sql.js';
 
-/** Of the groups so many are shown, on the front page. The first of them is the example of a group. */
-export const SHOWN_GROUPS = 10;
-
-/** What makes a record tell much: the highest value, or a condition. Among equals it is the lowest id. */
-const TELLING: Readonly<Record<Kind, { readonly by: string } | { readonly where: string }>> = {
+/**
+ * What makes a record tell much: the highest value, or some entries of a history, not too many to be read. Among equals
+ * it is the lowest id.
+ */
+const TELLING: Readonly<
+  Record<Kind, { readonly by: string } | { readonly among: string; readonly having: string }>
+> = {
   group: { by: `CASE WHEN state IS NOT 'deleted' THEN member_count END` },
-  user: { where: 'id IN (SELECT user_id FROM usernames GROUP BY user_id HAVING count(*) BETWEEN 2 AND 4)' },
+  user: { among: 'usernames ON user_id = id', having: 'count(*) BETWEEN 2 AND 4' },
   game: { by: 'visits' },
   item: { by: 'favourites' },
 };
 
 const IS_PRESENT = `state IS 'present'`;
 
-/** Ids of the most telling records of a kind, those that are present before others. */
+/**
+ * Ids of the most telling records of a kind, those that are present before others. Of the groups they are the largest,
+ * as many as any list has, and others where there are not so many.
+ */
 export function telling(register: Register, { kind, plural }: Resource): readonly number[] {
-  const published = `SELECT id FROM ${name(plural)} WHERE ${isPublished(kind)}`;
+  const records = `SELECT id FROM ${name(plural)}`;
+  const published = `WHERE ${isPublished(kind)}`;
   const ids = (sql: string): readonly number[] => [...register.rows<[number]>(sql)].map(([id]) => id);
   const what = TELLING[kind];
   if ('by' in what) {
-    const [first, limit] = kind === 'group' ? ['', SHOWN_GROUPS] : [`${IS_PRESENT} DESC,`, 1];
-    return ids(`${published} ORDER BY ${first} ${what.by} DESC NULLS LAST, id LIMIT ${limit}`);
+    const [first, limit] = kind === 'group' ? ['', LARGEST_LIMIT.maximum] : [`${IS_PRESENT} DESC,`, 1];
+    return ids(`${records} ${published} ORDER BY ${first} ${what.by} DESC NULLS LAST, id LIMIT ${limit}`);
   }
+  const wanted = (condition: string): string =>
+    `${records} JOIN ${what.among} ${published} AND ${condition} GROUP BY id HAVING ${what.having}`;
+  const any = (condition: string): string => `${records} ${published} AND ${condition}`;
   // Mostly the first of these finds one soon, where sorting would look at all records.
-  for (const condition of [`${IS_PRESENT} AND ${what.where}`, IS_PRESENT, what.where, 'true']) {
-    const found = ids(`${published} AND ${condition} ORDER BY id LIMIT 1`);
+  for (const sql of [wanted(IS_PRESENT), any(IS_PRESENT), wanted('true'), any('true')]) {
+    const found = ids(`${sql} ORDER BY id LIMIT 1`);
     if (found.length > 0) return found;
   }
   return [];

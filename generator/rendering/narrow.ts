@@ -1,51 +1,93 @@
 /**
- * Which records of the blocks that changed are other than they were: with 1 % of all records changed at random, 15 %
+ * Which records of the blocks that changed are other than they were: with 1 % of all records changed at random, 28 %
  * are in a block with one. Of each record, the SHA-256 of its rows is kept, table by table.
  */
 import { HASH_BYTES, hashInto } from '../publish/hash.js';
+import type { Folders } from '../publish/inputs.js';
 import { LedgerReader, LedgerWriter } from '../publish/ledger.js';
 import type { Entry } from '../publish/ledger.js';
-import { recordKey } from '../register/blocks.js';
-import type { Note } from '../register/blocks.js';
-import type { Register } from '../register/open.js';
-import { name, rowsIn } from '../register/sql.js';
-import type { Kind } from '../resources/field.js';
+import type { Block } from '../register/blocks.js';
 import type { Table } from '../resources/index.js';
 
 /** Ids from the first to the second, both included. */
 export type Ids = readonly [low: number, high: number];
 
-/** What became of the blocks of a table that changed. */
-export interface Narrowed {
-  /** The ids of records whose rows changed, ascending. */
-  readonly changed: readonly Ids[];
-  /** The checksum of the file that was written, by file. */
-  readonly sums: Readonly<Record<string, string>>;
-}
-
 /** The file with the hash of each record's rows. */
 const recordsFile = (table: string): string => `records-${table}`;
 
-/** Writes down what each record of a table is. */
-export class RecordsWriter {
+/** Holds the records of a table against those of the last snapshot, and writes them down for the next. */
+export class RecordsComparison {
   readonly #file: string;
-  readonly #ledger: LedgerWriter;
+  readonly #old: LedgerReader | undefined;
+  readonly #next: LedgerWriter;
+  readonly #most: number;
+  readonly #changed: [low: number, high: number][] = [];
+  #count = 0;
 
-  constructor(table: Table, folder: string) {
+  /** @param most with more runs of ids than these, those that changed are not told: their list is held in memory */
+  constructor(table: Table, { old, next }: Folders, most: number) {
     this.#file = recordsFile(table.name);
-    this.#ledger = new LedgerWriter(folder, this.#file, '');
+    this.#old = old === undefined ? undefined : LedgerReader.open(old, this.#file);
+    this.#next = new LedgerWriter(next, this.#file, '');
+    this.#most = most;
   }
 
-  /** Ids must ascend. */
-  readonly add: Note = (id, rows) => this.#ledger.add(noted(id, rows));
+  /** Looks into a block that changed: blocks must ascend, and what lies between them stays as it was. */
+  look({ low, high, tell }: Block): void {
+    this.#passBelow(low);
+    tell((id, rows) => {
+      const its = noted(id, rows);
+      this.#count += 1;
+      this.#next.add(its);
+      this.#passGone(id);
+      const known = this.#old?.peek();
+      if (known?.key !== id || !its.hash.equals(known.hash)) this.#add(id);
+      if (known?.key === id) this.#old?.next();
+    });
+    this.#passGone(high + 1);
+  }
 
-  /** @returns the checksum of the file that was written, by file */
+  /** Passes over records that stay. */
+  #passBelow(id: number): void {
+    this.#count += this.#old?.passBelow(id, this.#next).entries ?? 0;
+  }
+
+  /** Passes over records that were there, and are no more. */
+  #passGone(below: number): void {
+    for (let gone = this.#old?.peek(); gone !== undefined && gone.key < below; gone = this.#old?.peek()) {
+      this.#add(gone.key);
+      this.#old?.next();
+    }
+  }
+
+  #add(id: number): void {
+    // Where nothing is known of what was, all would be listed.
+    if (this.#old === undefined) return;
+    const last = this.#changed.at(-1);
+    if (last?.[1] === id - 1) last[1] = id;
+    // One more tells that they are too many.
+    else if (this.#changed.length <= this.#most) this.#changed.push([id, id]);
+  }
+
+  /** The ids of records that changed, ascending; undefined where they are too many. */
+  get changed(): readonly Ids[] | undefined {
+    return this.#changed.length > this.#most ? undefined : this.#changed;
+  }
+
+  /** How many records have rows in the table; when there are no more blocks. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** No more blocks. @returns the checksum of the file that was written, by file */
   finish(): Readonly<Record<string, string>> {
-    return { [this.#file]: this.#ledger.finish() };
+    this.#passBelow(Number.POSITIVE_INFINITY);
+    return { [this.#file]: this.#next.finish() };
   }
 
   close(): void {
-    this.#ledger.close();
+    this.#old?.close();
+    this.#next.close();
   }
 }
 
@@ -55,77 +97,4 @@ const hashed = Buffer.alloc(HASH_BYTES);
 function noted(key: number, rows: Uint8Array): Entry {
   hashInto(hashed, 0, rows);
   return { key, bytes: 0, hash: hashed };
-}
-
-/**
- * Looks into those blocks of a table that changed.
- * @param folder `old` tells what the records were, `next` is to tell what they are
- * @param blocks the lowest and the highest id of each, ascending
- * @param most with more ids than these in a list of their own, the blocks are taken whole: it is held in memory
- */
-export function narrow(
-  register: Register,
-  kind: Kind,
-  table: Table,
-  folder: { readonly old: string; readonly next: string },
-  blocks: readonly Ids[],
-  most: number,
-): Narrowed {
-  const file = recordsFile(table.name);
-  const old = LedgerReader.open(folder.old, file);
-  const next = new LedgerWriter(folder.next, file, '');
-  try {
-    register.scope(
-      'changed',
-      blocks.map(([low, high]) => ({ kind, low, high })),
-    );
-    const records = register.rows<Row>(rowsQuery(kind, table));
-    let record = records.next();
-    const changed: [number, number][] = [];
-    const add = (key: number): void => {
-      const last = changed.at(-1);
-      if (last?.[1] === key - 1) last[1] = key;
-      // One more tells that they are too many.
-      else if (changed.length <= most) changed.push([key, key]);
-    };
-    /** Passes over records that were there, and are no more. */
-    const addGone = (below: number): void => {
-      for (let gone = old?.peek(); gone !== undefined && gone.key < below; gone = old?.peek()) {
-        add(gone.key);
-        old?.next();
-      }
-    };
-    for (const [low, high] of blocks) {
-      old?.passBelow(low, next);
-      for (; record.done !== true && record.value[0] <= high; record = records.next()) {
-        const [key, rows] = record.value;
-        const its = noted(key, rows);
-        next.add(its);
-        addGone(key);
-        const known = old?.peek();
-        if (known?.key !== key || !its.hash.equals(known.hash)) add(key);
-        if (known?.key === key) old?.next();
-      }
-      addGone(high + 1);
-    }
-    old?.passBelow(Number.POSITIVE_INFINITY, next);
-    return { changed: changed.length > most ? blocks : changed, sums: { [file]: next.finish() } };
-  } finally {
-    old?.close();
-    next.close();
-  }
-}
-
-type Row = readonly [id: number, rows: Buffer];
-
-/** All rows of a table that belong to a record, put together as in blocks, for the records that may have changed. */
-function rowsQuery(kind: Kind, table: Table): string {
-  const key = recordKey(table);
-  const row = `json_array(${table.columns.map((column) => name(column.name)).join(', ')})`;
-  const isHistory = table.key.length > 1;
-  return (
-    `SELECT ${name(key)}, CAST(${isHistory ? `group_concat(${row})` : row} AS BLOB)` +
-    ` FROM ${rowsIn('changed', kind, table.name, key)}` +
-    ` ${isHistory ? 'GROUP' : 'ORDER'} BY _low, ${name(key)}`
-  );
 }

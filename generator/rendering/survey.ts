@@ -6,6 +6,7 @@ import { CROWDED_RECORDS, blockStarts, blocks, hasBlocks, isTable, tablesOf } fr
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Register } from '../register/open.js';
+import type { AllEntries, Entries } from '../register/published.js';
 import type { IdRange } from '../register/sql.js';
 import type { Kind, Resource } from '../resources/field.js';
 import { RESOURCES, WITHHELD } from '../resources/index.js';
@@ -17,7 +18,7 @@ import { newTurns, performed } from '../threads/turns.js';
 import type { Hear } from '../threads/thread.js';
 import type { Turns } from '../threads/turns.js';
 import { asSurveyed } from './messages.js';
-import { RecordsWriter, narrow } from './narrow.js';
+import { RecordsComparison } from './narrow.js';
 import type { Ids } from './narrow.js';
 
 /** With more changed blocks of a table than these, everything is rendered: their list is held in memory. */
@@ -29,6 +30,7 @@ export interface SurveyedTable {
   readonly changed: readonly Ids[] | undefined;
   /** Whether the blocks should be laid out anew: one holds too much, or most hold nothing any more. */
   readonly isWornOut: boolean;
+  readonly entries: Entries;
   /** The checksums of the files that were written, by file. */
   readonly sums: Readonly<Record<string, string>>;
 }
@@ -39,12 +41,19 @@ export interface Surveyed {
   readonly ranges: readonly IdRange[] | undefined;
   /** The tables in which something changed. */
   readonly tables: ReadonlySet<string>;
+  /** What is in each table, with what is withheld; undefined where that is not known. */
+  readonly entries: AllEntries | undefined;
   /** The checksums of the files that the next build can compare with; undefined where it can't. */
   readonly sums: Readonly<Record<string, string>> | undefined;
 }
 
 /** A register of which nothing is known. */
-export const NOT_SURVEYED: Surveyed = { ranges: undefined, tables: new Set(), sums: undefined };
+export const NOT_SURVEYED: Surveyed = {
+  ranges: undefined,
+  tables: new Set(),
+  entries: undefined,
+  sums: undefined,
+};
 
 /** Kinds with many columns come first: threads end at about the same time where what is left for the end is small. */
 const SURVEYED: readonly (readonly [Resource, Table])[] = RESOURCES.toReversed().flatMap((resource) =>
@@ -120,56 +129,40 @@ export function surveyTables(
 
 /** Holds a table's blocks against those of the last snapshot, and writes them down for the next. */
 function surveyTable(register: Register, found: readonly [Resource, Table], folders: Folders): SurveyedTable {
-  const [resource, table] = found;
-  const { kind } = resource;
+  const [{ kind }, table] = found;
   const { old, next } = folders;
   const comparison = new InputsComparison(table.name, folders);
-  let records: RecordsWriter | undefined;
+  const records = new RecordsComparison(table, folders, MOST_CHANGED);
   const inBlocks: Ids[] = [];
   let isCrowded = false;
   let areTooMany = false;
   let count = 0;
   let empty = 0;
+  let entries = 0;
   try {
-    // Where nothing is known of what the records were, all of them are written down on the way.
-    if (old === undefined) records = new RecordsWriter(table, next);
     // Behind it are blocks that the last snapshot did not have: one that holds nothing now is not what it was.
-    const last = old === undefined ? 0 : lastStart(kind, old);
-    for (const { low, high, rows, hash } of blocks(register, table, startsOf(kind, next), records?.add)) {
+    const last = old === undefined ? NO_BLOCK : lastStart(kind, old);
+    for (const block of blocks(register, table, startsOf(kind, next))) {
+      const { low, high, rows, hash } = block;
       count += 1;
+      entries += rows;
       if (rows === 0) empty += 1;
       if (rows > CROWDED_RECORDS) isCrowded = true;
-      const isSame = comparison.note(low, hash) && low <= last;
-      if (isSame || old === undefined) continue;
+      if (comparison.note(low, hash) && low <= last) continue;
+      records.look(block);
       if (inBlocks.length < MOST_CHANGED) inBlocks.push([low, high]);
       else areTooMany = true;
     }
-    const its = { [inputsFile(table.name)]: comparison.finish() };
-    // The first block begins at 0, and may be empty from the beginning.
-    const isWornOut = holdsRecords(found) && (isCrowded || empty - 1 > count / 2);
-    if (old !== undefined && !areTooMany) {
-      const { changed, sums } = narrow(register, kind, table, { old, next }, inBlocks, MOST_CHANGED);
-      return { changed, isWornOut, sums: { ...its, ...sums } };
-    }
-    const sums = records?.finish() ?? noteRecords(register, found, next);
-    return { changed: undefined, isWornOut, sums: { ...its, ...sums } };
+    const sums = { [inputsFile(table.name)]: comparison.finish(), ...records.finish() };
+    return {
+      changed: old === undefined || areTooMany ? undefined : (records.changed ?? inBlocks),
+      // The first block begins at 0, and may be empty from the beginning.
+      isWornOut: holdsRecords(found) && (isCrowded || empty - 1 > count / 2),
+      entries: { entries, records: records.count },
+      sums,
+    };
   } finally {
     comparison.close();
-    records?.close();
-  }
-}
-
-/** Writes down what all records of a table are. @returns the checksum of the file, by file */
-function noteRecords(
-  register: Register,
-  [{ kind }, table]: readonly [Resource, Table],
-  folder: string,
-): Readonly<Record<string, string>> {
-  const records = new RecordsWriter(table, folder);
-  try {
-    for (const _ of blocks(register, table, startsOf(kind, folder), records.add));
-    return records.finish();
-  } finally {
     records.close();
   }
 }
@@ -212,6 +205,7 @@ async function surveyAll(
   return {
     ranges: canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
     tables: new Set([...surveyed].filter(([, { changed }]) => changed?.length !== 0).map(([name]) => name)),
+    entries: new Map([...surveyed].map(([name, { entries }]) => [name, entries])),
     sums: isWornOut
       ? undefined
       : Object.fromEntries([...laid, ...all.flatMap(({ sums }) => Object.entries(sums))]),

@@ -92,9 +92,9 @@ describe('a build that follows another', () => {
       'many records came into one',
       `INSERT INTO items (id, name, first_measured_at, measured_at, measurements)
          SELECT ${middle('items')} + 50 * a.value + b.value, 'between', ${TIME}, ${TIME}, 1
-         FROM generate_series AS a, generate_series AS b WHERE a.value <= 6 ON CONFLICT DO NOTHING`,
+         FROM generate_series AS a, generate_series AS b WHERE a.value <= 12 ON CONFLICT DO NOTHING`,
     ],
-    ['most are empty', `DELETE FROM items WHERE id NOT IN (SELECT id FROM items ORDER BY id LIMIT 40)`],
+    ['most are empty', `DELETE FROM items WHERE id NOT IN (SELECT id FROM items ORDER BY id LIMIT 20)`],
   ])('lays blocks out anew when %s', async (_, sql) => {
     const worn = path('worn.sqlite');
     const tree = path('dist');
@@ -141,11 +141,11 @@ describe('a build that follows another', () => {
       group_member_readings: [{ group_id: 100, measured_at: at, member_count: 7 }],
     });
     await published({ register: grown, out: tree });
-    // Fifteen before it, and a block begins with this one.
+    // Thirty-one before it, and a block begins with this one.
     changeRegister(
       grown,
       series(`DELETE FROM group_member_readings; INSERT INTO groups (id, first_measured_at, measured_at, measurements)
-        SELECT value, ${TIME}, ${TIME}, 1 FROM generate_series WHERE value < 16`),
+        SELECT value, ${TIME}, ${TIME}, 1 FROM generate_series WHERE value < 32`),
     );
     await published({ register: grown, out: tree });
     await published({ register: grown, out: fresh });

@@ -4,7 +4,7 @@ import type { Operator } from '../../config.js';
 import type { Overview, Population } from '../../register/published.js';
 import { PATHS, routeNamed, filler } from '../../routes.js';
 import type { Route } from '../../routes.js';
-import { SHOWN_GROUPS } from '../../register/telling.js';
+import { SHOWN_GROUPS } from './shown.js';
 import type { Shown } from './shown.js';
 import { HEIGHT, WIDTH, sparkline } from './sparkline.js';
 import { amount, day, integer, moment, signed } from './words.js';

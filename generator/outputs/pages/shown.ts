@@ -2,8 +2,10 @@
 import { RESOURCES } from '../../resources/index.js';
 import type { Overview } from '../../register/published.js';
 import type { IdRange } from '../../register/sql.js';
-import { SHOWN_GROUPS } from '../../register/telling.js';
 import type { Output } from '../output.js';
+
+/** Of the groups so many are shown, on the front page. The first of them is the example of a group. */
+export const SHOWN_GROUPS = 10;
 
 /** The limit in the example of the largest groups. */
 export const EXAMPLE_LIMIT = 3;
@@ -18,8 +20,9 @@ export class Shown {
 
   constructor({ populations }: Overview) {
     for (const { resource, telling } of populations) {
-      this.#keys.set(resource.record.route, telling);
-      if (resource.history !== undefined) this.#keys.set(resource.history.route, telling);
+      const ids = telling.slice(0, SHOWN_GROUPS);
+      this.#keys.set(resource.record.route, ids);
+      if (resource.history !== undefined) this.#keys.set(resource.history.route, ids);
     }
   }
 
