@@ -72,7 +72,7 @@ export async function examine(
   const checking = isKnown ? undefined : check(register, progress, skipInvalid, 'all', lookIn(pool));
   checking?.catch(() => undefined);
   const records = canSurvey ? attempted(() => recordsOf(register)) : undefined;
-  const { ranges, tables, entries } = (await surveying) ?? NOT_SURVEYED;
+  const { ranges, tables, counted } = (await surveying) ?? NOT_SURVEYED;
   register.scope('changed', ranges ?? []);
   await pool.scope(ranges ?? []);
   const scope = ranges === undefined ? 'all' : 'changed';
@@ -90,7 +90,7 @@ export async function examine(
     measured: () => {
       // Records that are left out are not measured.
       if (report.total > 0 || records === undefined) return overview(register);
-      const published = entries === undefined ? entriesOf(register) : publishedEntries(register, entries);
+      const published = counted === undefined ? entriesOf(register) : publishedEntries(register, counted);
       return overviewOf(records(), published);
     },
     survey: async () => {

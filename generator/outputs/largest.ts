@@ -5,8 +5,10 @@ import { group } from '../resources/group.js';
 import { shapesOf } from '../resources/shape.js';
 import type { ObjectShape } from '../resources/shape.js';
 import type { Register } from '../register/open.js';
+import { populationOf } from '../register/published.js';
 import type { Overview } from '../register/published.js';
-import { isPublished, name, objectOf } from '../register/sql.js';
+import { name, objectOf } from '../register/sql.js';
+import { LISTED_BY } from '../register/telling.js';
 import { LARGEST_LIMIT } from '../routes.js';
 import type { Output } from './output.js';
 import { part, value, valuesOf } from './parts.js';
@@ -81,12 +83,11 @@ export const LARGEST_SHAPE: ObjectShape = {
 
 /** The files for limits 1 to 200. Equal counts share a position: 1, 2, 2, 4. */
 export function* largest(register: Register, { asOf, populations }: Overview): Generator<Output> {
-  const groups = populations.find(({ resource }) => resource.kind === group.kind);
+  const { telling } = populationOf(populations, group);
   const ranked = [
     ...register.rows<[json: string, measuredAt: string]>(
       `SELECT ${objectOf(FIELDS, [])}, measured_at FROM` +
-        ` (SELECT * FROM ${name(group.plural)} WHERE member_count IS NOT NULL AND state IS NOT 'deleted'` +
-        ` AND ${isPublished(group.kind)} AND id IN (${groups?.telling.join() ?? ''}))` +
+        ` (SELECT * FROM ${name(group.plural)} WHERE ${LISTED_BY} IS NOT NULL AND id IN (${telling.join()}))` +
         ` ORDER BY member_count DESC, id`,
     ),
   ];

@@ -1,4 +1,5 @@
 /** /api/v1/stats: register-wide measured totals. */
+import { populationOf } from '../register/published.js';
 import type { Overview, Population, Total } from '../register/published.js';
 import { columnsOf } from '../resources/field.js';
 import type { Resource } from '../resources/field.js';
@@ -7,16 +8,10 @@ import type { Output } from './output.js';
 import { nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
-function populationOf({ populations }: Overview, { kind }: Resource): Population {
-  const found = populations.find(({ resource }) => resource.kind === kind);
-  if (found === undefined) throw new TypeError(`no population of kind "${kind}"`);
-  return found;
-}
-
 /** A kind as a whole, and what some of its columns add up to. */
 function wholeOf(resource: Resource): Part<Overview> {
   const { plural } = resource;
-  const from = (facts: Overview): Population => populationOf(facts, resource);
+  const from = (facts: Overview): Population => populationOf(facts.populations, resource);
   return nested(plural, `All ${plural} of the register.`, [
     part(
       value('records', 'count', 48_213, `How many ${plural} are published.`, { unit: plural }),

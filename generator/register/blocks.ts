@@ -149,10 +149,10 @@ type Take = (piece: Buffer) => void;
 type Look = (low: number, high: number, take: Take) => number;
 
 /**
- * Rows that SQLite puts together at once. It makes no text of more than a GB, and a block may hold much: records that
- * came between those it was laid out for, and histories of any length.
+ * Rows that SQLite puts together at once: 256 for each record. It makes no text of more than a GB, and a block may hold
+ * much: records that came between those it was laid out for, and histories of any length.
  */
-const ROWS_AT_ONCE = 1024;
+const ROWS_AT_ONCE = 256 * BLOCK_RECORDS;
 
 /** What stands between rows, in ASCII: JSON that SQLite makes has no line breaks. */
 const NEWLINE = 10;
@@ -209,6 +209,7 @@ function idOf(piece: Buffer, start: number): number {
   for (let at = start + 1; ; at += 1) {
     const digit = piece[at] ?? 0;
     if (digit < ZERO || digit > NINE) return id;
-    id = id * 10 + digit - ZERO;
+    // In this order: up to 2^53 - 1, all of it is exact.
+    id = id * 10 + (digit - ZERO);
   }
 }

@@ -68,17 +68,24 @@ export interface Overview {
   readonly asOf: string | null;
 }
 
-/** How many entries the histories in a table have, and of how many records. */
-export interface Entries {
-  readonly entries: number;
+/** How many rows a table has, and of how many records. */
+export interface RowCounts {
+  readonly rows: number;
   readonly records: number;
 }
 
 /** By table. */
-export type AllEntries = ReadonlyMap<string, Entries>;
+export type Counted = ReadonlyMap<string, RowCounts>;
 
 /** A kind without what its histories hold. */
-export type Records = Omit<Population, 'histories'>;
+export type MeasuredRecords = Omit<Population, 'histories'>;
+
+/** A kind among all. */
+export function populationOf(populations: readonly Population[], { kind }: Resource): Population {
+  const found = populations.find(({ resource }) => resource.kind === kind);
+  if (found === undefined) throw new TypeError(`no population of kind "${kind}"`);
+  return found;
+}
 
 /**
  * Measures the published part of the register.
@@ -88,10 +95,10 @@ export const overview = (register: Register): Overview =>
   overviewOf(recordsOf(register), entriesOf(register));
 
 /** Puts together what was measured. */
-export function overviewOf(records: readonly Records[], entries: AllEntries): Overview {
+export function overviewOf(records: readonly MeasuredRecords[], counted: Counted): Overview {
   const populations = records.map((population) => ({
     ...population,
-    histories: population.resource.histories.map((history) => historyCounts(history, entries)),
+    histories: population.resource.histories.map((history) => historyCounts(history, counted)),
   }));
   const times = records.flatMap(({ measuredAt }) => (measuredAt === null ? [] : [measuredAt]));
   return { populations, asOf: times.toSorted().at(-1) ?? null };
@@ -101,40 +108,40 @@ export function overviewOf(records: readonly Records[], entries: AllEntries): Ov
  * Measures the published records.
  * @throws Failure invalid: a total is beyond 2^53-1, which JSON readers would round
  */
-export const recordsOf = (register: Register): readonly Records[] =>
+export const recordsOf = (register: Register): readonly MeasuredRecords[] =>
   RESOURCES.map((resource) => population(register, resource));
 
 /** Counts the published entries of all histories. */
-export const entriesOf = (register: Register): AllEntries =>
+export const entriesOf = (register: Register): Counted =>
   countedWhere(register, (kind, key) => isPublished(kind, key));
 
 /**
  * The same where they were counted with those that are withheld, so that only these need to be found.
  * @param all of tables that find entries by the id of their record
  */
-export function publishedEntries(register: Register, all: AllEntries): AllEntries {
+export function publishedEntries(register: Register, all: Counted): Counted {
   const hidden = countedWhere(
     register,
     (kind, key) => `${name(key)} IN (SELECT id FROM temp._excluded WHERE kind = ${literal(kind)})`,
   );
   return new Map(
-    [...hidden].map(([table, { entries, records }]) => {
-      const its = all.get(table) ?? NO_ENTRIES;
-      return [table, { entries: its.entries - entries, records: its.records - records }];
+    [...hidden].map(([table, { rows, records }]) => {
+      const its = all.get(table) ?? NO_ROWS;
+      return [table, { rows: its.rows - rows, records: its.records - records }];
     }),
   );
 }
 
-const NO_ENTRIES: Entries = { entries: 0, records: 0 };
+const NO_ROWS: RowCounts = { rows: 0, records: 0 };
 
-function countedWhere(register: Register, condition: (kind: Kind, key: string) => string): AllEntries {
+function countedWhere(register: Register, condition: (kind: Kind, key: string) => string): Counted {
   return new Map(
     RESOURCES.flatMap(({ kind, histories }) =>
       histories.map(({ table, key }) => {
-        const [entries, records] = register.integers(
+        const [rows, records] = register.integers(
           `SELECT count(*), count(DISTINCT ${name(key.name)}) FROM ${name(table)} WHERE ${condition(kind, key.name)}`,
         );
-        return [table, { entries: Number(entries), records: Number(records) }];
+        return [table, { rows: Number(rows), records: Number(records) }];
       }),
     ),
   );
@@ -145,7 +152,7 @@ const HALF = 2n ** 32n;
 const halvesSum = (column: string): string =>
   `sum(${name(column)} >> 32), sum(${name(column)} & ${HALF - 1n}), count(${name(column)})`;
 
-function population(register: Register, resource: Resource): Records {
+function population(register: Register, resource: Resource): MeasuredRecords {
   const table = resource.plural;
   const [first, last, records, ...sums] = register.integers(
     `SELECT min(first_measured_at), max(measured_at), count(*), ` +
@@ -211,7 +218,7 @@ export function placesOf(register: Register, { kind }: Resource, { table, key, o
   return sums.join(' ');
 }
 
-function historyCounts(history: History, all: AllEntries): HistoryCounts {
-  const { entries, records } = all.get(history.table) ?? NO_ENTRIES;
-  return { history, entries, changes: history.order.type === 'ordinal' ? entries - records : undefined };
+function historyCounts(history: History, counted: Counted): HistoryCounts {
+  const { rows, records } = counted.get(history.table) ?? NO_ROWS;
+  return { history, entries: rows, changes: history.order.type === 'ordinal' ? rows - records : undefined };
 }

@@ -42,7 +42,7 @@ export const name = (identifier: string): string => `"${identifier.replaceAll('"
 /** Single-quoted text. */
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-/** `changed`: what differs from the last snapshot, and whole blocks where that is too much for a list (see narrow.ts) · `shown`: what pages show. */
+/** `changed`: what differs from the last snapshot, and whole blocks where that is too much for a list (see survey.ts) · `shown`: what pages show. */
 export const SCOPES = ['changed', 'shown'] as const;
 export type Scope = 'all' | (typeof SCOPES)[number];
 

@@ -4,6 +4,9 @@ import type { Register } from './open.js';
 import { LARGEST_LIMIT } from '../routes.js';
 import { isPublished, name } from './sql.js';
 
+/** By what groups are listed as the largest; null for those that are not. */
+export const LISTED_BY = `CASE WHEN state IS NOT 'deleted' THEN member_count END`;
+
 /**
  * What makes a record tell much: the highest value, or some entries of a history, not too many to be read. Among equals
  * it is the lowest id.
@@ -11,8 +14,12 @@ import { isPublished, name } from './sql.js';
 const TELLING: Readonly<
   Record<Kind, { readonly by: string } | { readonly among: string; readonly having: string }>
 > = {
-  group: { by: `CASE WHEN state IS NOT 'deleted' THEN member_count END` },
-  user: { among: 'usernames ON user_id = id', having: 'count(*) BETWEEN 2 AND 4' },
+  group: { by: LISTED_BY },
+  // Nothing but that column: a table may have more than the contract says, of the same names as those of users.
+  user: {
+    among: '(SELECT user_id FROM usernames) AS entry ON entry.user_id = id',
+    having: 'count(*) BETWEEN 2 AND 4',
+  },
   game: { by: 'visits' },
   item: { by: 'favourites' },
 };
@@ -33,7 +40,8 @@ export function telling(register: Register, { kind, plural }: Resource): readonl
     return ids(`${records} ${published} ORDER BY ${first} ${what.by} DESC NULLS LAST, id LIMIT ${limit}`);
   }
   const wanted = (condition: string): string =>
-    `${records} JOIN ${what.among} ${published} AND ${condition} GROUP BY id HAVING ${what.having}`;
+    // In this order SQLite stops at the first.
+    `${records} CROSS JOIN ${what.among} ${published} AND ${condition} GROUP BY id HAVING ${what.having}`;
   const any = (condition: string): string => `${records} ${published} AND ${condition}`;
   // Mostly the first of these finds one soon, where sorting would look at all records.
   for (const sql of [wanted(IS_PRESENT), any(IS_PRESENT), wanted('true'), any('true')]) {

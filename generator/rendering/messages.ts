@@ -1,5 +1,5 @@
 /** What threads answer that survey and render. */
-import type { Entries } from '../register/published.js';
+import type { RowCounts } from '../register/published.js';
 import { isObject } from '../threads/messages.js';
 import type { Members } from '../threads/messages.js';
 import type { SurveyedTable } from './survey.js';
@@ -16,12 +16,12 @@ const isSurveyed = (value: Members): value is Readonly<Record<string, SurveyedTa
       isObject(table) &&
       (table['changed'] === undefined || Array.isArray(table['changed'])) &&
       typeof table['isWornOut'] === 'boolean' &&
-      areEntries(table['entries']) &&
+      areCounts(table['counts']) &&
       isSums(table['sums']),
   );
 
-const areEntries = (value: unknown): value is Entries =>
-  isObject(value) && typeof value['entries'] === 'number' && typeof value['records'] === 'number';
+const areCounts = (value: unknown): value is RowCounts =>
+  isObject(value) && typeof value['rows'] === 'number' && typeof value['records'] === 'number';
 
 const isSums = (value: unknown): value is Readonly<Record<string, string>> =>
   isObject(value) && Object.values(value).every((sum) => typeof sum === 'string');

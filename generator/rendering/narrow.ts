@@ -1,7 +1,4 @@
-/**
- * Which records of the blocks that changed are other than they were: with 1 % of all records changed at random, 28 %
- * are in a block with one. Of each record, the SHA-256 of its rows is kept, table by table.
- */
+/** Which records of the blocks that changed are other than they were: of each, the SHA-256 of its rows is kept, table by table. */
 import { HASH_BYTES, hashInto } from '../publish/hash.js';
 import type { Folders } from '../publish/inputs.js';
 import { LedgerReader, LedgerWriter } from '../publish/ledger.js';
@@ -69,20 +66,18 @@ export class RecordsComparison {
     else if (this.#changed.length <= this.#most) this.#changed.push([id, id]);
   }
 
-  /** The ids of records that changed, ascending; undefined where they are too many. */
+  /** The ids of records that changed, ascending; undefined where they are too many, or nothing is known of what was. */
   get changed(): readonly Ids[] | undefined {
-    return this.#changed.length > this.#most ? undefined : this.#changed;
+    return this.#old === undefined || this.#changed.length > this.#most ? undefined : this.#changed;
   }
 
-  /** How many records have rows in the table; when there are no more blocks. */
-  get count(): number {
-    return this.#count;
-  }
-
-  /** No more blocks. @returns the checksum of the file that was written, by file */
-  finish(): Readonly<Record<string, string>> {
+  /**
+   * No more blocks.
+   * @returns how many records have rows in the table, and the checksum of the file that was written, by file
+   */
+  finish(): { readonly records: number; readonly sums: Readonly<Record<string, string>> } {
     this.#passBelow(Number.POSITIVE_INFINITY);
-    return { [this.#file]: this.#next.finish() };
+    return { records: this.#count, sums: { [this.#file]: this.#next.finish() } };
   }
 
   close(): void {

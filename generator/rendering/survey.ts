@@ -6,7 +6,7 @@ import { CROWDED_RECORDS, blockStarts, blocks, hasBlocks, isTable, tablesOf } fr
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Register } from '../register/open.js';
-import type { AllEntries, Entries } from '../register/published.js';
+import type { Counted, RowCounts } from '../register/published.js';
 import type { IdRange } from '../register/sql.js';
 import type { Kind, Resource } from '../resources/field.js';
 import { RESOURCES, WITHHELD } from '../resources/index.js';
@@ -21,16 +21,19 @@ import { asSurveyed } from './messages.js';
 import { RecordsComparison } from './narrow.js';
 import type { Ids } from './narrow.js';
 
-/** With more changed blocks of a table than these, everything is rendered: their list is held in memory. */
+/**
+ * With more runs of changed ids in a table than these, its changed blocks are rendered whole, and with more blocks
+ * everything is: lists of them are held in memory.
+ */
 const MOST_CHANGED = 64 * 1024;
 
 /** What a survey of one table came to. */
 export interface SurveyedTable {
-  /** The ids of records whose rows changed, ascending; undefined where that is not known, or where they are too many. */
+  /** The ids of records whose rows changed, or of their blocks, ascending; undefined where that is not known, or where they are too many. */
   readonly changed: readonly Ids[] | undefined;
   /** Whether the blocks should be laid out anew: one holds too much, or most hold nothing any more. */
   readonly isWornOut: boolean;
-  readonly entries: Entries;
+  readonly counts: RowCounts;
   /** The checksums of the files that were written, by file. */
   readonly sums: Readonly<Record<string, string>>;
 }
@@ -42,7 +45,7 @@ export interface Surveyed {
   /** The tables in which something changed. */
   readonly tables: ReadonlySet<string>;
   /** What is in each table, with what is withheld; undefined where that is not known. */
-  readonly entries: AllEntries | undefined;
+  readonly counted: Counted | undefined;
   /** The checksums of the files that the next build can compare with; undefined where it can't. */
   readonly sums: Readonly<Record<string, string>> | undefined;
 }
@@ -51,7 +54,7 @@ export interface Surveyed {
 export const NOT_SURVEYED: Surveyed = {
   ranges: undefined,
   tables: new Set(),
-  entries: undefined,
+  counted: undefined,
   sums: undefined,
 };
 
@@ -138,14 +141,14 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
   let areTooMany = false;
   let count = 0;
   let empty = 0;
-  let entries = 0;
+  let rowCount = 0;
   try {
     // Behind it are blocks that the last snapshot did not have: one that holds nothing now is not what it was.
     const last = old === undefined ? NO_BLOCK : lastStart(kind, old);
     for (const block of blocks(register, table, startsOf(kind, next))) {
       const { low, high, rows, hash } = block;
       count += 1;
-      entries += rows;
+      rowCount += rows;
       if (rows === 0) empty += 1;
       if (rows > CROWDED_RECORDS) isCrowded = true;
       if (comparison.note(low, hash) && low <= last) continue;
@@ -153,13 +156,13 @@ function surveyTable(register: Register, found: readonly [Resource, Table], fold
       if (inBlocks.length < MOST_CHANGED) inBlocks.push([low, high]);
       else areTooMany = true;
     }
-    const sums = { [inputsFile(table.name)]: comparison.finish(), ...records.finish() };
+    const noted = records.finish();
     return {
       changed: old === undefined || areTooMany ? undefined : (records.changed ?? inBlocks),
       // The first block begins at 0, and may be empty from the beginning.
       isWornOut: holdsRecords(found) && (isCrowded || empty - 1 > count / 2),
-      entries: { entries, records: records.count },
-      sums,
+      counts: { rows: rowCount, records: noted.records },
+      sums: { [inputsFile(table.name)]: comparison.finish(), ...noted.sums },
     };
   } finally {
     comparison.close();
@@ -205,7 +208,7 @@ async function surveyAll(
   return {
     ranges: canTell ? RESOURCES.flatMap(({ kind }) => rangesOf(kind, surveyed)) : undefined,
     tables: new Set([...surveyed].filter(([, { changed }]) => changed?.length !== 0).map(([name]) => name)),
-    entries: new Map([...surveyed].map(([name, { entries }]) => [name, entries])),
+    counted: new Map([...surveyed].map(([name, { counts }]) => [name, counts])),
     sums: isWornOut
       ? undefined
       : Object.fromEntries([...laid, ...all.flatMap(({ sums }) => Object.entries(sums))]),

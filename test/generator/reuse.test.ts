@@ -37,8 +37,8 @@ const EDITS: Readonly<Record<string, string>> = {
   'a record that is withheld': `INSERT INTO withheld SELECT 'user', owner_id, ${TIME} FROM groups WHERE owner_id IS NOT NULL LIMIT 1`,
   'a record that is withheld no more': `DELETE FROM withheld`,
   'a history longer than is read at once': `INSERT INTO group_member_readings
-    SELECT ${middle('groups')}, strftime('%Y-%m-%dT%H:%M:%SZ', '2024-01-01T00:00:00Z', '+' || (60 * a.value + b.value) || ' minutes'), a.value + b.value
-    FROM generate_series AS a, generate_series AS b WHERE true ON CONFLICT DO NOTHING`,
+    SELECT ${middle('groups')}, strftime('%Y-%m-%dT%H:%M:%SZ', '2024-01-01T00:00:00Z', '+' || (3600 * c.value + 60 * a.value + b.value) || ' minutes'), a.value + b.value
+    FROM generate_series AS a, generate_series AS b, generate_series AS c WHERE c.value <= 4 ON CONFLICT DO NOTHING`,
   'ids that move from one record to another': `UPDATE games SET id = -id WHERE id = ${middle('games')}; UPDATE games SET id = 3 WHERE id < 0`,
 };
 
@@ -48,6 +48,11 @@ const series = (sql: string): string =>
     'generate_series',
     '(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 50) SELECT value FROM n)',
   );
+
+/** A user that was called otherwise before. */
+const renamed = (id: number): string =>
+  `INSERT INTO users (id, username, first_measured_at, measured_at, measurements) VALUES (${id}, 'high', ${TIME}, ${TIME}, 1);
+   INSERT INTO usernames VALUES (${id}, 1, 'low', NULL, ${TIME}, ${TIME}), (${id}, 2, 'high', NULL, ${TIME}, ${TIME});`;
 
 describe('a build that follows another', () => {
   const register = path('register.sqlite');
@@ -165,20 +170,43 @@ describe('a build that follows another', () => {
     await published({ register: long, out: tree });
     const neighbour = '(SELECT id FROM groups ORDER BY id LIMIT 1 OFFSET 41)';
     const reading = `(SELECT min(measured_at) FROM group_member_readings WHERE group_id = ${neighbour})`;
-    const correct = async (): Promise<number> => {
-      changeRegister(
-        long,
-        `UPDATE group_member_readings SET member_count = member_count + 1 WHERE group_id = ${neighbour} AND measured_at = ${reading}`,
-      );
-      return (await counted({ register: long, out: tree })).rendered;
-    };
-    // What later builds know of the records that changed once, the first knows of all.
-    const first = await correct();
-    expect(first).toBe(await correct());
-    expect(first).toBeLessThan(SUMMARIES + 20);
-    const fresh = path('fresh');
-    await published({ register: long, out: fresh });
-    expect(contentOf(tree)).toEqual(contentOf(fresh));
+    for (const [index, edit] of [
+      `UPDATE group_member_readings SET member_count = member_count + 1 WHERE group_id = ${neighbour} AND measured_at = ${reading}`,
+      `UPDATE groups SET measurements = measurements + 1 WHERE id = ${neighbour}`,
+    ].entries()) {
+      const correct = async (): Promise<number> => {
+        changeRegister(long, edit);
+        return (await counted({ register: long, out: tree })).rendered;
+      };
+      // What later builds know of the records that changed once, the first knows of all.
+      const first = await correct();
+      expect(first).toBe(await correct());
+      expect(first).toBeLessThan(SUMMARIES + 20);
+      const fresh = path(`fresh-${index}`);
+      await published({ register: long, out: fresh });
+      expect(contentOf(tree)).toEqual(contentOf(fresh));
+    }
+  });
+
+  it('tells the highest ids apart', async () => {
+    const high = path('high.sqlite');
+    const tree = path('dist');
+    await writeSample({ file: high, records: 100, seed: 12 });
+    await published({ register: high, out: tree });
+    const [last, other] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 2];
+    for (const [index, edit] of [
+      renamed(last) + renamed(other),
+      `UPDATE usernames SET username = 'lower' WHERE user_id = ${last} AND position = 1`,
+      `UPDATE users SET display_name = 'other' WHERE id = ${other}`,
+      `DELETE FROM usernames WHERE user_id = ${last}; DELETE FROM users WHERE id = ${last}`,
+    ].entries()) {
+      changeRegister(high, edit);
+      const { changes } = await counted({ register: high, out: tree });
+      expect(changes.added + changes.changed + changes.removed).toBeGreaterThan(0);
+      const fresh = path(`fresh-${index}`);
+      await published({ register: high, out: fresh });
+      expect(contentOf(tree)).toEqual(contentOf(fresh));
+    }
   });
 
   it('keeps what the next build compares with, also where it renders nothing', async () => {

@@ -54,6 +54,9 @@ const ROWS: Rows = {
   withheld: [{ kind: 'group', id: 1, since: '2026-11-01T08:00:00Z' }],
 };
 
+/** Columns that some tables have, and no other may be taken for. */
+const ELSEWHERE = ['id', 'state', 'user_id', 'group_id', 'kind'];
+
 /** Renames every table and puts a view in its place: other column order, more columns, rows in any order. */
 function adapt(file: string): string {
   const database = new Database(file);
@@ -67,10 +70,11 @@ function adapt(file: string): string {
       .pluck()
       .all(table)
       .toReversed();
+    const more = ELSEWHERE.filter((column) => !columns.includes(column));
     // Each column comes from one of another name, and an expression has neither type nor collation.
     database.exec(`
       ALTER TABLE "${table}" RENAME TO "raw ""${table}""";
-      CREATE VIEW "${table}" AS SELECT 'more' AS "more",
+      CREATE VIEW "${table}" AS SELECT ${['more', ...more].map((column) => `'more' AS "${column}"`).join(', ')},
         ${columns.map((column) => `iif(1, "${column}", 0) AS "${column}"`).join(', ')},
         "${columns[0]}" AS "_excluded" FROM "raw ""${table}""" ORDER BY random();
     `);
