@@ -88,7 +88,7 @@ async function putBack({ publisher, manifest, kept }: Opened, progress: Progress
     for (const { name } of manifest.routes.filter(isRendered)) {
       const reader = LedgerReader.open(join(kept, 'ledger'), name);
       for (const { key, bytes, hash } of reader?.entries() ?? []) {
-        publisher.putFile(name, key, bytes, Buffer.from(hash), join(kept, 'tree'));
+        publisher.putBack(name, key, bytes, Buffer.from(hash));
         const pause = progress.advance(1);
         if (pause === undefined) continue;
         await pause;

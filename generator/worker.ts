@@ -1,5 +1,4 @@
 /** What a thread runs. Modules are loaded when they are needed: a build that changes nothing renders nothing. */
-import { rmSync } from 'node:fs';
 import { asJob } from './jobs.js';
 import type { Register } from './register/open.js';
 import type { Members } from './threads/messages.js';
@@ -30,8 +29,10 @@ async function perform(register: Register, request: Members, say: Say): Promise<
       const { place } = await import('./placing.js');
       return place(job);
     }
-    case 'discard':
-      return performed(job.turns, job.folders, (folder) => rmSync(folder, { recursive: true, force: true }));
+    case 'discard': {
+      const { deleteFolder } = await import('./publish/files.js');
+      return performed(job.turns, job.folders, (folder) => deleteFolder(folder));
+    }
   }
 }
 

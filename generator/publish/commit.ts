@@ -15,7 +15,8 @@ import {
 import { join } from 'node:path';
 import { Failure, codeOf, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { deleteFile, linesOf, moveInto } from './files.js';
+import { deleteFile, linesOf, moveEach, moveInto } from './files.js';
+import { keptIn, unflattened } from './placement.js';
 import { stagePaths } from './stage.js';
 import type { Tree } from './tree.js';
 
@@ -91,15 +92,10 @@ function setAside(tree: Tree): string {
   return outdated;
 }
 
-/** So many folders in one are not told apart. */
-const MANY_FOLDERS = 64;
-
-/** Folders that hold nearly all of what a folder does, some of which can be deleted at once. */
-function partsOf(folder: string): readonly string[] {
-  if (!existsSync(folder)) return [];
-  const inner = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  if (inner.length === 0 || inner.length > MANY_FOLDERS) return [folder];
-  return inner.flatMap(({ name }) => partsOf(join(folder, name)));
+/** Folders that hold nearly all of what a commit replaced, some of which can be deleted at once. */
+function partsOf(outdated: string): readonly string[] {
+  const kept = keptIn(outdated);
+  return existsSync(kept) ? readdirSync(kept).map((name) => join(kept, name)) : [];
 }
 
 /** The tree as it is served. */
@@ -107,6 +103,8 @@ function* published(tree: Tree): Generator<void, void, undefined> {
   const paths = stagePaths(tree);
   free(paths.reserve, tree.stage);
   yield* moveInto(paths.tree, tree.out);
+  // Earlier versions have sealed stages without that folder.
+  if (existsSync(paths.replacing)) yield* moveEach(paths.replacing, tree.out, unflattened);
   yield* removeAll(tree, paths.removed);
   if (existsSync(paths.ledger)) {
     // The old ledger is there unless the interruption came between these two renames.

@@ -8,6 +8,7 @@ import {
   openSync,
   opendirSync,
   readSync,
+  readdirSync,
   renameSync,
   rmSync,
   rmdirSync,
@@ -16,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { asFailure, codeOf } from '../errors.js';
+import { codeOf } from '../errors.js';
 
 /** Makes a folder and what is missing above it. Node's own recursive mkdir never returns below /proc (Node 20). */
 export function makeFolder(path: string): void {
@@ -68,11 +69,7 @@ export class FileWriter {
 
   /** @param series files of one share some folders, or have one each */
   write(series: string, file: string, body: Uint8Array): void {
-    try {
-      writeFileSync(this.#place(series, file), body);
-    } catch (error) {
-      throw asFailure(error, `"${file}"`);
-    }
+    writeFileSync(this.#place(series, file), body);
   }
 
   /** Gives a file a second name here. */
@@ -174,15 +171,53 @@ export function* moveInto(from: string, to: string): Generator<void, void, undef
   }
 }
 
-/** A folder that somebody put in the place of a file gives way. */
+/**
+ * Moves the files in a folder's folders, each to the place below another folder that its name tells, and yields after
+ * each move. Doing it again after an interruption moves the rest.
+ */
+export function* moveEach(
+  from: string,
+  to: string,
+  placeOf: (name: string) => string,
+): Generator<void, void, undefined> {
+  for (const name of readdirSync(from)) {
+    const folder = opendirSync(join(from, name));
+    try {
+      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+        moveFile(join(from, name, entry.name), join(to, placeOf(entry.name)));
+        yield;
+      }
+    } finally {
+      folder.closeSync();
+    }
+  }
+}
+
+/** A folder that somebody put in the place of a file gives way, and one that was deleted meanwhile is made again. */
 function moveFile(source: string, target: string): void {
   try {
     renameSync(source, target);
   } catch (error) {
-    if (codeOf(error) !== 'EISDIR') throw error;
-    rmSync(target, { recursive: true, force: true });
+    const code = codeOf(error);
+    if (code === 'EISDIR') rmSync(target, { recursive: true, force: true });
+    else if (['ENOENT', 'ENOTDIR'].includes(code ?? '') && existsSync(source)) restoreFolder(dirname(target));
+    else throw error;
     renameSync(source, target);
   }
+}
+
+/** Makes a folder. A file in its place, or in the place of one above it, gives way. */
+function restoreFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+    return;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST') unlinkSync(folder);
+    else if (code === 'ENOENT' || code === 'ENOTDIR') restoreFolder(dirname(folder));
+    else throw error;
+  }
+  mkdirSync(folder);
 }
 
 /** rename(2) puts a folder in the place of a missing or empty one, and of no other. */
@@ -202,10 +237,10 @@ function moveWhole(source: string, target: string): boolean {
 }
 
 /**
- * Deletes a folder as far as it gets in this time.
+ * Deletes a folder, as far as it gets in this time. `rmSync` asks what each file is, and reads all names beforehand.
  * @returns whether nothing is left
  */
-export function deleteWithin(folder: string, budgetMs: number): boolean {
+export function deleteFolder(folder: string, budgetMs = Number.POSITIVE_INFINITY): boolean {
   const until = performance.now() + budgetMs;
   const emptied = (path: string): boolean => {
     const directory = opendirSync(path);

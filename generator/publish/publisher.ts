@@ -13,6 +13,7 @@ import type { Discard } from './commit.js';
 import { Comparison } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { Reuse } from './reuse.js';
+import { keptFile } from './placement.js';
 import type { Placement, Write } from './placement.js';
 import { LedgerWriter } from './ledger.js';
 import type { Content } from './ledger.js';
@@ -129,7 +130,7 @@ export class Publisher {
   putStaged(routeName: string, { bytes, sha256 }: Content): void {
     this.#guarded(routeName, 0, () => {
       const compared = this.#comparison.noteHash(routeName, 0, bytes, Buffer.from(sha256, 'hex'));
-      this.#stage.take(0, compared, { folder: this.scratch });
+      this.#stage.take(0, compared, join(this.scratch, compared.series.file(0)));
     });
   }
 
@@ -165,16 +166,16 @@ export class Publisher {
     return series.firstKey;
   }
 
-  /** Takes a document whose files lie below another folder, its content known by its hash. */
-  putFile(routeName: string, key: number, bytes: number, sha256: Buffer, folder: string): void {
+  /** Takes a document that the last commit has replaced, its content known by its hash. */
+  putBack(routeName: string, key: number, bytes: number, sha256: Buffer): void {
     this.#guarded(routeName, key, () => {
       const compared = this.#comparison.noteHash(routeName, key, bytes, sha256);
       if (compared.verdict === 'unchanged') return;
-      const file = join(folder, compared.series.file(key));
+      const file = keptFile(this.tree.previous, routeName, compared.series.file(key));
       if (!existsSync(file) || Buffer.compare(measure(file).hash, sha256) !== 0) {
         throw Failure.invalid(`"${file}" is missing or damaged, expected what was published`);
       }
-      this.#stage.take(key, compared, { folder });
+      this.#stage.take(key, compared, file);
     });
   }
 

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { codingOf } from './codings.js';
 import type { Coding } from './codings.js';
 import type { Compared } from './comparison.js';
-import { LineWriter, deleteWithin, linesOf } from './files.js';
-import { Placement } from './placement.js';
-import type { Write } from './placement.js';
+import { LineWriter, deleteFolder, linesOf } from './files.js';
+import { Placement, keptIn } from './placement.js';
+import type { Unwritten, Write } from './placement.js';
 import type { PublishedRoute } from './manifest.js';
 import type { Gone } from './series.js';
 import type { Tree } from './tree.js';
@@ -17,8 +17,9 @@ import type { Tree } from './tree.js';
 /** The paths of a stage. */
 export function stagePaths({ stage }: Tree) {
   return {
-    /** New and changed files, at their places. */
+    /** New files, at their places, and changed ones, by series (see `Placement`). */
     tree: join(stage, 'tree'),
+    replacing: join(stage, 'replacing'),
     ledger: join(stage, 'ledger'),
     /** Files on their way to the stage. */
     scratch: join(stage, 'scratch'),
@@ -88,12 +89,13 @@ export class Stage {
     this.#follows = follows;
     this.paths = stagePaths(tree);
     rmSync(tree.stage, { recursive: true, force: true });
-    for (const folder of ['tree', 'ledger', 'changes', 'previous', 'unreported'] as const) {
+    for (const folder of ['tree', 'replacing', 'ledger', 'changes', 'previous', 'unreported'] as const) {
       mkdirSync(this.paths[folder], { recursive: true });
     }
     this.placement = new Placement({
-      staged: this.paths.tree,
-      kept: join(this.paths.previous, 'tree'),
+      added: this.paths.tree,
+      replacing: this.paths.replacing,
+      kept: keptIn(this.paths.previous),
       published: tree.out,
     });
     this.#removed = new LineWriter(this.paths.removed);
@@ -114,13 +116,13 @@ export class Stage {
 
   /**
    * Stages what became of a document.
-   * @param body its content, or a folder that holds it
+   * @param body its content, or a file that has it
    * @param write writes the content; at once, where nothing is said
    */
   take(
     key: number,
     { series, verdict, oldFiles, bytes, hash }: Compared,
-    body: Uint8Array | { readonly folder: string },
+    body: Uint8Array | string,
     write?: Write,
   ): void {
     if (verdict === 'unchanged') return;
@@ -150,41 +152,40 @@ export class Stage {
   /**
    * Stages a document under all its names. Its compressed siblings are there when `settled` says so.
    * @param files its own, then those of its compressed siblings
-   * @param body its content, or a folder that holds it under the same name
+   * @param body its content, or a file that has it
    * @param replaced the published files that it takes the place of, which are kept
    * @param write writes the content; at once, where nothing is said
    */
   place(
     series: string,
     files: readonly string[],
-    body: Uint8Array | { readonly folder: string },
+    body: Uint8Array | string,
     replaced: readonly string[] = [],
     write: Write = (unwritten) => this.placement.write(unwritten),
   ): void {
     const [file = ''] = files;
     const [, ...siblings] = files;
-    if (body instanceof Uint8Array) write({ series, file, body, replaced });
-    else {
-      this.placement.link(series, file, join(body.folder, file));
-      for (const old of replaced) this.placement.keep(series, old);
-    }
+    const rest = siblings.length === 0 ? replaced : replaced.filter((old) => !siblings.includes(old));
+    if (typeof body === 'string') this.placement.link({ series, file, replaced: rest }, body);
+    else write({ series, file, body, replaced: rest });
     for (const name of files) this.listFile(name);
     if (siblings.length === 0) return;
     // A copy, since it is compressed later, and the caller may use the memory again as soon as this returns.
-    const content = body instanceof Uint8Array ? Buffer.from(body) : readFileSync(join(body.folder, file));
+    const content = typeof body === 'string' ? readFileSync(body) : Buffer.from(body);
     for (const name of siblings) {
       const coding = codingOf(name, file);
       if (coding === undefined) throw new TypeError(`"${name}" is no compressed form of "${file}"`);
-      const written = this.#compress(series, name, coding, content);
+      const sibling = { series, file: name, replaced: replaced.filter((old) => old === name) };
+      const written = this.#compress(sibling, coding, content);
       // Whoever waits for it is told; until then nobody listens.
       written.catch(() => undefined);
       this.#compressing.push(written);
     }
   }
 
-  async #compress(series: string, name: string, { encode }: Coding, content: Uint8Array): Promise<void> {
+  async #compress(sibling: Omit<Unwritten, 'body'>, { encode }: Coding, content: Uint8Array): Promise<void> {
     const body = await encode(content);
-    if (!this.#isDiscarded) this.placement.write({ series, file: name, body, replaced: [] });
+    if (!this.#isDiscarded) this.placement.write({ ...sibling, body });
   }
 
   /**
@@ -243,7 +244,7 @@ export class Stage {
   discard(hurry = false): void {
     this.#isDiscarded = true;
     for (const lines of this.#lines()) lines.close();
-    if (hurry) deleteWithin(this.#tree.stage, HURRY_MS);
+    if (hurry) deleteFolder(this.#tree.stage, HURRY_MS);
     else rmSync(this.#tree.stage, { recursive: true, force: true });
   }
 

@@ -1,5 +1,5 @@
 /** What must not go wrong by an operator's slip, or because two misfortunes meet. */
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rollback } from '../../generator/rollback.js';
@@ -12,9 +12,11 @@ import {
   damageOf,
   differing,
   failureOf,
+  flat,
   fresh,
   inProcess,
   interruptCommit,
+  leftovers,
   manifestOf,
   pair,
   stateOf,
@@ -49,6 +51,45 @@ describe('an interrupted commit', () => {
     await failureOf(buildWith({ register: registers[1], out }));
     expect(differing(contentOf(out), trees[1])).toEqual([]);
     expect(await damageOf(out)).toEqual([]);
+  });
+});
+
+describe('a document that changes', () => {
+  const HISTORY = 'group/6/history.json';
+
+  describe.each(['before the build', 'within its commit'])('%s', (when) => {
+    it.each([
+      ['its folder is gone', 'group/6', undefined],
+      ['a file is in the place of its folder', 'group/6', 'file'],
+      ['the folder of all like it is gone', 'group', undefined],
+      ['a file is in the place of the folder of all like it', 'group', 'file'],
+      ['a folder is in its place', HISTORY, 'folder'],
+    ])('is published where it belongs, though %s', async (_, spoiled, left) => {
+      const { registers, trees } = await pair(path);
+      const out = path('dist');
+      await published({ register: registers[0], out });
+      if (when === 'within its commit') await interruptCommit({ register: registers[1], out }, 1);
+      rmSync(join(out, spoiled), { recursive: true });
+      if (left === 'file') writeFileSync(join(out, spoiled), 'in the way');
+      if (left === 'folder') mkdirSync(join(out, spoiled, 'in the way'), { recursive: true });
+      await buildWith({ register: registers[1], out });
+      const found = contentOf(out);
+      for (const file of [HISTORY, 'api/v1/group/6.json']) expect(found[file]).toBe(trees[1][file]);
+      expect(leftovers(out)).toEqual([]);
+    });
+  });
+
+  it('makes no folders but one for each route on its way', async () => {
+    const { registers } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    await interruptCommit({ register: registers[1], out }, 1);
+    const stage = join(out, '.snapshot/stage');
+    for (const folder of ['replacing', 'previous/files']) {
+      const found = readdirSync(join(stage, folder), { recursive: true, encoding: 'utf8' });
+      expect(found).toContain(flat('group-history', HISTORY));
+      expect(found.filter((name) => name.split('/').length > 2)).toEqual([]);
+    }
   });
 });
 

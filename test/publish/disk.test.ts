@@ -19,7 +19,7 @@ import { OPERATOR, WORKER, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { SWEEP, callsOf, fullFrom, kindOf, likeOf, ofEveryKind, withFault } from './faults.js';
-import type { Call } from './faults.js';
+import type { Call, Fault } from './faults.js';
 import { did, empty, fillUpTo, flush, mayMount, mountAt, mountExt4, unmountAfterwards } from './mount.js';
 import {
   ROWS,
@@ -109,6 +109,26 @@ describe('a disk that is full from any call on', () => {
       expect(problems).toEqual([]);
     },
   );
+
+  it('of the commit does not matter, even in a tree whose folders somebody has deleted', async () => {
+    const out = path('dist');
+    const [a, b] = both.registers;
+    await published({ register: a, out });
+    rmSync(join(out, 'group'), { recursive: true });
+    let isSealed = false;
+    const full = fullFrom(0);
+    const fault: Fault = (call) => {
+      isSealed ||= call.name === 'renameSync' && call.path.endsWith('COMMIT.partial');
+      return isSealed ? full(call) : undefined;
+    };
+    await withFault(fault, () => buildWith({ register: b, out }));
+    expect(isSealed).toBe(true);
+    const history = 'group/6/history.json';
+    expect(contentOf(out)[history]).toBe(both.trees[1][history]);
+    await buildWith({ register: a, out });
+    expect(contentOf(out)[history]).toBe(both.trees[0][history]);
+    expect(leftovers(out)).toEqual([]);
+  });
 
   it('for one of the threads leaves the tree as it was, and says so', SWEEP, async () => {
     const out = path('dist');

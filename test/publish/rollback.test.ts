@@ -17,6 +17,7 @@ import {
   digestOf,
   expectAtRest,
   failureOf,
+  flat,
   indexOf,
   inProcess,
   interruptCommit,
@@ -217,7 +218,7 @@ describe('a rollback', () => {
   });
 
   it.each([
-    ['file', 'tree/api/v1/item/5.json'],
+    ['file', `files/${flat('item', 'api/v1/item/5.json')}`],
     ['ledger', 'ledger/item'],
   ])('from a kept %s that was damaged is refused, and the tree stays', async (_, name) => {
     const out = await two();
@@ -234,15 +235,15 @@ describe('a rollback', () => {
 
   it('makes the compressed siblings anew, whatever became of the kept ones', async () => {
     const out = await two();
-    rmSync(join(out, '.snapshot/previous/tree/api/v1/item/5.json.gz'));
-    writeFileSync(join(out, '.snapshot/previous/tree/api/v1/item/5.json.br'), 'noise');
+    rmSync(join(out, '.snapshot/previous/files', flat('item', 'api/v1/item/5.json.gz')));
+    writeFileSync(join(out, '.snapshot/previous/files', flat('item', 'api/v1/item/5.json.br')), 'noise');
     await back(out);
     expect(await damageOf(out)).toEqual([]);
   });
 
   it('from a kept file that is missing is refused, and the tree stays', async () => {
     const out = await two();
-    rmSync(join(out, '.snapshot/previous/tree/api/v1/item/5.json'));
+    rmSync(join(out, '.snapshot/previous/files', flat('item', 'api/v1/item/5.json')));
     const before = stateOf(out);
     const { exitCode } = await failureOf(back(out));
     expect([1, 3]).toContain(exitCode);

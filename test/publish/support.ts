@@ -90,6 +90,7 @@ export const ROWS: Rows = {
 export const STEP = `
   UPDATE users SET username = 'renamed' WHERE id = 7007;
   UPDATE groups SET description = 'changed' WHERE id = 3;
+  INSERT INTO group_member_readings VALUES (6, '2026-11-19T08:00:00Z', 59);
   UPDATE groups SET description = '${LONG}' WHERE id = 6;
   UPDATE items SET price = 99 WHERE id = 5;
   UPDATE items SET description = NULL WHERE id = 8;
@@ -116,9 +117,12 @@ export function slowToExport(file: string): string {
   );
 }
 
-/** Whether a build into this tree has rendered all records of such a register and waits for the thread. */
+/** Where a file waits in the bookkeeping that takes the place of a published one, or is kept that gave way. */
+export const flat = (route: string, file: string): string => `${route}/${encodeURIComponent(file)}`;
+
+/** Whether a build into a tree with another item 1 has rendered all records of such a register and waits for the thread. */
 export const waitsForExports = (out: string): boolean =>
-  existsSync(join(out, '.snapshot/stage/tree/api/v1/item/1.json')) &&
+  existsSync(join(out, '.snapshot/stage/replacing', flat('item', 'api/v1/item/1.json'))) &&
   existsSync(join(out, '.snapshot/stage/scratch/downloads/group_member_readings.csv'));
 
 /** Two registers that lead to each other by `STEP`, and the tree of each as a first build gives it. */
