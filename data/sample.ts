@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../generator/sqlite/index.js';
 import { Dice } from './sample/dice.js';
 import { writeGame } from './sample/games.js';
 import { writeGroup } from './sample/groups.js';
@@ -87,7 +87,7 @@ async function fill(
   register: Register,
   onProgress: (done: number) => Promise<void>,
 ): Promise<number> {
-  const db = new Database(file);
+  const db = openDatabase(file);
   try {
     // A half-written sample is thrown away, so there is nothing to protect
     db.pragma('journal_mode = OFF');

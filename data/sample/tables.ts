@@ -1,4 +1,4 @@
-import type Database from 'better-sqlite3';
+import type { Database, Statement } from '../../generator/sqlite/index.js';
 
 /** The row of each table, by the column names of data/schema.sql. Times as text, booleans as 0 or 1. */
 export interface Rows {
@@ -117,11 +117,11 @@ export interface OwnerEntry extends Owner, Entry {}
 
 /** Writes rows of all tables and counts them. */
 export class Tables {
-  readonly #db: Database.Database;
-  readonly #inserts = new Map<keyof Rows, Database.Statement<[object]>>();
+  readonly #db: Database;
+  readonly #inserts = new Map<keyof Rows, Statement<[object]>>();
   #rows = 0;
 
-  constructor(db: Database.Database) {
+  constructor(db: Database) {
     this.#db = db;
   }
 
@@ -141,7 +141,7 @@ export class Tables {
   }
 
   /** The schema says the columns; a row that lacks one of them is refused by better-sqlite3. */
-  #insertInto(table: keyof Rows): Database.Statement<[object]> {
+  #insertInto(table: keyof Rows): Statement<[object]> {
     const columns = this.#db
       .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
       .pluck()

@@ -5,17 +5,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pid } from 'node:process';
-import Database from 'better-sqlite3';
 import { Failure, codeOf, messageOf } from '../errors.js';
+import { openDatabase, type Database } from '../sqlite/index.js';
 import { makeFolder } from './files.js';
 
 /** The cause of a failure to make the lock, as opposed to finding it taken. */
 const UNLOCKABLE = 'unlockable';
 
 export class Lock {
-  readonly #database: Database.Database;
+  readonly #database: Database;
 
-  private constructor(database: Database.Database) {
+  private constructor(database: Database) {
     this.#database = database;
   }
 
@@ -24,10 +24,10 @@ export class Lock {
    * @throws Failure environment: another process is at work on the tree
    */
   static take(file: string): Lock {
-    let database: Database.Database | undefined;
+    let database: Database | undefined;
     try {
       makeFolder(dirname(file));
-      database = new Database(file, { timeout: 0 });
+      database = openDatabase(file, { timeout: 0 });
       // Nothing is ever written to it, so it needs no journal beside it.
       database.exec('PRAGMA journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');

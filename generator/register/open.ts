@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
-import Database from 'better-sqlite3';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import type { Kind } from '../resources/field.js';
+import { isSqliteError, openDatabase, type Database, type Statement } from '../sqlite/index.js';
 import { HIDDEN, TEMPORARY, literal, name } from './sql.js';
 import type { IdRange, SCOPES } from './sql.js';
 
@@ -20,11 +20,11 @@ const SQLITE_MAGIC = 'SQLite format 3\0';
  */
 export class Register {
   readonly file: string;
-  readonly #database: Database.Database;
+  readonly #database: Database;
   /** Asks for the version of the contract. */
-  readonly #version: Database.Statement<[]>;
+  readonly #version: Statement<[]>;
 
-  private constructor(file: string, database: Database.Database, version: Database.Statement<[]>) {
+  private constructor(file: string, database: Database, version: Statement<[]>) {
     this.file = file;
     this.#database = database;
     this.#version = version;
@@ -47,7 +47,7 @@ export class Register {
    */
   static join(file: string): Register {
     return translated(file, () => {
-      const database = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+      const database = openDatabase(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
       try {
         // Sorting a view may need more room than memory should give.
         database.exec('PRAGMA temp_store = FILE');
@@ -58,13 +58,13 @@ export class Register {
           bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
         );
         database.exec(TEMPORARY);
-        const version = keep(database.prepare<[]>('PRAGMA user_version').pluck());
+        const version = database.prepare<[]>('PRAGMA user_version').pluck();
         begin(database, version, file);
-        const encoding = keep(database.prepare<[]>('PRAGMA encoding').pluck()).get();
+        const encoding = database.prepare<[]>('PRAGMA encoding').pluck().get();
         if (encoding !== 'UTF-8') {
           throw Failure.invalid(`register "${file}" is encoded as ${String(encoding)}, expected UTF-8`);
         }
-        return new Register(file, keep(database), version);
+        return new Register(file, database, version);
       } catch (error) {
         database.close();
         throw error;
@@ -75,7 +75,7 @@ export class Register {
   /** Rows one by one, as arrays in column order. `Row` must be what the SQL selects. */
   *rows<Row extends readonly unknown[]>(sql: string): Generator<Row, void, undefined> {
     const iterator = translated(this.file, () =>
-      keep(keep(this.#database.prepare<[], Row>(sql).raw(true)).iterate()[Symbol.iterator]()),
+      this.#database.prepare<[], Row>(sql).raw(true).iterate()[Symbol.iterator](),
     );
     try {
       for (;;) {
@@ -91,7 +91,7 @@ export class Register {
   /** The first row of a query for integers, exact beyond 2^53. */
   integers(sql: string): readonly (bigint | string | null)[] {
     const row = translated(this.file, () =>
-      keep(this.#database.prepare<[], (bigint | string | null)[]>(sql).raw(true).safeIntegers(true)).get(),
+      this.#database.prepare<[], (bigint | string | null)[]>(sql).raw(true).safeIntegers(true).get(),
     );
     return row ?? [];
   }
@@ -104,7 +104,7 @@ export class Register {
   asked<Asked extends number[] = number[], Row extends readonly unknown[] = readonly unknown[]>(
     sql: string,
   ): (...asked: Asked) => Row | undefined {
-    const statement = translated(this.file, () => keep(this.#database.prepare<Asked, Row>(sql).raw(true)));
+    const statement = translated(this.file, () => this.#database.prepare<Asked, Row>(sql).raw(true));
     return (...asked) => translated(this.file, () => statement.get(...asked));
   }
 
@@ -112,7 +112,7 @@ export class Register {
   scope(scope: (typeof SCOPES)[number], ranges: Iterable<IdRange>): void {
     translated(this.file, () => {
       this.#database.exec(`DELETE FROM temp._ranges WHERE scope = ${literal(scope)}`);
-      const insert = keep(this.#database.prepare('INSERT OR IGNORE INTO temp._ranges VALUES (?, ?, ?, ?)'));
+      const insert = this.#database.prepare('INSERT OR IGNORE INTO temp._ranges VALUES (?, ?, ?, ?)');
       for (const { kind, low, high } of ranges) insert.run(scope, kind, low, high);
     });
   }
@@ -138,7 +138,8 @@ export class Register {
         HIDDEN.map((table) => [
           table,
           // An id that breaks the contract may be any value, and an integer of 64 bits.
-          keep(this.#database.prepare<[], unknown[]>(`SELECT * FROM temp.${name(table)}`))
+          this.#database
+            .prepare<[], unknown[]>(`SELECT * FROM temp.${name(table)}`)
             .raw(true)
             .safeIntegers(true)
             .all(),
@@ -151,9 +152,7 @@ export class Register {
   hide(hidden: Hidden): void {
     translated(this.file, () => {
       for (const [table, rows] of Object.entries(hidden)) {
-        const insert = keep(
-          this.#database.prepare(`INSERT OR IGNORE INTO temp.${name(table)} VALUES (?, ?)`),
-        );
+        const insert = this.#database.prepare(`INSERT OR IGNORE INTO temp.${name(table)} VALUES (?, ?)`);
         for (const row of rows) insert.run(...row);
       }
     });
@@ -173,7 +172,7 @@ export class Register {
 export type Hidden = Readonly<Record<string, readonly (readonly unknown[])[]>>;
 
 /** Begins a read transaction: the first read, of the contract's version, fixes the state that it sees. */
-function begin(database: Database.Database, version: Database.Statement<[]>, file: string): void {
+function begin(database: Database, version: Statement<[]>, file: string): void {
   database.exec('BEGIN');
   const found = version.get();
   if (found !== CONTRACT_VERSION) {
@@ -181,17 +180,6 @@ function begin(database: Database.Database, version: Database.Statement<[]>, fil
       `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION}`,
     );
   }
-}
-
-/**
- * Connections, statements and iterators live as long as the process, some hundred of them: on Node 24, better-sqlite3
- * 12 aborts it when one is collected ("Assertion failed: (env) != nullptr" in RemoveEnvironmentCleanupHook).
- */
-const KEPT: unknown[] = [];
-
-export function keep<T>(statement: T): T {
-  KEPT.push(statement);
-  return statement;
 }
 
 /** Tells apart what SQLite would call "unable to open" or, of an empty name, accept. */
@@ -222,7 +210,7 @@ export function translated<T>(file: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    if (!(error instanceof Database.SqliteError)) throw error;
+    if (!isSqliteError(error)) throw error;
     const { code, message } = error;
     if (code === 'SQLITE_NOTADB') {
       throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);

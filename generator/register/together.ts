@@ -1,8 +1,8 @@
 /** Several connections at one state of the register, though a writer may commit at any time. */
 import { statSync } from 'node:fs';
-import Database from 'better-sqlite3';
 import { Failure } from '../errors.js';
-import { keep, translated } from './open.js';
+import { openDatabase } from '../sqlite/index.js';
+import { translated } from './open.js';
 
 /** Something that reads the register in one transaction, here or in another thread. */
 export interface Renewable {
@@ -32,8 +32,8 @@ export async function beginTogether(
   identity: string,
   connections: readonly Renewable[],
 ): Promise<void> {
-  const watcher = translated(file, () => keep(new Database(file, { readonly: true, fileMustExist: true })));
-  const asked = translated(file, () => keep(watcher.prepare<[]>('PRAGMA data_version').pluck()));
+  const watcher = translated(file, () => openDatabase(file, { readonly: true, fileMustExist: true }));
+  const asked = translated(file, () => watcher.prepare<[]>('PRAGMA data_version').pluck());
   const version = (): unknown => translated(file, () => asked.get());
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {

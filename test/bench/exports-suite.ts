@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { EXPORTS, costliestFirst } from '../../generator/exports/tables.js';
 import type { Context, Prepared, Sample, Suite } from './frame/suite.js';
 import { compiled } from './servers/process.js';
@@ -82,7 +82,7 @@ async function prepare({ folder, register, say }: Context): Promise<Prepared> {
 
 /** How many rows each table has. */
 function rowsOf(file: string): ReadonlyMap<string, number> {
-  const database = new Database(file, { readonly: true });
+  const database = openDatabase(file, { readonly: true });
   try {
     return new Map(
       EXPORTS.map(({ name }) => [

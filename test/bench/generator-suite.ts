@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { z } from 'zod';
 import { TABLES } from '../../generator/resources/index.js';
 import type { Context, Figure, Prepared, Sample, Suite } from './frame/suite.js';
@@ -176,7 +176,7 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
 /** The same register after every hundredth record was measured once more, an hour after all others. */
 function changedCopy(register: string, file: string): string {
   copyFileSync(register, file);
-  const database = new Database(file);
+  const database = openDatabase(file);
   try {
     const tables = ['groups', 'users', 'games', 'items'];
     const newest = tables.map((table) => `SELECT max(measured_at) AS at FROM "${table}"`).join(' UNION ALL ');

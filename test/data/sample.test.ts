@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase, type Database } from '../../generator/sqlite/index.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type SampleSummary, writeSample } from '../../data/sample.js';
 import { FAULTS } from './sample/faults.js';
@@ -14,8 +14,8 @@ afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 const inFolder = (name: string) => path.join(folder, name);
 
-function open(file: string): Database.Database {
-  return new Database(file, { readonly: true }).exec(VIEWS);
+function open(file: string): Database {
+  return openDatabase(file, { readonly: true }).exec(VIEWS);
 }
 
 interface Column {
@@ -25,7 +25,7 @@ interface Column {
   readonly required: number;
 }
 
-function columnsOf(db: Database.Database): readonly Column[] {
+function columnsOf(db: Database): readonly Column[] {
   return db
     .prepare<[], Column>(
       `SELECT m.name AS tableName, c.name AS "column", c.type, c."notnull" OR c.pk AS required
@@ -40,7 +40,7 @@ function sha256(file: string): string {
 
 describe.each([1, 20_261_120])('a sample of 5,000 records from seed %i', (seed) => {
   const file = inFolder(`five-thousand-${seed}.sqlite`);
-  let db: Database.Database;
+  let db: Database;
   let summary: SampleSummary;
 
   beforeAll(async () => {

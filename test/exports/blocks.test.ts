@@ -1,7 +1,7 @@
 /** How the rows of an export are read: from tables page by page, from views in one pass. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { blocks } from '../../generator/exports/blocks.js';
@@ -56,7 +56,7 @@ describe('the files of all exports', () => {
   it('are the same to the byte from tables, page by page, and from views of them, in one pass', async () => {
     const file = path('sample.sqlite');
     await writeSample({ file, records: 12_000, seed: 3 });
-    const database = new Database(file);
+    const database = openDatabase(file);
     // Many entries of one record, around the end of a page.
     database.exec(`
       INSERT INTO withheld SELECT 'group', id, '2026-11-20T08:00:00Z' FROM groups WHERE id % 50 = 0;

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -282,7 +282,7 @@ describe('a column that is compared by RTRIM', () => {
   it('tells spaces from an empty text, in every format', async () => {
     const folder = path('rtrim');
     const collated = path('rtrim.sqlite');
-    const database = new Database(collated);
+    const database = openDatabase(collated);
     database.exec(SCHEMA.replaceAll(/\b(description +TEXT)/g, '$1 COLLATE RTRIM'));
     database.close();
     changeRegister(

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { describe, expect, it } from 'vitest';
 import { build } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
@@ -177,7 +177,7 @@ const price = (register: Register): unknown => [...register.rows('SELECT price F
 describe('two connections', () => {
   it('see one state of the register, though a writer commits all the time', async () => {
     const file = writeRegister(path('busy.sqlite'), { items: [{ id: 1, price: 0 }] });
-    const writer = new Database(file);
+    const writer = openDatabase(file);
     writer.pragma('journal_mode = WAL');
     const one = Register.open(file);
     const two = Register.join(file);
@@ -262,7 +262,7 @@ describe('two connections', () => {
 
   it('that never find a pause are told so', async () => {
     const file = writeRegister(path('never.sqlite'), { items: [{ id: 1, price: 0 }] });
-    const writer = new Database(file);
+    const writer = openDatabase(file);
     writer.pragma('journal_mode = WAL');
     writer.pragma('synchronous = OFF');
     try {
@@ -277,7 +277,7 @@ describe('two connections', () => {
 describe('the tables and the records', () => {
   it('are of one state while a writer is at work', async () => {
     const { register, out } = await site();
-    const writer = new Database(register);
+    const writer = openDatabase(register);
     writer.pragma('journal_mode = WAL');
     let price = 1;
     const write = setInterval(() => writer.exec(`UPDATE items SET price = ${(price += 1)}`), 1);

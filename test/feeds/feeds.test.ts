@@ -1,7 +1,7 @@
 /** The feeds as clients meet them: built by the command line, served by the proxy. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FEEDS, feedLinks } from '../../generator/feed-routes.js';
@@ -396,7 +396,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
   });
 
   it('are walked back to every change exactly once, as SQL counts them', () => {
-    const database = new Database(register, { readonly: true });
+    const database = openDatabase(register, { readonly: true });
     const expected = database
       .prepare(
         `SELECT 'tag:golden.example,2026:user/' || u.user_id || '/username/' || u.position || ' ' || p.username || ' ' || u.username

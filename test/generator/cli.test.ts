@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
@@ -132,19 +132,19 @@ describe('a build that can’t be done', () => {
 
     it('that is an SQLite file of nothing', async () => {
       const file = path('register.sqlite');
-      new Database(file).exec('VACUUM').close();
+      openDatabase(file).exec('VACUUM').close();
       expect(await refused(1, '--register', file)).toContain('has user_version 0, expected 1');
     });
 
     it('that is encoded as UTF-16', async () => {
       const file = path('register.sqlite');
-      new Database(file).exec(`PRAGMA encoding = 'UTF-16le'; ${SCHEMA} ${SEVEN}`).close();
+      openDatabase(file).exec(`PRAGMA encoding = 'UTF-16le'; ${SCHEMA} ${SEVEN}`).close();
       expect(await refused(1, '--register', file)).toContain('is encoded as UTF-16le, expected UTF-8');
     });
 
     it('that a writer has locked, after 5 seconds of waiting', async () => {
       const file = good();
-      const writer = new Database(file);
+      const writer = openDatabase(file);
       writer.exec('BEGIN EXCLUSIVE');
       try {
         expect(await refused(3, '--register', file)).toBe(

@@ -1,5 +1,5 @@
 /** The declarations and data/schema.sql say the same, both ways. */
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { describe, expect, it } from 'vitest';
 import { columnsOf } from '../../generator/resources/field.js';
 import type { Column, ColumnType, Field } from '../../generator/resources/field.js';
@@ -16,7 +16,7 @@ interface SchemaColumn {
   readonly pk: number;
 }
 
-const database = new Database(':memory:');
+const database = openDatabase(':memory:');
 database.exec(SCHEMA);
 const schema = database
   .prepare<[], SchemaColumn>(

@@ -1,5 +1,5 @@
 /** A register of another shape, adapted with views. */
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { describe, expect, it } from 'vitest';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
@@ -59,7 +59,7 @@ const ELSEWHERE = ['id', 'state', 'user_id', 'group_id', 'kind'];
 
 /** Renames every table and puts a view in its place: other column order, more columns, rows in any order. */
 function adapt(file: string): string {
-  const database = new Database(file);
+  const database = openDatabase(file);
   const tables = database
     .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
     .pluck()
@@ -105,7 +105,7 @@ describe('a register of views', () => {
 
   it('may name its columns in capitals', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
-    const database = new Database(register);
+    const database = openDatabase(register);
     database.exec(`ALTER TABLE users RENAME COLUMN username TO "USERNAME"; ALTER TABLE users RENAME TO people;
       CREATE VIEW "Users" AS SELECT * FROM people;`);
     database.close();
@@ -116,7 +116,7 @@ describe('a register of views', () => {
 
   it('may derive what it has not', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
-    const database = new Database(register);
+    const database = openDatabase(register);
     database.exec(`
       DROP TABLE withheld; CREATE VIEW withheld AS SELECT NULL AS kind, NULL AS id, NULL AS since WHERE 0;
       CREATE TABLE visits (game, day, n); INSERT INTO visits VALUES (5, 1, 40), (5, 2, 2);

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR, WORKER, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
@@ -473,7 +473,7 @@ describe('a register that breaks while it is rendered', () => {
   it('and is locked by a writer from then on is rendered as it was when the build began', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const wanted = await fresh(register, path('fresh'));
-    const writer = new Database(register, { timeout: 0 });
+    const writer = openDatabase(register, { timeout: 0 });
     const { progress } = progressThat('rendering', (step) => {
       if (step === 10) writer.exec('BEGIN IMMEDIATE; DELETE FROM items');
     });

@@ -134,8 +134,8 @@ export interface Pair {
 export async function pair(path: (name: string) => string, step = STEP): Promise<Pair> {
   const a = writeRegister(path('a.sqlite'), ROWS);
   const b = writeRegister(path('b.sqlite'), ROWS);
-  const { default: Database } = await import('better-sqlite3');
-  const database = new Database(b);
+  const { openDatabase } = await import('../../generator/sqlite/index.js');
+  const database = openDatabase(b);
   database.pragma('synchronous = OFF');
   database.exec(step);
   database.close();

@@ -1,7 +1,7 @@
 /** Small registers, made from SQL or from row objects. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase, type Database } from '../../generator/sqlite/index.js';
 import { PROJECT } from './folder.js';
 
 type Value = string | number | bigint | null | Uint8Array;
@@ -37,7 +37,7 @@ const MEASURED: Row = {
 
 /** Writes a register, from SQL text (statements after the schema) or from rows. */
 export function writeRegister(file: string, content: string | Rows, shape: Shape = 'strict'): string {
-  const database = new Database(file);
+  const database = openDatabase(file);
   try {
     // Nobody reads a test's register after a power cut.
     database.pragma('synchronous = OFF');
@@ -54,7 +54,7 @@ export function writeRegister(file: string, content: string | Rows, shape: Shape
 
 /** Changes a register that is there. */
 export function changeRegister(file: string, sql: string): void {
-  const database = new Database(file, { fileMustExist: true });
+  const database = openDatabase(file, { fileMustExist: true });
   try {
     database.exec(sql);
   } finally {
@@ -65,7 +65,7 @@ export function changeRegister(file: string, sql: string): void {
 /** A number of JavaScript would arrive as a real, which a column without type keeps. */
 const exact = (value: Value): Value => (Number.isSafeInteger(value) ? BigInt(Number(value)) : value);
 
-function insert(database: Database.Database, content: Rows): void {
+function insert(database: Database, content: Rows): void {
   for (const [table, rows] of Object.entries(content)) {
     for (const row of rows) {
       const full = RECORD_TABLES.has(table) ? { ...MEASURED, ...row } : row;

@@ -4,8 +4,8 @@ import { PROJECT } from './folder.js';
 
 /** Each transaction says the same number in six tables; the process ends when its input does. */
 const SOURCE = `
-  import Database from 'better-sqlite3';
-  const database = new Database(process.argv[1], { timeout: 10000 });
+  import { openDatabase } from './build/generator/sqlite/index.js';
+  const database = openDatabase(process.argv[1], { timeout: 10000 });
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = OFF');
   const time = (n) => new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString().replace('.000Z', 'Z');

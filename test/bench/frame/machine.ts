@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../../generator/sqlite/index.js';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ function fileSystemOf(folder: string): string {
 }
 
 function sqliteVersion(): string {
-  const database = new Database(':memory:');
+  const database = openDatabase(':memory:');
   const version = database.prepare('SELECT sqlite_version()').pluck().get();
   database.close();
   return String(version);

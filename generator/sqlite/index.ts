@@ -1,0 +1,50 @@
+/**
+ * The SQLite driver. This is the only module that imports better-sqlite3, because no single version of it runs on
+ * every Node that this project supports:
+ *
+ * - 13 is built on Node-API, ships its binaries and needs Node 22. On Node 20 it dies of a segmentation fault.
+ * - 12 runs on Node 20. From Node 24.19 on it aborts the process as soon as a statement is garbage-collected
+ *   ("Assertion failed: (env) != nullptr" in node::RemoveEnvironmentCleanupHook).
+ *
+ * npm installs 12 on Node 20 alone: it is an optional dependency behind the package in `node20/`, whose `engines`
+ * exclude every other Node. When Node 20 is no longer supported, `node20/` goes, and so does this choice.
+ */
+import { versions } from 'node:process';
+import type BetterSqlite3 from 'better-sqlite3';
+import { Failure } from '../errors.js';
+
+export type Database = BetterSqlite3.Database;
+export type Statement<Parameters extends unknown[], Row = unknown> = BetterSqlite3.Statement<Parameters, Row>;
+
+/** The first Node that better-sqlite3 13 runs on. */
+const FIRST_NODE_OF_13 = 22;
+
+const isNode20 = Number.parseInt(versions.node, 10) < FIRST_NODE_OF_13;
+
+/** Undefined where npm could not install the driver for Node 20. */
+const driver = await (isNode20 ? import('better-sqlite3-node20') : import('better-sqlite3')).then(
+  (module) => module.default,
+  (error: unknown) => {
+    if (isNode20) return undefined;
+    throw error;
+  },
+);
+
+/**
+ * Opens a database.
+ * @throws Failure environment: this Node has no driver; SQLite's errors, see {@link isSqliteError}
+ */
+export function openDatabase(file: string, options?: BetterSqlite3.Options): Database {
+  if (driver === undefined) {
+    throw Failure.environment(
+      `the SQLite driver for Node ${versions.node} is not installed: run "npm ci" again where github.com can be ` +
+        'reached or make, a C++ compiler and Python 3 are installed, or use Node 22 or newer, which need neither',
+    );
+  }
+  return new driver(file, options);
+}
+
+/** Whether SQLite said so; `code` is its extended result code, such as SQLITE_BUSY_RECOVERY. */
+export function isSqliteError(error: unknown): error is Error & { readonly code: string } {
+  return driver !== undefined && error instanceof driver.SqliteError;
+}
