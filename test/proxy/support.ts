@@ -6,10 +6,12 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 
-import { createApp } from '../../proxy/app.js';
-import { resolveConfig } from '../../proxy/config.js';
-import { SnapshotFollower } from '../../proxy/follower.js';
-import { createHttpServer } from '../../proxy/server.js';
+import { createApp, type AppOptions } from '../../proxy/http/app.js';
+import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
+import { createMetrics } from '../../proxy/ops/metrics.js';
+import type { Disk } from '../../proxy/tree/disk.js';
+import { readNow } from '../../proxy/tree/files.js';
+import { SnapshotWatcher, type QuotaOverrides } from '../../proxy/tree/watcher.js';
 
 /** Hand-made trees, and the proxy on a port of its own with a clock that only moves when told to. */
 
@@ -17,72 +19,118 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const ID = [{ name: 'id', in: 'path', type: 'id', description: 'Id of the group' }];
 const LIMIT = [{ name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 200, default: 100 }];
 
+const route = (name: string, path: string, file: string, more: object = {}): object => ({
+  name,
+  path,
+  file,
+  class: 'summary',
+  bucket: 'api',
+  type: JSON_TYPE,
+  ...more,
+});
+
 /** One route of each class and of each shape. */
 export const ROUTES = [
-  { name: 'index', path: '/api/v1', file: 'api/v1.json', class: 'summary', type: JSON_TYPE },
-  {
-    name: 'group',
-    path: '/api/v1/group/{id}',
-    file: 'api/v1/group/{id}.json',
+  route('index', '/api/v1', 'api/v1.json'),
+  route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', {
     class: 'record',
-    type: JSON_TYPE,
     parameters: ID,
-  },
-  {
-    name: 'largest',
-    path: '/api/v1/largest',
-    file: 'api/v1/largest/{limit}.json',
-    class: 'summary',
-    type: JSON_TYPE,
-    parameters: LIMIT,
-  },
-  {
-    name: 'history',
-    path: '/group/{id}/history.json',
-    file: 'group/{id}/history.json',
+    absent: 'no group {id} in this register',
+  }),
+  route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', { parameters: LIMIT }),
+  route('history', '/group/{id}/history.json', 'group/{id}/history.json', {
     class: 'record',
-    type: JSON_TYPE,
     parameters: ID,
-  },
-  {
-    name: 'csv',
-    path: '/downloads/groups.csv',
-    file: 'downloads/groups.csv',
+    absent: 'no group {id} in this register',
+  }),
+  route('csv', '/downloads/groups.csv', 'downloads/groups.csv', {
     class: 'download',
+    bucket: 'download',
     type: 'text/csv; charset=utf-8; header=present',
-  },
-  {
-    name: 'feed',
-    path: '/feeds/all.atom',
-    file: 'feeds/all.atom',
-    class: 'feed',
-    type: 'application/atom+xml',
-  },
-  { name: 'front', path: '/', file: 'index.html', class: 'page', type: 'text/html; charset=utf-8' },
-  {
-    name: 'security',
-    path: '/.well-known/security.txt',
-    file: '.well-known/security.txt',
+  }),
+  route('sums', '/downloads/SHA256SUMS', 'downloads/SHA256SUMS', { class: 'download', type: 'text/plain' }),
+  route('feed', '/feeds/all.atom', 'feeds/all.atom', { class: 'feed', type: 'application/atom+xml' }),
+  route('front', '/', 'index.html', { class: 'page', bucket: 'page', type: 'text/html; charset=utf-8' }),
+  route('style', '/assets/style-1a2b3c4d5e.css', 'assets/style-1a2b3c4d5e.css', {
+    class: 'asset',
+    bucket: 'page',
+    type: 'text/css',
+  }),
+  route('security', '/.well-known/security.txt', '.well-known/security.txt', {
     class: 'page',
+    bucket: 'page',
     type: 'text/plain',
-  },
-  {
-    name: 'change-list',
-    path: '/changes/{sequence}.json',
-    file: 'changes/{sequence}.json',
-    class: 'summary',
-    type: JSON_TYPE,
+  }),
+  route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json', {
     parameters: [{ name: 'sequence', in: 'path', type: 'id' }],
-  },
-  {
-    name: 'changes',
-    path: '/changes/index.json',
-    file: 'changes/index.json',
-    class: 'summary',
-    type: JSON_TYPE,
-  },
-  { name: 'snapshot', path: '/snapshot.json', file: 'snapshot.json', class: 'summary', type: JSON_TYPE },
+  }),
+  route('changes', '/changes/index.json', 'changes/index.json'),
+  route('snapshot', '/snapshot.json', 'snapshot.json'),
 ];
+
+export const LINK =
+  '</api/v1/openapi.json>; rel="service-desc"; type="application/json", </developers>; rel="service-doc"; type="text/html", ' +
+  '<https://licence.example/by/4.0/>; rel="license"';
+export const EXPOSED =
+  'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link';
+
+const lifetime = (cacheControl: string, cdn = cacheControl): Record<string, string> => ({
+  'Cache-Control': cacheControl,
+  'CDN-Cache-Control': cdn,
+  'Accept-Ranges': 'bytes',
+});
+const RECORD = 'max-age=300, stale-while-revalidate=600, stale-if-error=86400';
+const SUMMARY = 'max-age=60, stale-while-revalidate=120, stale-if-error=3600';
+
+export const HEADERS = {
+  all: {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': EXPOSED,
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'X-Content-Type-Options': 'nosniff',
+  },
+  options: {
+    Allow: 'GET, HEAD, OPTIONS',
+    'Access-Control-Allow-Methods': 'GET, OPTIONS',
+    'Access-Control-Allow-Headers': '*',
+    'Access-Control-Max-Age': '86400',
+    'Cache-Control': 'no-store',
+  },
+  not_found: { 'Cache-Control': 'public, max-age=60', 'CDN-Cache-Control': 'max-age=60', Link: LINK },
+  error: { 'Cache-Control': 'no-store', Link: LINK },
+  content: {
+    record: { ...lifetime(`public, ${RECORD}`, RECORD), Link: LINK },
+    summary: { ...lifetime(`public, ${SUMMARY}`, SUMMARY), Link: LINK },
+    download: lifetime('public, max-age=3600, stale-if-error=86400', 'max-age=3600, stale-if-error=86400'),
+    feed: lifetime('public, max-age=900, stale-if-error=86400', 'max-age=900, stale-if-error=86400'),
+    page: {
+      ...lifetime(
+        'public, max-age=300, stale-if-error=86400',
+        'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
+      ),
+      'Content-Security-Policy': "default-src 'self'",
+    },
+    asset: lifetime('public, max-age=31536000, immutable'),
+  },
+};
+
+const error = (status: number): object => ({ status, title: `Title of ${status}` });
+
+export const ERRORS = {
+  invalid_id: error(400),
+  invalid_limit: error(400),
+  invalid_path: error(400),
+  invalid_request: error(400),
+  not_found: error(404),
+  method_not_allowed: error(405),
+  precondition_failed: error(412),
+  uri_too_long: error(414),
+  range_not_satisfiable: error(416),
+  rate_limited: error(429),
+  internal: error(500),
+  no_snapshot: error(503),
+  version_not_supported: error(505),
+};
 
 export const SERVICE = {
   name: 'The Example Register',
@@ -95,13 +143,19 @@ export const SERVICE = {
 /** snapshot.json as the generator writes it, keys the proxy does not know included. */
 export function snapshotJson(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
-    format: 1,
+    format: 2,
     sequence: 3,
     as_of: '2026-11-20T08:00:00Z',
     built_at: '2026-11-20T09:00:00Z',
     generator: { name: 'register-api', version: '0.1.0' },
     service: SERVICE,
-    limits: { api: { tokens: 60, refill_seconds: 1 }, download: { tokens: 12, refill_seconds: 60 } },
+    limits: {
+      api: { tokens: 60, refill_seconds: 1 },
+      download: { tokens: 12, refill_seconds: 60 },
+      page: { tokens: 240, refill_seconds: 0.25 },
+    },
+    headers: HEADERS,
+    errors: ERRORS,
     counts: { groups: 2 },
     tree: { files: 8, bytes: 100 },
     routes: ROUTES,
@@ -118,6 +172,8 @@ export const FILES: Readonly<Record<string, string>> = {
   'group/7/history.json': '{"id":7,"members":[]}',
   'changes/index.json': '{"snapshots":[]}',
   'downloads/groups.csv': 'id,name\r\n7,x\r\n',
+  'downloads/SHA256SUMS': 'x  groups.csv\n',
+  'assets/style-1a2b3c4d5e.css': 'a {}',
   'feeds/all.atom': '<feed/>',
   'index.html': '<!doctype html><title>x</title>',
   '.well-known/security.txt': 'Contact: mailto:x@register.example',
@@ -156,12 +212,31 @@ export interface TestProxy {
   readonly root: string;
   readonly port: number;
   readonly server: Server;
+  readonly connections: () => number;
   readonly stop: (boundMs: number) => Promise<boolean>;
   readonly log: string[];
-  /** Moves the proxy's clock. A second is enough to have it look for a new snapshot. */
+  readonly watcher: SnapshotWatcher;
+  /** Moves the proxy's clock. */
   readonly advance: (ms: number) => void;
+  /** Has the proxy look for a new snapshot, as it does by itself each second. */
+  readonly look: () => Promise<void>;
   readonly ask: (target: string, options?: AskOptions) => Promise<Answer>;
 }
+
+export interface TestOptions extends Partial<Pick<AppOptions, 'trustProxy'>> {
+  readonly quotas?: Partial<QuotaOverrides>;
+  readonly server?: Partial<ServerOptions>;
+  readonly disk?: Disk;
+}
+
+/** A disk that is read in this thread. */
+export const INLINE_DISK: Disk = {
+  read: async (request) => readNow(request),
+  close: () => Promise.resolve(),
+};
+
+/** So many requests that no test meets the limit. */
+export const UNLIMITED = { api: { burst: 1_000_000 }, download: { burst: 1_000_000 } };
 
 export interface AskOptions {
   readonly method?: string;
@@ -177,31 +252,49 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The whole proxy but for the process around it, on a free port, stopped after the test. */
-export async function startProxy(root: string, flags: Record<string, string> = {}): Promise<TestProxy> {
+/** The whole proxy except for the process around it, on a free port, stopped after the test. */
+export async function startProxy(root: string, options: TestOptions = {}): Promise<TestProxy> {
   let nowMs = Date.UTC(2100, 0, 1);
   const log: string[] = [];
-  const effects = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const follower = new SnapshotFollower(root, effects);
-  await follower.start();
-  const config = resolveConfig({ dist: root, ...flags }, {});
-  const app = createApp(config, follower, effects);
-  const { maxConnections } = config;
-  const { server, stop } = createHttpServer(app, { maxConnections });
+  const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
+  const { disk = INLINE_DISK, quotas, trustProxy = [] } = options;
+  const watcher = new SnapshotWatcher(root, { api: {}, download: {}, page: {}, ...quotas }, disk, dependencies);
+  await watcher.start();
+  const metrics = createMetrics();
+  const app = createApp({ ...dependencies, watcher, disk, metrics, trustProxy });
+  const { server, connections, stop } = createHttpServer(app, {
+    maxConnections: 10_000,
+    maxConnectionsPerClient: 10_000,
+    isTrusted: () => false,
+    active: () => watcher.active,
+    metrics,
+    ...options.server,
+  });
   await new Promise<void>((settle) => {
     server.listen(0, '127.0.0.1', settle);
   });
   onTestFinished(() => {
+    watcher.stop();
     server.closeAllConnections();
     server.close();
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
   const { port } = address;
-  const advance = (ms: number): void => {
-    nowMs += ms;
+  return {
+    root,
+    port,
+    server,
+    connections,
+    stop,
+    log,
+    watcher,
+    advance: (ms) => {
+      nowMs += ms;
+    },
+    look: () => watcher.confirm(),
+    ask: (target, options) => ask(port, target, options),
   };
-  return { root, port, server, stop, log, advance, ask: (target, options) => ask(port, target, options) };
 }
 
 const NODES_OWN = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);

@@ -1,0 +1,280 @@
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+
+import { createClientAddress, type AddressRange } from '../limiter/client-ip.js';
+import { createLimiter, type Limiter } from '../limiter/middleware.js';
+import type { RedisBuckets } from '../limiter/redis-store.js';
+import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
+import type { Metrics } from '../ops/metrics.js';
+import { FileCache, type CachedFile } from '../tree/file-cache.js';
+import type { Disk } from '../tree/disk.js';
+import { SNAPSHOT_FILE } from '../tree/snapshot.js';
+import type { ActiveSnapshot, SnapshotWatcher } from '../tree/watcher.js';
+import { classOf, createContext, type RequestContext } from './context.js';
+import { ALLOW } from './headers.js';
+import { createMessageClasses, type MessageClasses } from './messages.js';
+import { acceptedCodings } from './negotiation.js';
+import { evaluatePreconditions, isRangeCurrent } from './preconditions.js';
+import { parseRange } from './ranges.js';
+import { findViolation } from './request-rules.js';
+import {
+  content,
+  notModified,
+  options,
+  problem,
+  redirect,
+  type HttpResponse,
+  type Representation,
+} from './responses.js';
+import { QUOTED_MAX_LENGTH, type FileMatch, type Route } from './router.js';
+import { write, writeFile } from './writer.js';
+
+/** What the proxy does with requests. */
+export interface App {
+  readonly listener: RequestListener;
+  /** What the server has to make requests and responses of. */
+  readonly messages: MessageClasses;
+  readonly files: FileCache;
+  readonly limiter: Limiter;
+}
+
+export interface AppOptions extends Dependencies {
+  /** Started by the caller. */
+  readonly watcher: SnapshotWatcher;
+  readonly disk: Disk;
+  readonly metrics: Metrics;
+  /** Proxies whose X-Forwarded-For is believed. */
+  readonly trustProxy: readonly AddressRange[];
+  /** Where the limits are shared with other proxies; started and closed by the caller. */
+  readonly redis?: RedisBuckets | undefined;
+}
+
+/** Clients that the limits of this process remember; a client that is forgotten starts with a full bucket. */
+const MAX_CLIENTS = 100_000;
+/** What 503 asks clients to wait while there is no snapshot. */
+const NO_SNAPSHOT_RETRY_SECONDS = 10;
+/** A part of a download takes its share of a token, and at least this much: a hundredth. */
+const LEAST_DOWNLOAD_COST = 0.01;
+/** Lines that requests cause, such as one about a failing disk, come no more often. 1000 ms (= 1 second). */
+const FAILURE_LOG_MS = 1_000;
+/**
+ * A file too large to hold may be replaced between its digest and its streaming. The generator publishes less often
+ * than that.
+ */
+const STREAM_ATTEMPTS = 4;
+
+/** The proxy as a request listener. */
+export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, log }: AppOptions): App {
+  const clientAddress = createClientAddress(trustProxy, { clock, log });
+  const files = new FileCache(disk, clock);
+  const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
+  let quotas = watcher.active.quotas;
+
+  const send = (request: IncomingMessage, response: ServerResponse, reply: HttpResponse): void => {
+    const context = contextOf(request);
+    write(request, response, reply);
+    metrics.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
+  };
+
+  /** OPTIONS and what is refused here cost nothing; GET and HEAD go on. */
+  const allowMethods: RequestHandler = (request, response, next) => {
+    const { method } = request;
+    const context = contextOf(request);
+    if (method === 'GET' || method === 'HEAD') {
+      next();
+    } else if (method === 'OPTIONS') {
+      send(request, response, options(context.active));
+    } else {
+      const detail = `method "${method}": expected GET, HEAD or OPTIONS`;
+      send(request, response, problem(context, 'method_not_allowed', detail, ALLOW));
+    }
+  };
+
+  /**
+   * What a download costs depends on its response: HEAD, 304 and errors take no token of its bucket, and a range takes
+   * its share of the file.
+   */
+  const weighDownload: RequestHandler = (request, _response, next) => {
+    const context = contextOf(request);
+    if (context.bucket !== 'download' || context.match.kind !== 'file') {
+      next();
+      return undefined;
+    }
+    context.downloadCost = 0;
+    const weigh = (response: HttpResponse): void => {
+      context.response = response;
+      const isSent = request.method === 'GET' && response.share > 0;
+      if (isSent) context.downloadCost = Math.max(LEAST_DOWNLOAD_COST, response.share);
+    };
+    // A failing disk is the matter of whoever serves the request, after the limiter.
+    return respond(request).then(weigh, () => undefined).then(() => next());
+  };
+
+  const limiter = createLimiter({
+    quotas,
+    clock,
+    maxClients: MAX_CLIENTS,
+    redis,
+    onRefused: (request, response, bucket) => {
+      metrics.refused(bucket);
+      const context = contextOf(request);
+      const seconds = String(context.limit?.nextTokenSeconds ?? 1);
+      const detail = `more requests than the limit "${bucket}" allows: the next one passes in ${seconds} s`;
+      send(request, response, problem(context, 'rate_limited', detail, ['Retry-After', seconds]));
+    },
+  });
+
+  const serve: RequestHandler = async (request, response) => {
+    let reply = contextOf(request).response ?? (await respond(request));
+    for (let attempt = 1; attempt <= STREAM_ATTEMPTS; attempt += 1) {
+      const context = contextOf(request);
+      const { stream } = reply;
+      if (stream === undefined || request.method === 'HEAD') {
+        send(request, response, reply);
+        return;
+      }
+      const opened = await files.open(stream.file, context.active);
+      if (opened !== undefined) {
+        await writeFile(context, response, reply, opened, stream.range);
+        metrics.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
+        return;
+      }
+      reply = await respond(request);
+    }
+    throw new Error('the file was replaced each time it was read');
+  };
+
+  /** The response to a GET or HEAD, with the status and headers of a GET. */
+  const respond = async (request: IncomingMessage): Promise<HttpResponse> => {
+    const context = contextOf(request);
+    const { active, match } = context;
+    if (active.snapshot === undefined) return noSnapshot(context, 'nothing has been published yet');
+    if (match.kind === 'redirect') return redirect(context, match.location);
+    if (match.kind === 'refusal') return problem(context, match.code, match.detail);
+
+    const representation = await represent(context, match, request.headers['accept-encoding']);
+    if (representation !== undefined) return respondWith(request, context, match.route, representation);
+    // 404 says that there is no such record, and mirrors delete by it: so it has to be a tree that says so.
+    await watcher.confirm();
+    if (!watcher.isPresent) return noSnapshot(context, 'the published tree is not there at present');
+    if (watcher.active.epoch === active.epoch) {
+      return problem(context, 'not_found', match.route.absent(match.values));
+    }
+    // A snapshot was published, or the tree was switched, while the file was looked for.
+    request.context = { ...createContext(watcher.active, context), limit: context.limit };
+    return respond(request);
+  };
+
+  /** The file in the form that the client prefers; undefined if there is no such file. */
+  const represent = async (
+    context: RequestContext,
+    { file: path, route }: FileMatch,
+    acceptEncoding: string | undefined,
+  ): Promise<Representation | undefined> => {
+    const { active } = context;
+    const known = path === SNAPSHOT_FILE ? active.document : files.get(path, active);
+    const file = known ?? (await files.read(path, active));
+    if (file === undefined) return undefined;
+    let chosen = file;
+    const varies = hasSiblings(file, route, active);
+    if (varies) {
+      for (const coding of acceptedCodings(acceptEncoding)) {
+        chosen = files.getSibling(file, coding, active) ?? (await files.readSibling(file, coding, active));
+        if (chosen !== file) break;
+      }
+    }
+    context.cache = known !== undefined && chosen.bytes !== undefined ? 'hit' : 'miss';
+    if (context.cache === 'hit') metrics.cacheHit();
+    else metrics.cacheMiss();
+    return { file: chosen, varies };
+  };
+
+  /** 200, 206, 304, 412 or 416. */
+  const respondWith = (
+    { method, headers }: IncomingMessage,
+    context: RequestContext,
+    route: Route,
+    representation: Representation,
+  ): HttpResponse => {
+    const { file } = representation;
+    const outcome = evaluatePreconditions(headers, file);
+    if (outcome === 'not_modified') return notModified(context.active, route, representation);
+    if (outcome === 'failed') {
+      const detail = `the file is not the one of If-Match or If-Unmodified-Since: it is ${file.etag} now`;
+      return problem(context, 'precondition_failed', detail);
+    }
+    // Range has a meaning for GET alone (RFC 9110 §14.2).
+    const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
+    const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
+    if (range !== 'unsatisfiable') return content(context.active, route, representation, range);
+    const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
+    const detail = `range "${asked}": expected one that begins within ${file.size} bytes`;
+    return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
+  };
+
+  /** A failing disk, or a mistake of ours: the operator reads what it was, the client only that it was. */
+  const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+    const context = contextOf(request);
+    const { match } = context;
+    logFailure(`can't serve ${match.kind === 'file' ? match.file : match.path}: ${errorCode(error) ?? String(error)}`);
+    // Too late for another response, so this one must look incomplete.
+    if (response.headersSent) response.destroy();
+    else {
+      const detail = 'the response could not be made; the request is not at fault';
+      send(request, response, problem(context, 'internal', detail));
+    }
+  };
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  // Whatever Express should ever respond by itself, it responds without a stack trace.
+  app.set('env', 'production');
+  const messages = createMessageClasses(app);
+
+  app.use(allowMethods);
+  app.use(weighDownload);
+  app.use(...limiter.middleware);
+  app.use(serve);
+  app.use(handleError);
+
+  const listener: RequestListener = (request, response) => {
+    const { active } = watcher;
+    if (active.quotas !== quotas) {
+      quotas = active.quotas;
+      limiter.setQuotas(quotas);
+    }
+    const { url: target = '' } = request;
+    const violation = findViolation(request);
+    // The connection can't be trusted to begin its next request where this one ends.
+    if (violation !== undefined) response.shouldKeepAlive = false;
+    // The address now, while the socket is sure to be open.
+    request.context = createContext(active, { target, violation, client: clientAddress(request) });
+    // Express takes request.url apart before its first middleware, and responds by itself if it can't. All that it
+    // routes here is one path, and the target is in the context.
+    request.url = '/';
+    app(request, response);
+  };
+
+  return { listener, messages, files, limiter };
+}
+
+function contextOf({ context }: IncomingMessage): RequestContext {
+  if (context === undefined) throw new Error('a request reached Express without a context');
+  return context;
+}
+
+function elapsedSeconds({ startedMs }: RequestContext): number {
+  return (performance.now() - startedMs) / 1000;
+}
+
+function noSnapshot(context: RequestContext, detail: string): HttpResponse {
+  return problem(context, 'no_snapshot', detail, ['Retry-After', String(NO_SNAPSHOT_RETRY_SECONDS)]);
+}
+
+/** The generator compresses everything from some size on, except for downloads: they have a compressed twin. */
+function hasSiblings({ size }: CachedFile, route: Route, { snapshot }: ActiveSnapshot): boolean {
+  const compressedFrom = snapshot?.compressed_from;
+  return compressedFrom !== undefined && size >= compressedFrom && route.class !== 'download';
+}

@@ -1,0 +1,123 @@
+import type { BucketName, Quotas } from '../limiter/middleware.js';
+
+/**
+ * The headers of every response, as tables that are computed once for each snapshot. What they say comes from
+ * snapshot.json; only the limits in force, which an operator may set by hand, are added here.
+ */
+
+/** The caching classes that a route can be of. */
+export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
+export type CacheClass = (typeof CACHE_CLASSES)[number];
+
+/** What a response is counted as; a request that matched no route is `unrouted`. */
+export type ResponseClass = CacheClass | 'unrouted';
+
+/** The errors that this proxy can respond with. snapshot.json has a status and a title for each. */
+export const ERROR_CODES = [
+  'invalid_id',
+  'invalid_limit',
+  'invalid_path',
+  'invalid_request',
+  'not_found',
+  'method_not_allowed',
+  'precondition_failed',
+  'uri_too_long',
+  'range_not_satisfiable',
+  'rate_limited',
+  'internal',
+  'no_snapshot',
+  'version_not_supported',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** What 405 names. */
+export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
+
+/** Header fields by name, as snapshot.json has them. */
+export type Fields = Readonly<Record<string, string>>;
+
+/** The header fields that snapshot.json declares. */
+export interface DeclaredHeaders {
+  /** On every response. */
+  readonly all: Fields;
+  /** 204 to OPTIONS. */
+  readonly options: Fields;
+  /** 404 and 308. */
+  readonly not_found: Fields;
+  /** All other errors. */
+  readonly error: Fields;
+  /** 200, 206 and 304. */
+  readonly content: Readonly<Record<CacheClass, Fields>>;
+}
+
+/** Flat name, value, name, value …: the form that response.writeHead takes without looking at each. */
+export type HeaderList = readonly string[];
+
+type ByBucket = Readonly<Record<BucketName, HeaderList>>;
+
+/** The headers known before a request comes, by what its response is and by the limit that it counts against. */
+export interface HeaderTables {
+  readonly options: HeaderList;
+  readonly notFound: ByBucket;
+  readonly error: ByBucket;
+  readonly content: Readonly<Record<CacheClass, ByBucket>>;
+}
+
+/**
+ * All that is said before the first snapshot: 503. Nothing may be stored, and any script may read it.
+ */
+export const BUILT_IN: DeclaredHeaders = (() => {
+  const error = { 'Cache-Control': 'no-store' };
+  return {
+    all: { 'Access-Control-Allow-Origin': '*', 'X-Content-Type-Options': 'nosniff' },
+    options: error,
+    not_found: error,
+    error,
+    content: { record: error, summary: error, download: error, feed: error, page: error, asset: error },
+  };
+})();
+
+export function createHeaderTables(declared: DeclaredHeaders, quotas: Quotas): HeaderTables {
+  const all = flatten(declared.all);
+  const byBucket = (fields: Fields): ByBucket => {
+    const list = (bucket: BucketName): HeaderList => [
+      ...all,
+      'RateLimit-Policy',
+      rateLimitPolicy(bucket, quotas),
+      ...flatten(fields),
+    ];
+    return { api: list('api'), download: list('download'), page: list('page') };
+  };
+  const { record, summary, download, feed, page, asset } = declared.content;
+  return {
+    options: [...all, ...flatten(declared.options)],
+    notFound: byBucket(declared.not_found),
+    error: byBucket(declared.error),
+    content: {
+      record: byBucket(record),
+      summary: byBucket(summary),
+      download: byBucket(download),
+      feed: byBucket(feed),
+      page: byBucket(page),
+      asset: byBucket(asset),
+    },
+  };
+}
+
+/**
+ * RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10 §3): q tokens, w seconds in which an empty bucket fills;
+ * a list where two limits apply. No `pk`: it would tell addresses.
+ */
+function rateLimitPolicy(bucket: BucketName, quotas: Quotas): string {
+  const names = bucket === 'download' ? (['download', 'api'] as const) : [bucket];
+  return names
+    .map((name) => {
+      const { burst, emissionIntervalMs } = quotas[name];
+      return `"${name}";q=${burst};w=${Math.ceil((burst * emissionIntervalMs) / 1000)}`;
+    })
+    .join(', ');
+}
+
+function flatten(fields: Fields): HeaderList {
+  return Object.entries(fields).flat();
+}

@@ -1,0 +1,145 @@
+import { errorOf } from '../tree/snapshot.js';
+import type { CachedFile } from '../tree/file-cache.js';
+import type { ActiveSnapshot } from '../tree/watcher.js';
+import type { RequestContext } from './context.js';
+import type { ErrorCode, HeaderList } from './headers.js';
+import type { ByteRange } from './ranges.js';
+import { uriReference } from './request-target.js';
+import type { Route } from './router.js';
+
+/** Responses as values: what is said is decided here, and nothing is written. */
+
+/** A response. HEAD gets the same without the body. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Flat name, value, name, value …; Node adds Date and the connection's own. */
+  readonly headers: string[];
+  /** Undefined for 204, 304 and 308, and where a file is too large to hold and is streamed. */
+  readonly body: Buffer | undefined;
+  /** A file that is too large to hold, and which part of it is the body. */
+  readonly stream?: { readonly file: CachedFile; readonly range: ByteRange } | undefined;
+  /** How much of the file the body is: 0 without one, 1 for all of it. */
+  readonly share: number;
+}
+
+/** A file in the form that the client gets it in. */
+export interface Representation {
+  readonly file: CachedFile;
+  /** Whether another Accept-Encoding may get another form, which is what Vary says. */
+  readonly varies: boolean;
+}
+
+const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
+const NO_HEADERS: HeaderList = [];
+
+/** 304: what the client has is this representation. */
+export function notModified(active: ActiveSnapshot, route: Route, representation: Representation): HttpResponse {
+  return { status: 304, headers: headersOf(active, route, representation, NO_HEADERS), body: undefined, share: 0 };
+}
+
+/**
+ * 200, or 206 with a part of it. A 206 repeats all headers even where the request has If-Range and the client has
+ * them already (RFC 9110 §15.3.7 lets it go without): a cache on the way may not.
+ */
+export function content(
+  active: ActiveSnapshot,
+  route: Route,
+  representation: Representation,
+  range?: ByteRange,
+): HttpResponse {
+  const { file } = representation;
+  const { coding, size, bytes } = file;
+  const part = range ?? { first: 0, last: size - 1 };
+  const length = part.last + 1 - part.first;
+  const headers = headersOf(active, route, representation, [
+    ...(coding === undefined ? NO_HEADERS : ['Content-Encoding', coding]),
+    ...route.contentHeaders,
+    ...(range === undefined ? NO_HEADERS : ['Content-Range', `bytes ${part.first}-${part.last}/${size}`]),
+    'Content-Length',
+    String(length),
+  ]);
+  return {
+    status: range === undefined ? 200 : 206,
+    headers,
+    body: range === undefined ? bytes : bytes?.subarray(part.first, part.last + 1),
+    stream: bytes === undefined ? { file, range: part } : undefined,
+    share: size === 0 ? 1 : length / size,
+  };
+}
+
+function headersOf(
+  { headers }: ActiveSnapshot,
+  { class: cacheClass, bucket }: Route,
+  { file: { etag, lastModified }, varies }: Representation,
+  ofBody: HeaderList,
+): string[] {
+  return [
+    ...headers.content[cacheClass][bucket],
+    'ETag',
+    etag,
+    'Last-Modified',
+    lastModified,
+    ...(varies ? VARY : NO_HEADERS),
+    ...ofBody,
+  ];
+}
+
+/** 308: method and query stay (RFC 9110 §15.4.9). */
+export function redirect({ active, bucket }: RequestContext, location: string): HttpResponse {
+  const headers = [...active.headers.notFound[bucket], 'Location', location, 'Content-Length', '0'];
+  return { status: 308, headers, body: undefined, share: 0 };
+}
+
+/** 204 to OPTIONS, for CORS preflights and for clients that ask what is allowed. */
+export function options({ headers }: ActiveSnapshot): HttpResponse {
+  return { status: 204, headers: [...headers.options], body: undefined, share: 0 };
+}
+
+/** An error of the protocol, for what never became a request: without a body, on a connection that ends. */
+export function protocolError({ headers }: ActiveSnapshot, status: number, extra = NO_HEADERS): HttpResponse {
+  return {
+    status,
+    headers: [...headers.error.api, ...extra, 'Content-Length', '0', 'Connection', 'close'],
+    body: undefined,
+    share: 0,
+  };
+}
+
+const PROBLEM_TYPE = 'application/problem+json';
+
+/** `instance` repeats at most so many characters of what a client sent. */
+const INSTANCE_MAX_LENGTH = 256;
+
+/**
+ * An error as problem details (RFC 9457), always the same six keys in this order, `error` being an extension member.
+ *
+ * @param detail what was asked for, the value in quotes, what was expected; no final period
+ * @param extra headers of this error alone
+ */
+export function problem(
+  { active, bucket, match, limit }: RequestContext,
+  code: ErrorCode,
+  detail: string,
+  extra = NO_HEADERS,
+): HttpResponse {
+  const { status, title } = errorOf(active.snapshot, code);
+  const type = `${active.documentation}#error-${code}`;
+  // Cut before a split escape, so that it stays a URI reference.
+  const instance = uriReference(match.path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
+  const body = Buffer.from(JSON.stringify({ type, title, status, detail, instance, error: code }));
+  const isStorable = status === 404;
+  const table = isStorable ? active.headers.notFound : active.headers.error;
+  const headers = [
+    ...table[bucket],
+    ...extra,
+    // Only where nobody may store the response: a cache would repeat one client's count to the others.
+    ...(isStorable || limit === undefined
+      ? NO_HEADERS
+      : ['RateLimit', `"${limit.bucket}";r=${limit.remaining};t=${limit.nextTokenSeconds}`]),
+    'Content-Type',
+    PROBLEM_TYPE,
+    'Content-Length',
+    String(body.length),
+  ];
+  return { status, headers, body, share: 0 };
+}

@@ -1,0 +1,310 @@
+import type { BucketName } from '../limiter/middleware.js';
+import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
+import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './request-target.js';
+
+/**
+ * From a request target to the file that it names, by the route table of a snapshot. Pure: no file is looked at, and
+ * none can be named that no route names; a table that could name a file outside the tree is refused.
+ */
+
+/**
+ * A parameter in the path. `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such
+ * as 2026-11, or a numbered part of one such as 2026-11-00001.
+ */
+export interface PathParameter {
+  readonly in: 'path';
+  readonly name: string;
+  readonly type: 'id' | 'month';
+}
+
+/** A parameter in the query: one plain decimal integer, bounds included. */
+export interface QueryParameter {
+  readonly in: 'query';
+  readonly name: string;
+  readonly type: 'integer';
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default: number;
+}
+
+/** A route as snapshot.json declares it. */
+export interface RouteDeclaration {
+  readonly name: string;
+  /** URL path; a segment is literal or holds one `{parameter}`, as in `{id}` and `{id}.json`. */
+  readonly path: string;
+  /** File below the tree's root; `{id}` is the value, `{id:bucket}` its last three digits, padded to three. */
+  readonly file: string;
+  readonly class: CacheClass;
+  /** The limit that its requests count against. */
+  readonly bucket: BucketName;
+  readonly type: string;
+  /** A file name: the response is saved under it instead of shown. */
+  readonly attachment?: string | undefined;
+  /** The detail of a 404 where this route matched and there is no file, with parameters in braces. */
+  readonly absent?: string | undefined;
+  readonly parameters: readonly (PathParameter | QueryParameter)[];
+  readonly example?: string | undefined;
+}
+
+/** A parameter with the error that its refusal is. */
+type Coded<P> = P & { readonly code: ErrorCode };
+
+/** What stands around a parameter in its segment. */
+interface Affixes {
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+/** A route ready for use. */
+export interface Route {
+  readonly name: string;
+  readonly class: CacheClass;
+  readonly bucket: BucketName;
+  /** What the headers say of the content itself. */
+  readonly contentHeaders: HeaderList;
+  /** Which segment of the path (counted from 0) is which parameter. */
+  readonly pathParameters: readonly (Coded<PathParameter> & Affixes & { readonly segment: number })[];
+  readonly queryParameters: readonly Coded<QueryParameter>[];
+  /** The file of a set of values, relative to the tree's root. */
+  readonly file: (values: ParameterValues) => string;
+  /** The detail of a 404 where there is no such file. */
+  readonly absent: (values: ParameterValues) => string;
+}
+
+export type ParameterValues = ReadonlyMap<string, string>;
+
+/** A file of the tree, which may or may not exist. */
+export interface FileMatch {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly route: Route;
+  readonly values: ParameterValues;
+  /** Relative to the tree's root. */
+  readonly file: string;
+}
+
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly path: string;
+  /** The route whose parameter was refused, if the target matched one. */
+  readonly route?: Route;
+  readonly code: ErrorCode;
+  readonly detail: string;
+}
+
+/** What a request target comes to. `path` is the path as received, for the error's `instance`. */
+export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
+
+/** An error repeats at most so many characters of a value. */
+export const QUOTED_MAX_LENGTH = 100;
+
+/** Routes by the segments of their paths. */
+export interface Router {
+  /** The route that ends here. */
+  route: Route | undefined;
+  readonly literals: Map<string, Router>;
+  /** Where a parameter stands in the segment, those with the most literal text around it first. */
+  readonly parameters: (Affixes & { readonly router: Router })[];
+}
+
+/** @param target request.url, raw */
+export function matchRoute(target: string, router: Router): RouteMatch {
+  const parsed = parseTarget(target);
+  if (parsed.kind !== 'target') return parsed;
+  const { path, segments, query } = parsed;
+  const route = findRoute(router, segments, 0);
+  if (route === undefined) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
+  const values = new Map<string, string>();
+  for (const parameter of route.pathParameters) {
+    const { segment, prefix, suffix, type, code } = parameter;
+    const whole = segments[segment] ?? '';
+    const value = whole.slice(prefix.length, whole.length - suffix.length);
+    if (type === 'month' && !MONTH.test(value)) {
+      return { kind: 'refusal', path, route, code, detail: NOTHING_HERE };
+    }
+    if (type === 'id' && !isId(value)) {
+      return { kind: 'refusal', path, route, code, detail: expectedId(parameter.name, value) };
+    }
+    values.set(parameter.name, value);
+  }
+  if (route.queryParameters.length > 0) {
+    // URLSearchParams drops one leading "?", and a second one is part of the first name.
+    const given = new URLSearchParams(`?${query ?? ''}`);
+    for (const parameter of route.queryParameters) {
+      const { name, code } = parameter;
+      const texts = given.getAll(name);
+      const value = readInteger(parameter, texts);
+      if (value === undefined) {
+        return { kind: 'refusal', path, route, code, detail: expectedInteger(parameter, texts) };
+      }
+      values.set(name, value);
+    }
+  }
+  return { kind: 'file', path, route, values, file: route.file(values) };
+}
+
+/** The most literal route first: /changes/index.json is no change list of that number. */
+function findRoute(router: Router, segments: readonly string[], index: number): Route | undefined {
+  const segment = segments[index];
+  if (segment === undefined) return router.route;
+  const literal = router.literals.get(segment);
+  const found = literal && findRoute(literal, segments, index + 1);
+  if (found !== undefined) return found;
+  for (const { prefix, suffix, router: next } of router.parameters) {
+    const isMatch =
+      segment.length >= prefix.length + suffix.length &&
+      segment.startsWith(prefix) &&
+      segment.endsWith(suffix);
+    const route = isMatch ? findRoute(next, segments, index + 1) : undefined;
+    if (route !== undefined) return route;
+  }
+  return undefined;
+}
+
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/;
+const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
+const LARGEST = String(Number.MAX_SAFE_INTEGER);
+
+function isId(text: string): boolean {
+  if (text.length > LARGEST.length || !DECIMAL.test(text)) return false;
+  // Of two decimals of equal length the greater one sorts later as text.
+  return text.length < LARGEST.length || text <= LARGEST;
+}
+
+function expectedId(name: string, value: string): string {
+  return `${name} ${quote(value)}: expected decimal digits without sign or leading zero, at most ${LARGEST}`;
+}
+
+/** One value in plain decimal within the bounds, or the default if there is none; undefined for anything else. */
+function readInteger(parameter: QueryParameter, texts: readonly string[]): string | undefined {
+  const { minimum, maximum } = parameter;
+  const [text = String(parameter.default)] = texts;
+  const number = Number(text);
+  const isValid = texts.length <= 1 && DECIMAL.test(text) && number >= minimum && number <= maximum;
+  return isValid ? text : undefined;
+}
+
+function expectedInteger({ name, minimum, maximum }: QueryParameter, texts: readonly string[]): string {
+  const given = texts.length > 1 ? `${name} given ${texts.length} times` : `${name} ${quote(texts[0] ?? '')}`;
+  return `${given}: expected one integer from ${minimum} to ${maximum} in plain decimal`;
+}
+
+function quote(value: string): string {
+  if (value.length <= QUOTED_MAX_LENGTH) return `"${value}"`;
+  // Half a surrogate pair is no text.
+  return `"${value.slice(0, QUOTED_MAX_LENGTH).replace(/[\ud800-\udbff]$/, '')}…"`;
+}
+
+const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
+const PLACEHOLDER = /\{([a-z][a-z_]*)(:bucket)?\}/g;
+/** A path literal or, with its placeholders taken out, a segment of a file name. */
+const SAFE_SEGMENT = /^[A-Za-z0-9_~.-]+$/;
+
+/** Throws an Error that names the route and what is wrong with it. */
+export function createRouter(declarations: readonly RouteDeclaration[]): Router {
+  const root = emptyRouter();
+  for (const declaration of declarations) {
+    try {
+      addRoute(root, declaration);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`route "${declaration.name}": ${reason}`, { cause: error });
+    }
+  }
+  return root;
+}
+
+/** A table without routes, as before the first snapshot. */
+export function emptyRouter(): Router {
+  return { route: undefined, literals: new Map(), parameters: [] };
+}
+
+function addRoute(root: Router, declaration: RouteDeclaration): void {
+  const { name, path, file, class: cacheClass, bucket, type, attachment, absent, parameters } = declaration;
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  const pathParameters: Route['pathParameters'][number][] = [];
+
+  if (!path.startsWith('/')) throw new Error(`path "${path}": expected one that starts with "/"`);
+  let router = root;
+  for (const [segment, text] of path.slice(1).split('/').entries()) {
+    const [, prefix = '', parameterName, suffix = ''] = PARAMETER.exec(text) ?? [];
+    const literal = parameterName === undefined ? text : `${prefix}0${suffix}`;
+    if (path !== '/' && !isSafe(literal, segment)) throw new Error(`path "${path}": expected plain segments`);
+    if (parameterName === undefined) {
+      router = literalChild(router, text);
+      continue;
+    }
+    const parameter = inPath.find((candidate) => candidate.name === parameterName);
+    if (parameter === undefined) throw new Error(`path "${path}": "${text}" is no declared path parameter`);
+    // Whatever an id is called, its error is invalid_id. What is no month is nothing that could be there.
+    const code = parameter.type === 'id' ? 'invalid_id' : 'not_found';
+    pathParameters.push({ ...parameter, code, prefix, suffix, segment });
+    router = parameterChild(router, { prefix, suffix });
+  }
+  if (pathParameters.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
+  if (router.route !== undefined) throw new Error(`path "${path}" is route "${router.route.name}" already`);
+  const known = new Set(parameters.map((parameter) => parameter.name));
+  const disposition = attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
+  router.route = {
+    name,
+    class: cacheClass,
+    bucket,
+    contentHeaders: ['Content-Type', type, ...disposition],
+    pathParameters,
+    queryParameters: inQuery.map((parameter) => ({ ...parameter, code: refusalCode(parameter) })),
+    file: compileFile(file, known),
+    absent: compileTemplate(absent ?? NOTHING_HERE),
+  };
+}
+
+function literalChild(router: Router, literal: string): Router {
+  const existing = router.literals.get(literal);
+  if (existing !== undefined) return existing;
+  const child = emptyRouter();
+  router.literals.set(literal, child);
+  return child;
+}
+
+function parameterChild(router: Router, { prefix, suffix }: Affixes): Router {
+  const existing = router.parameters.find((child) => child.prefix === prefix && child.suffix === suffix);
+  if (existing !== undefined) return existing.router;
+  const child = emptyRouter();
+  router.parameters.push({ prefix, suffix, router: child });
+  router.parameters.sort((a, b) => b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length);
+  return child;
+}
+
+/** The error of a refused query parameter. `limit` is the only one there is a code for. */
+function refusalCode({ name }: QueryParameter): ErrorCode {
+  if (name === 'limit') return 'invalid_limit';
+  throw new Error(`parameter "${name}": this proxy knows no error "invalid_${name}"`);
+}
+
+/**
+ * A file template as a function. Parameter values are digits and hyphens only, so what may be read is decided here:
+ * relative, no "..", no dotfile but /.well-known.
+ */
+function compileFile(template: string, known: ReadonlySet<string>): Route['file'] {
+  const plain = template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
+    if (!known.has(name)) throw new Error(`file "${template}": "${placeholder}" is no declared parameter`);
+    return '0';
+  });
+  if (!plain.split('/').every(isSafe)) {
+    throw new Error(`file "${template}": expected a relative path of plain segments, none of them hidden`);
+  }
+  return compileTemplate(template);
+}
+
+function compileTemplate(template: string): (values: ParameterValues) => string {
+  if (!template.includes('{')) return () => template;
+  return (values) =>
+    template.replaceAll(PLACEHOLDER, (placeholder, name: string, bucket: string | undefined) => {
+      const value = values.get(name) ?? placeholder;
+      return bucket === undefined ? value : value.slice(-3).padStart(3, '0');
+    });
+}
+
+function isSafe(segment: string, index: number): boolean {
+  return SAFE_SEGMENT.test(segment) && (!segment.startsWith('.') || (index === 0 && segment === WELL_KNOWN));
+}

@@ -1,0 +1,20 @@
+import { parentPort } from 'node:worker_threads';
+
+import { errorCode } from '../log.js';
+import type { Batch, Results } from './disk.js';
+import { readNow } from './files.js';
+
+/** What the disk thread runs: reads files in plain system calls, one after the other. */
+
+parentPort?.on('message', (batch: Batch) => {
+  const results: Results = batch.map((request) => {
+    try {
+      return { file: readNow(request) };
+    } catch (error) {
+      return { message: error instanceof Error ? error.message : String(error), code: errorCode(error) };
+    }
+  });
+  // What was read is handed over instead of copied.
+  const buffers = results.flatMap((result) => ('file' in result && result.file?.bytes ? [result.file.bytes.buffer] : []));
+  parentPort?.postMessage(results, buffers);
+});

@@ -1,0 +1,155 @@
+import { hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+
+import type { Coding } from '../http/negotiation.js';
+import type { ByteRange } from '../http/ranges.js';
+import { errorCode } from '../log.js';
+
+/**
+ * Reading published files. The generator replaces a file by renaming another one into its place, so a reader that
+ * has opened a file reads that file to its end, whatever is published in the meantime.
+ */
+
+/** What to read. */
+export interface ReadRequest {
+  /** The tree's folder. Links on the way to it are followed, links inside it are not. */
+  readonly root: string;
+  /** Relative to the root, from a route, never from a client. */
+  readonly path: string;
+  /** The file is known in this state: if it still is, nothing is read. */
+  readonly known?: string | undefined;
+  /** A larger file is not read into memory. In bytes. */
+  readonly maxBytes: number;
+  /** The file is a compressed form; its digest is that of the decompressed content, of at most `maxBytes`. */
+  readonly decode?: { readonly coding: Coding; readonly maxBytes: number } | undefined;
+}
+
+/** A file in one state. */
+export interface FileRead {
+  /** The tree's folder with all links followed. */
+  readonly root: string;
+  /** Differs whenever the file is another one. */
+  readonly identity: string;
+  readonly size: number;
+  readonly modifiedMs: number;
+  /** Undefined if the file is larger than asked for, or is the known one. */
+  readonly bytes: Uint8Array<ArrayBuffer> | undefined;
+  /** See {@link digestOf}. Undefined where there are no bytes, and for a form that can't be decompressed. */
+  readonly digest: string | undefined;
+}
+
+/** What open and stat say of a path that names no file. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/** A pipe in place of a file would wait for a writer, so nothing is waited for. Undefined (0) on Windows. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Half of SHA-256: 128 bits tell any number of files apart, and the ETag stays short. */
+const DIGEST_DIGITS = 32;
+
+const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync } as const;
+
+/** The part of an ETag that says what the content is. */
+export function digestOf(bytes: Uint8Array): string {
+  return hash('sha256', bytes).slice(0, DIGEST_DIGITS);
+}
+
+/** Cuts a whole SHA-256 in hex to the same length. */
+export const shorten = (sha256: string): string => sha256.slice(0, DIGEST_DIGITS);
+
+/**
+ * Reads a file, waiting for the disk: for a thread of its own (disk-worker.ts).
+ *
+ * @returns undefined if there is no regular file at this path, or it is outside the tree
+ * @throws what the file system says of a file that can't be read; an Error if it was written to in place
+ */
+export function readNow({ root, path, known, maxBytes, decode }: ReadRequest): FileRead | undefined {
+  let descriptor: number | undefined;
+  try {
+    const realRoot = realpathSync.native(root);
+    const file = join(realRoot, path);
+    if (realpathSync.native(file) !== file) return undefined;
+    descriptor = openSync(file, OPEN_FLAGS);
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return undefined;
+    const state = { root: realRoot, ...stateOf(stats) };
+    if (state.identity === known || state.size > maxBytes) return { ...state, bytes: undefined, digest: undefined };
+    const bytes = readWhole(descriptor, state.size);
+    return { ...state, bytes, digest: decode === undefined ? digestOf(bytes) : digestOfDecoded(bytes, decode) };
+  } catch (error) {
+    if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+    throw error;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function readWhole(descriptor: number, size: number): Buffer<ArrayBuffer> {
+  // One byte more than there should be, so that a file that has grown is noticed. Not from Buffer's pool: a cached
+  // slice would keep all of the pool.
+  const buffer = Buffer.allocUnsafeSlow(size + 1);
+  let length = 0;
+  for (let count = -1; count !== 0 && length < size; length += count) {
+    count = readSync(descriptor, buffer, length, buffer.length - length, length);
+  }
+  if (length !== size) throw new Error(`read ${length} bytes of a file of ${size}`);
+  return buffer.subarray(0, size);
+}
+
+function digestOfDecoded(
+  bytes: Buffer,
+  { coding, maxBytes }: { readonly coding: Coding; readonly maxBytes: number },
+): string | undefined {
+  try {
+    return digestOf(DECODERS[coding](bytes, { maxOutputLength: Math.max(1, maxBytes) }));
+  } catch {
+    return undefined;
+  }
+}
+
+/** An open file, for one too large to hold; the caller closes it. */
+export interface OpenFile {
+  readonly handle: FileHandle;
+  readonly identity: string;
+  readonly size: number;
+}
+
+/** Opens a file; undefined if there is no regular file at this path. */
+export async function openFile(path: string): Promise<OpenFile | undefined> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, OPEN_FLAGS);
+    const stats = await handle.stat();
+    if (stats.isFile()) return { handle, ...stateOf(stats) };
+  } catch (error) {
+    await handle?.close();
+    if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+  await handle.close();
+  return undefined;
+}
+
+/** What a client that takes nothing costs in memory, once or twice. 64 KiB. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** An open file, or a part of it, piece by piece. The handle stays open. */
+export async function* readChunks(
+  { handle, size }: OpenFile,
+  { first, last }: ByteRange = { first: 0, last: size - 1 },
+): AsyncGenerator<Buffer> {
+  for (let position = first; position <= last;) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, last + 1 - position));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) throw new Error(`read ${position} bytes of a file of ${size}`);
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+function stateOf({ ino, size, mtimeMs, ctimeMs }: Stats): Pick<FileRead, 'identity' | 'size' | 'modifiedMs'> {
+  return { identity: `${ino}-${size}-${mtimeMs}-${ctimeMs}`, size, modifiedMs: mtimeMs };
+}

@@ -1,0 +1,183 @@
+import * as v from 'valibot';
+
+import { CACHE_CLASSES, ERROR_CODES, type DeclaredHeaders, type ErrorCode } from '../http/headers.js';
+import { createRouter, type RouteDeclaration, type Router } from '../http/router.js';
+import { BUCKETS, type BucketName } from '../limiter/middleware.js';
+
+/** snapshot.json, the contract between the generator and this proxy, as far as the proxy reads it. Pure. */
+
+/** Relative to the tree's root; published last, so everything that it names is there. */
+export const SNAPSHOT_FILE = 'snapshot.json';
+
+/**
+ * The format that this proxy reads. Keys that it does not know are left alone; a change of meaning comes with a new
+ * number.
+ */
+export const SNAPSHOT_FORMAT = 2;
+
+/** A snapshot.json that can't be served by. The message is one line for the operator. */
+export class SnapshotError extends Error {
+  override name = 'SnapshotError';
+}
+
+/** Values end up in headers, where anything else would break or split the response. */
+const printable = v.pipe(v.string(), v.regex(/^[ -~]+$/, 'expected printable ASCII'));
+const fields = v.record(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')), printable);
+const urlCharacters = v.regex<string, string>(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
+const httpUrl = v.pipe(v.string(), urlCharacters, v.regex(/^https?:\/\/[^/]/, 'expected a http or https URL'));
+const urlPath = v.pipe(v.string(), urlCharacters, v.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"'));
+const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
+
+const limit = v.object({
+  tokens: integer(1, 1_000_000),
+  /** Whole milliseconds of it count; the limiter's sums are integers. */
+  refill_seconds: v.pipe(v.number(), v.minValue(0.001), v.maxValue(86_400)),
+});
+
+const parameter = v.variant('in', [
+  v.object({ in: v.literal('path'), name: v.string(), type: v.picklist(['id', 'month']) }),
+  v.pipe(
+    v.object({
+      in: v.literal('query'),
+      name: v.string(),
+      type: v.literal('integer'),
+      minimum: integer(0),
+      maximum: integer(0),
+      default: integer(0),
+    }),
+    v.check(
+      (query) => query.minimum <= query.default && query.default <= query.maximum,
+      'expected minimum <= default <= maximum',
+    ),
+  ),
+]);
+
+const route = v.object({
+  name: v.string(),
+  path: v.string(),
+  file: v.string(),
+  class: v.picklist(CACHE_CLASSES),
+  bucket: v.picklist(BUCKETS),
+  type: printable,
+  /** What a browser saves it as. */
+  attachment: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'expected a plain file name'))),
+  absent: v.optional(v.string()),
+  parameters: v.optional(v.array(parameter), []),
+  example: v.optional(v.string()),
+});
+
+const error = v.object({ status: integer(400, 599), title: v.string() });
+
+const schema = v.object({
+  sequence: integer(0),
+  as_of: v.nullable(v.string()),
+  built_at: v.pipe(v.string(), v.isoTimestamp()),
+  service: v.object({
+    // With or without a slash at its end; paths are appended to it.
+    base_url: v.pipe(
+      httpUrl,
+      v.transform((url) => url.replace(/\/$/, '')),
+    ),
+    docs: urlPath,
+  }),
+  limits: v.object({ api: limit, download: limit, page: limit }),
+  headers: v.object({
+    all: fields,
+    options: fields,
+    not_found: fields,
+    error: fields,
+    content: v.object({
+      record: fields,
+      summary: fields,
+      download: fields,
+      feed: fields,
+      page: fields,
+      asset: fields,
+    }),
+  }),
+  errors: v.pipe(
+    v.record(v.string(), error),
+    v.check(
+      (errors) => ERROR_CODES.every((code) => Object.hasOwn(errors, code)),
+      `expected ${ERROR_CODES.join(', ')}`,
+    ),
+  ),
+  compressed_from: v.optional(integer(0)),
+  routes: v.pipe(v.array(route), v.minLength(1)),
+});
+
+/** A snapshot, checked, with its routes ready for use. */
+export interface Snapshot {
+  /** Counts the snapshots published. */
+  readonly sequence: number;
+  /** Time of the newest reading in it; null for an empty register. */
+  readonly as_of: string | null;
+  /** When it was published. */
+  readonly built_at: string;
+  readonly service: {
+    /** Absolute, without a slash at its end. */
+    readonly base_url: string;
+    /** Path of the page for developers. */
+    readonly docs: string;
+  };
+  readonly limits: Readonly<
+    Record<BucketName, { readonly tokens: number; readonly refill_seconds: number }>
+  >;
+  readonly headers: DeclaredHeaders;
+  readonly errors: Readonly<Record<string, ErrorDeclaration>>;
+  /**
+   * A file of at least so many bytes, unless it is a download, has compressed siblings; undefined if none has.
+   */
+  readonly compressed_from?: number | undefined;
+  readonly routes: readonly RouteDeclaration[];
+  readonly router: Router;
+}
+
+export interface ErrorDeclaration {
+  readonly status: number;
+  readonly title: string;
+}
+
+/**
+ * @param text the content of snapshot.json
+ * @throws SnapshotError if it is of another format, or malformed, or could name a file outside the tree
+ */
+export function parseSnapshot(text: string): Snapshot {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new SnapshotError(`${SNAPSHOT_FILE} is not JSON`);
+  }
+  const format = v.safeParse(v.object({ format: v.pipe(v.number(), v.integer()) }), json);
+  if (!format.success) {
+    throw new SnapshotError(`${SNAPSHOT_FILE} has no format number: expected one at "format"`);
+  }
+  if (format.output.format !== SNAPSHOT_FORMAT) {
+    throw new SnapshotError(
+      `the tree is of format ${format.output.format}, this proxy reads format ${SNAPSHOT_FORMAT}: build it again`,
+    );
+  }
+  const parsed = v.safeParse(schema, json);
+  if (!parsed.success) {
+    const [issue] = parsed.issues;
+    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${v.getDotPath(issue) ?? '?'}: ${issue.message}`);
+  }
+  try {
+    return { ...parsed.output, router: createRouter(parsed.output.routes) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}`, { cause: error });
+  }
+}
+
+/** Status and title of an error. Before the first snapshot there is one error, 503. */
+export function errorOf(snapshot: Snapshot | undefined, code: ErrorCode): ErrorDeclaration {
+  return snapshot?.errors[code] ?? { status: 503, title: 'No snapshot yet' };
+}
+
+/** "snapshot 3, as of 2026-11-20T08:00:00Z". */
+export function titleOf({ sequence, as_of: asOf }: Snapshot): string {
+  return `snapshot ${sequence}, ${asOf === null ? 'of an empty register' : `as of ${asOf}`}`;
+}

@@ -1,0 +1,206 @@
+import { BUILT_IN, createHeaderTables, type HeaderTables } from '../http/headers.js';
+import { emptyRouter, type Router } from '../http/router.js';
+import { DEFAULT_QUOTAS, type BucketName, type Quotas } from '../limiter/middleware.js';
+import { errorCode, type Dependencies, type Log } from '../log.js';
+import type { Disk } from './disk.js';
+import { cachedFile, type CachedFile } from './file-cache.js';
+import { parseSnapshot, SNAPSHOT_FILE, SnapshotError, titleOf, type Snapshot } from './snapshot.js';
+
+/** A snapshot is in service at most this long after it was published, and the time of one read. 1000 ms (= 1 second). */
+const POLL_MS = 1_000;
+
+/** A larger snapshot.json is none. 64 MiB. */
+const SNAPSHOT_MAX_BYTES = 64 * 1024 * 1024;
+
+/** Limits set by hand; what is not set follows the snapshot. */
+export type QuotaOverrides = Readonly<Record<BucketName, Partial<Quotas[BucketName]>>>;
+
+/** The snapshot in service, with what follows from it: computed once, when it comes into service. */
+export interface ActiveSnapshot {
+  /** Counts the snapshots that came into service. What was read under another epoch may be out of date. */
+  readonly epoch: number;
+  /** Undefined before the first snapshot, when everything is 503. */
+  readonly snapshot: Snapshot | undefined;
+  /** The tree's folder, all links followed: a tree that is switched by a link stays the same for a whole epoch. */
+  readonly root: string;
+  /** snapshot.json as it was accepted, which a broken one in its place does not replace. */
+  readonly document: CachedFile | undefined;
+  readonly router: Router;
+  readonly quotas: Quotas;
+  readonly headers: HeaderTables;
+  /** URL of the page that explains the errors. */
+  readonly documentation: string;
+}
+
+/**
+ * Keeps the newest snapshot that could be read in service. It polls in the background, so that no request waits for
+ * the file system to find out what is current.
+ */
+export class SnapshotWatcher {
+  readonly #dist: string;
+  readonly #overrides: QuotaOverrides;
+  readonly #disk: Disk;
+  readonly #log: Log;
+  #active: ActiveSnapshot;
+  /** Identity of the last snapshot.json that was read, good or bad. */
+  #seen: string | undefined;
+  #isPresent = false;
+  #isReadable = false;
+  #poll: Promise<void> | undefined;
+  #nextPoll: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** The last line about something wrong, so that it is logged once and not each second. */
+  #complaint = '';
+
+  /**
+   * @param dist the published tree
+   * @param overrides limits set by flag or environment; they win over the snapshot's
+   */
+  constructor(dist: string, overrides: QuotaOverrides, disk: Disk, { log }: Pick<Dependencies, 'log'>) {
+    this.#dist = dist;
+    this.#overrides = overrides;
+    this.#disk = disk;
+    this.#log = log;
+    this.#active = activate(undefined, 0, dist, undefined, overrides);
+  }
+
+  get active(): ActiveSnapshot {
+    return this.#active;
+  }
+
+  /** Whether there was a snapshot.json at the last look. If not, the tree is gone, and an absent file means nothing. */
+  get isPresent(): boolean {
+    return this.#isPresent;
+  }
+
+  /** Whether the snapshot.json of the last look is the one in service. */
+  get isReadable(): boolean {
+    return this.#isReadable;
+  }
+
+  /**
+   * Looks for the first time, and from then on once a second. No snapshot is fine: the proxy waits for one.
+   *
+   * @throws SnapshotError for one that can't be served by, and what the file system says of one that can't be read
+   */
+  async start(): Promise<void> {
+    await this.#look();
+    this.#timer = setInterval(() => {
+      // A look that hangs with the disk is not joined by others.
+      if (this.#poll === undefined) void this.confirm();
+    }, POLL_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /**
+   * Looks once more: settles after a look that began after the call. Never rejects; what is wrong is logged, and the
+   * last good snapshot stays in service.
+   */
+  confirm(): Promise<void> {
+    if (this.#poll === undefined) return this.#startPoll();
+    this.#nextPoll ??= this.#poll.then(() => {
+      this.#nextPoll = undefined;
+      return this.#startPoll();
+    });
+    return this.#nextPoll;
+  }
+
+  #startPoll(): Promise<void> {
+    this.#poll = this.#look()
+      .catch((error: unknown) => {
+        this.#isReadable = false;
+        this.#complain(
+          error instanceof SnapshotError
+            ? error.message
+            : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
+        );
+      })
+      .finally(() => {
+        this.#poll = undefined;
+      });
+    return this.#poll;
+  }
+
+  async #look(): Promise<void> {
+    const known = this.#seen;
+    const request = { root: this.#dist, path: SNAPSHOT_FILE, maxBytes: SNAPSHOT_MAX_BYTES };
+    const file = await this.#disk.read({ ...request, known });
+    this.#isPresent = file !== undefined;
+    if (file === undefined) {
+      this.#seen = undefined;
+      this.#isReadable = false;
+      this.#complain(`no ${SNAPSHOT_FILE}`);
+      return;
+    }
+    if (file.identity === known && file.root === this.#active.root) {
+      this.#isReadable = file.identity === this.#active.document?.identity;
+      return;
+    }
+    const read = file.bytes === undefined ? await this.#disk.read(request) : file;
+    if (read?.bytes === undefined || read.digest === undefined) return;
+    // Whatever is wrong with this file deserves a line of its own, and one only.
+    this.#seen = read.identity;
+    this.#complaint = '';
+    const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
+    const document = cachedFile(SNAPSHOT_FILE, read, read.digest);
+    this.#active = activate(snapshot, this.#active.epoch + 1, read.root, document, this.#overrides);
+    this.#isReadable = true;
+    this.#log(`serving ${titleOf(snapshot)}`);
+  }
+
+  #complain(complaint: string): void {
+    const { snapshot } = this.#active;
+    const consequence = snapshot
+      ? `still serving ${titleOf(snapshot)}`
+      : 'responding 503 until there is a good one';
+    const line = `${complaint}: ${consequence}`;
+    if (line !== this.#complaint) this.#log(line);
+    this.#complaint = line;
+  }
+}
+
+/** Where the errors are explained before a snapshot says so; relative, as no base URL is known. */
+const DEFAULT_DOCUMENTATION = '/developers';
+
+function activate(
+  snapshot: Snapshot | undefined,
+  epoch: number,
+  root: string,
+  document: CachedFile | undefined,
+  overrides: QuotaOverrides,
+): ActiveSnapshot {
+  const quotas = quotasOf(snapshot, overrides);
+  return {
+    epoch,
+    snapshot,
+    root,
+    document,
+    router: snapshot?.router ?? emptyRouter(),
+    quotas,
+    headers: createHeaderTables(snapshot?.headers ?? BUILT_IN, quotas),
+    documentation: snapshot ? snapshot.service.base_url + snapshot.service.docs : DEFAULT_DOCUMENTATION,
+  };
+}
+
+/** Each number from where it is set first: by hand, in the snapshot, by default. */
+function quotasOf(snapshot: Snapshot | undefined, overrides: QuotaOverrides): Quotas {
+  const published = snapshot === undefined ? DEFAULT_QUOTAS : publishedQuotas(snapshot);
+  return {
+    api: { ...published.api, ...overrides.api },
+    download: { ...published.download, ...overrides.download },
+    page: { ...published.page, ...overrides.page },
+  };
+}
+
+/** The limits as the texts of this snapshot state them. */
+export function publishedQuotas({ limits }: Snapshot): Quotas {
+  const quotaOf = ({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]) => ({
+    burst: tokens,
+    emissionIntervalMs: Math.round(seconds * 1000),
+  });
+  return { api: quotaOf(limits.api), download: quotaOf(limits.download), page: quotaOf(limits.page) };
+}
