@@ -14,8 +14,8 @@ export interface Metrics {
    */
   responded(responseClass: ResponseClass, status: number, seconds: number, bytes: number): void;
   refused(bucket: BucketName): void;
-  /** Whether a file was in memory. */
-  cache(outcome: 'hit' | 'miss'): void;
+  cacheHit(): void;
+  cacheMiss(): void;
   connectionDropped(reason: DropReason): void;
   /** Loads prom-client, which only --admin-port needs. */
   watch(sources: MetricSources): Promise<Exposition>;
@@ -75,7 +75,7 @@ export function createMetrics(): Metrics {
   };
   const refusals: Record<BucketName, number> = { api: 0, download: 0, page: 0 };
   const drops: Record<DropReason, number> = { total: 0, client: 0 };
-  const lookups = { hit: 0, miss: 0 };
+  const lookups = { hits: 0, misses: 0 };
 
   const families = ({ watcher, files, limiter, connections, redis, build }: MetricSources): string[] => {
     const { snapshot } = watcher.active;
@@ -101,8 +101,8 @@ export function createMetrics(): Metrics {
         'Content handed to connections, by class of route',
         classes.map(([name, { bytes }]) => [bytes, { class: name }]),
       ),
-      family('cache_hits_total', 'Files served from memory', lookups.hit),
-      family('cache_misses_total', 'Files for which the file system was asked', lookups.miss),
+      family('cache_hits_total', 'Files served from memory', lookups.hits),
+      family('cache_misses_total', 'Files for which the file system was asked', lookups.misses),
       family('cache_bytes', 'Memory the file cache takes', files.bytes),
       family(
         'limiter_refusals_total',
@@ -160,8 +160,11 @@ export function createMetrics(): Metrics {
     refused(bucket) {
       refusals[bucket] += 1;
     },
-    cache(outcome) {
-      lookups[outcome] += 1;
+    cacheHit() {
+      lookups.hits += 1;
+    },
+    cacheMiss() {
+      lookups.misses += 1;
     },
     connectionDropped(reason) {
       drops[reason] += 1;

@@ -12,6 +12,8 @@ import { treeOf } from './trees.js';
 /** 1,000 hot URLs on 64 connections: the proxy against the floor, against what people use, and against nginx. */
 
 const CONNECTIONS = 64;
+/** Whose addresses a trusted proxy forwards. */
+const CLIENTS = 1_000_000;
 const WARM_UP_SECONDS = 2;
 const SECONDS = 3;
 /** A generator that takes more of its core has measured itself. */
@@ -28,6 +30,14 @@ const FIGURES: readonly Figure[] = [
   figure('304: p99 against node:http', 'p99of304', 'raw', 'lower', 3),
   figure('304: against Express, express.static, express-rate-limit', 'rps304', 'express', 'higher', 5),
   figure('304: against nginx with limit_req', 'rps304', 'nginx', 'higher'),
+  {
+    name: '200: behind a trusted proxy, a million clients, against direct',
+    unit: 'req/s',
+    ours: 'trusted/rps',
+    peer: 'proxy/rps',
+    better: 'higher',
+    target: 0.9,
+  },
   { name: 'resident memory after all that', unit: 'MB', ours: 'proxy/rss', peer: 'raw/rss', better: 'lower' },
 ];
 
@@ -105,10 +115,34 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
     },
   });
 
+  const forwarded = join(folder, 'forwarded.txt');
+  writeTargets(
+    forwarded,
+    Array.from({ length: CLIENTS }, (_, index) => ({
+      path: paths[index % paths.length] ?? '/',
+      client: clientAddress(index),
+    })),
+  );
+  const trusted: Contender = {
+    name: 'trusted',
+    run: async () => {
+      const server = await startOurs(dist, ['--trust-proxy', 'loopback']);
+      try {
+        const load = { port: server.port, targets: forwarded, connections: CONNECTIONS };
+        await wrk({ ...load, seconds: WARM_UP_SECONDS });
+        const { requests, seconds } = await wrk({ ...load, seconds: SECONDS, from: CLIENTS / 2 });
+        return { rps: requests / seconds };
+      } finally {
+        await server.stop();
+      }
+    },
+  };
+
   const bytes = answers.map(({ body }) => Buffer.from(body, 'base64').length);
   return {
     contenders: [
       contender('proxy', () => startOurs(dist)),
+      trusted,
       contender('raw', () => startRaw(answersFile)),
       contender('together', () => startRaw(answersFile, 'together')),
       contender('express', () => startExpress(dist)),
@@ -120,6 +154,15 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
     ],
     close: async () => undefined,
   };
+}
+
+/** Half of them IPv4, half /56 networks of IPv6, none twice; beside one hop that is trusted as well. */
+function clientAddress(index: number): string {
+  const client =
+    index % 2 === 0
+      ? `${11 + (index >>> 24)}.${(index >>> 16) & 255}.${(index >>> 8) & 255}.${index & 255}`
+      : `2001:db8:${(index >>> 8).toString(16)}:${((index & 255) << 8).toString(16)}::1`;
+  return `${client}, 127.0.0.9`;
 }
 
 async function tagsOf(port: number, paths: readonly string[]): Promise<{ path: string; tag: string }[]> {

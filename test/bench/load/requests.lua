@@ -1,13 +1,15 @@
 -- The requests of a run, one after the other: made before it begins, so that a request costs wrk a look into a
--- table. Arguments: a file with a line for each, the path and perhaps, after a tab, an If-None-Match; where to begin.
+-- table. Arguments: a file with a line for each, the path and, after tabs, an If-None-Match and an X-Forwarded-For,
+-- either of which may be empty; where to begin.
 local requests, index, count
 
 function init(args)
   requests, count = {}, 0
   for line in io.lines(args[1]) do
-    local path, tag = line:match('^([^\t]+)\t?(.*)$')
+    local path, tag, client = line:match('^([^\t]+)\t?([^\t]*)\t?(.*)$')
     local headers = { ['Host'] = wrk.headers['Host'] }
     if tag ~= '' then headers['If-None-Match'] = tag end
+    if client ~= '' then headers['X-Forwarded-For'] = client end
     count = count + 1
     requests[count] = wrk.format('GET', path, headers)
   end

@@ -13,6 +13,8 @@ export interface Target {
   readonly path: string;
   /** If-None-Match. */
   readonly tag?: string;
+  /** X-Forwarded-For. */
+  readonly client?: string;
 }
 
 export interface LoadOptions {
@@ -43,7 +45,7 @@ export interface Load {
 }
 
 export function writeTargets(file: string, targets: readonly Target[]): void {
-  writeFileSync(file, targets.map(({ path, tag = '' }) => `${path}\t${tag}\n`).join(''));
+  writeFileSync(file, targets.map(({ path, tag = '', client = '' }) => `${path}\t${tag}\t${client}\n`).join(''));
 }
 
 /**
