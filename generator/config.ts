@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Failure, codeOf, messageOf } from './errors.js';
 import type { Lists } from './publish/lists.js';
 import { LAYOUTS } from './routes.js';
-import type { Layout } from './routes.js';
+import type { Bucket, Layout } from './routes.js';
 
 /** A bucket: how many requests at once, and after how many seconds one comes back. */
 export interface Limit {
@@ -13,10 +13,7 @@ export interface Limit {
   readonly refillSeconds: number;
 }
 
-export interface Limits {
-  readonly api: Limit;
-  readonly download: Limit;
-}
+export type Limits = Readonly<Record<Bucket, Limit>>;
 
 /** Who runs the register, and under which terms. */
 export interface Operator {
@@ -59,12 +56,18 @@ const webUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https U
 const limit = z
   .strictObject({
     tokens: z.int().min(1).max(1_000_000),
-    refill_seconds: z.int().min(1).max(86_400),
+    refill_seconds: z
+      .number()
+      .min(0.001)
+      .max(86_400)
+      .multipleOf(0.001, 'expected seconds, in whole milliseconds'),
   })
   .transform(({ tokens, refill_seconds }): Limit => ({ tokens, refillSeconds: refill_seconds }));
 
 const baseUrl = webUrl
   .refine((url) => !/[?#]/.test(url), 'expected a URL without query or fragment')
+  // Links, the routes and the well-known paths all start at the root of the host.
+  .refine((url) => /^[^:]+:\/\/[^/]+\/*$/.test(url), 'expected a URL without a path')
   .transform((url) => url.replace(/\/+$/, ''));
 
 const operatorFile = z.strictObject({
@@ -75,11 +78,12 @@ const operatorFile = z.strictObject({
   platform: text,
   licence: z.strictObject({ name: text, url: webUrl }),
   tag_authority: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'expected a domain name in lower case'),
-  // 60 tokens, one back each second; downloads 12, one back each minute.
+  // 60 requests, one back each second; 12 downloads, one back each minute; 240 pages and assets, four back each second.
   limits: z
     .strictObject({
       api: limit.default({ tokens: 60, refillSeconds: 1 }),
       download: limit.default({ tokens: 12, refillSeconds: 60 }),
+      page: limit.default({ tokens: 240, refillSeconds: 0.25 }),
     })
     .prefault({}),
 });

@@ -1,13 +1,11 @@
 /** The bulk downloads, once: their formats, their URLs, and what describes them. */
 import { TABLES } from './resources/index.js';
-import type { Route } from './routes.js';
+import type { UnlistedRoute } from './routes.js';
 
 /** The path of their page, and of everything below it. */
 export const BULK = '/downloads';
 
 const TEXT = 'text/plain; charset=utf-8';
-
-type ExportRoute = Omit<Route, 'listed'>;
 
 /** The files in which each table of the bulk downloads is published. */
 export const EXPORT_FORMATS = [
@@ -24,23 +22,24 @@ export const exportRoute = (table: string, format: ExportFormat): string =>
 export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
 
 /** The bulk downloads: whole populations, and what describes them. */
-export const EXPORT_ROUTES: readonly ExportRoute[] = [
+export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
   ...TABLES.filter(({ kind }) => kind !== null).flatMap(({ name }) =>
-    EXPORT_FORMATS.map(({ format, type, words }): ExportRoute => ({
+    EXPORT_FORMATS.map(({ format, type, words }): UnlistedRoute => ({
       name: exportRoute(name, format),
       path: `${BULK}/${name}.${format}`,
       file: exportFile(name, format),
       class: 'download',
+      bucket: 'download',
       type,
       description: `All of ${name}, as ${words}`,
     })),
   ),
-  // These describe the files and are no download: they cost no more than a record does.
+  // These describe the files: kept as long as they are, but no dearer than a record.
   {
     name: 'datapackage',
     path: `${BULK}/datapackage.json`,
     file: 'downloads/datapackage.json',
-    class: 'summary',
+    class: 'download',
     type: 'application/json; charset=utf-8',
     description: 'The downloads as a Data Package: every file, every column',
   },
@@ -48,7 +47,7 @@ export const EXPORT_ROUTES: readonly ExportRoute[] = [
     name: 'checksums',
     path: `${BULK}/SHA256SUMS`,
     file: 'downloads/SHA256SUMS',
-    class: 'summary',
+    class: 'download',
     type: TEXT,
     description: 'Checksums of the downloads, for sha256sum',
   },
@@ -56,7 +55,7 @@ export const EXPORT_ROUTES: readonly ExportRoute[] = [
     name: 'downloads-readme',
     path: `${BULK}/README.txt`,
     file: 'downloads/README.txt',
-    class: 'summary',
+    class: 'download',
     type: TEXT,
     description: 'What the downloads hold, and how to read them',
   },

@@ -1,5 +1,5 @@
 /** Every feed, once: what it is called, what is in it, and its URLs. */
-import type { Route } from './routes.js';
+import type { UnlistedRoute } from './routes.js';
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 export const JSON_FEED_TYPE = 'application/feed+json; charset=utf-8';
@@ -53,19 +53,17 @@ export const archiveRoute = ({ name }: FeedDeclaration): string => `feed-${name}
 export const documentFile = ({ name }: FeedDeclaration, format: 'atom' | 'json'): string =>
   `feeds/${name}.${format}`;
 
-type FeedRoute = Omit<Route, 'listed'>;
-
-function routesOf(feed: FeedDeclaration): readonly FeedRoute[] {
+function routesOf(feed: FeedDeclaration): readonly UnlistedRoute[] {
   const { name, description } = feed;
   const common = { class: 'feed', description } as const;
-  const document = (route: string, file: string, type: string): FeedRoute => ({
+  const document = (route: string, file: string, type: string): UnlistedRoute => ({
     ...common,
     name: route,
     path: `/${file}`,
     file,
     type,
   });
-  const archive: FeedRoute = {
+  const archive: UnlistedRoute = {
     ...common,
     name: archiveRoute(feed),
     path: `/feeds/${name}/{month}.atom`,
@@ -80,6 +78,7 @@ function routesOf(feed: FeedDeclaration): readonly FeedRoute[] {
         description: 'a month such as 2026-11, or a part of one such as 2026-11-00001',
       },
     ],
+    absent: 'no entries of {month}',
   };
   return [
     document(atomRoute(feed), documentFile(feed, 'atom'), ATOM_TYPE),
@@ -88,7 +87,7 @@ function routesOf(feed: FeedDeclaration): readonly FeedRoute[] {
   ];
 }
 
-export const FEED_ROUTES: readonly FeedRoute[] = Object.values(FEEDS).flatMap(routesOf);
+export const FEED_ROUTES: readonly UnlistedRoute[] = Object.values(FEEDS).flatMap(routesOf);
 
 /** The names of all routes of a feed. */
 export const routeNames = (feed: FeedDeclaration): readonly string[] =>

@@ -2,16 +2,8 @@
  * The URLs of the pages for people, of what the pages load, and of what is found by its well-known name; with
  * files that any static host finds: it adds `.html`, or `index.html`.
  */
-
-/** A route as the route table takes it. Summaries carry the Link header, which RFC 9727 wants of the catalog. */
-interface PageRoute {
-  readonly name: string;
-  readonly path: string;
-  readonly file: string;
-  readonly class: 'page' | 'summary';
-  readonly type: string;
-  readonly description: string;
-}
+import { assets } from './outputs/pages/assets.js';
+import type { PATHS, UnlistedRoute } from './routes.js';
 
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
@@ -21,45 +13,45 @@ const SVG = 'image/svg+xml';
 /** RFC 9727, section 4.1. */
 const LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
-const page = (name: string, path: string, description: string): PageRoute => ({
-  name,
-  path,
-  file: path === '/' ? 'index.html' : `${path.slice(1)}.html`,
-  class: 'page',
-  type: HTML,
-  description,
-});
-
-const file = (name: string, path: string, type: string, description: string): PageRoute => ({
+const file = (name: string, path: string, type: string, description: string): UnlistedRoute => ({
   name,
   path,
   file: path.slice(1),
   class: 'page',
+  bucket: 'page',
   type,
   description,
 });
 
+const page = (name: string, path: string, description: string): UnlistedRoute => ({
+  ...file(name, path, HTML, description),
+  file: path === '/' ? 'index.html' : `${path.slice(1)}.html`,
+});
+
+const asset = (name: string, type: string, description: string): UnlistedRoute => {
+  const path = assets().get(name)?.path;
+  if (path === undefined) throw new TypeError(`no asset is named "${name}"`);
+  return { ...file(name, path, type, description), class: 'asset' };
+};
+
 /** @param paths where the specification wants the pages that have a path of their own in the index */
-export const pageRoutes = (paths: {
-  readonly docs: string;
-  readonly bulk: string;
-  readonly feeds: string;
-}): readonly PageRoute[] => [
+export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   page('front-page', '/', 'Front page: what is measured, how much, and where to go'),
   page('developers-page', paths.docs, 'Documentation for developers, with an explorer'),
   page('downloads-page', paths.bulk, 'The bulk downloads, for people'),
   page('feeds-page', paths.feeds, 'The feeds, for people'),
-  file('style', '/assets/style.css', CSS, 'Style of the pages'),
-  file('chart-style', '/assets/uplot.css', CSS, 'Style of the charts'),
-  file('chart-library', '/assets/uplot.js', SCRIPT, 'Library that draws the charts'),
-  file('gaps-script', '/assets/gaps.js', SCRIPT, 'Script that finds the gaps in a history'),
-  file('highlight-script', '/assets/highlight.js', SCRIPT, 'Script that colours JSON'),
-  file('chart-script', '/assets/chart.js', SCRIPT, 'Script that draws a member history'),
-  file('request-script', '/assets/request.js', SCRIPT, 'Script that asks the API and says what came back'),
-  file('explorer-script', '/assets/explorer.js', SCRIPT, 'Script of the explorer'),
+  asset('style', CSS, 'Style of the pages'),
+  asset('chart-style', CSS, 'Style of the charts'),
+  asset('chart-library', SCRIPT, 'Library that draws the charts'),
+  asset('gaps-script', SCRIPT, 'Script that finds the gaps in a history'),
+  asset('highlight-script', SCRIPT, 'Script that colours JSON'),
+  asset('chart-script', SCRIPT, 'Script that draws a member history'),
+  asset('request-script', SCRIPT, 'Script that asks the API and says what came back'),
+  asset('explorer-script', SCRIPT, 'Script of the explorer'),
   file('favicon', '/favicon.svg', SVG, 'Icon of the site'),
+  // A summary carries the header Link, which RFC 9727 wants of the catalog.
   {
-    ...file('api-catalog', '/.well-known/api-catalog', LINKSET, 'Where the API and its description are'),
+    ...file('api-catalog', paths.catalog, LINKSET, 'Where the API and its description are'),
     class: 'summary',
   },
   file('security-contact', '/.well-known/security.txt', TEXT, 'Whom to tell of a security problem'),

@@ -11,7 +11,7 @@ import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { isRendered } from './publish/comparison.js';
 import { LedgerReader } from './publish/ledger.js';
 import { soundLedger } from './publish/ledger-index.js';
-import { readManifest } from './publish/manifest.js';
+import { FORMAT, readManifest } from './publish/manifest.js';
 import type { Manifest } from './publish/manifest.js';
 import { Publisher } from './publish/publisher.js';
 import { Tree } from './publish/tree.js';
@@ -69,6 +69,11 @@ async function open(out: string, progress: Progress): Promise<Opened> {
     ({ previous }) => {
       manifest = readManifest(join(previous, 'snapshot.json'));
       if (manifest === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
+      if (manifest.format !== FORMAT) {
+        throw Failure.invalid(
+          `the previous snapshot kept in "${out}" is of format ${manifest.format}, expected ${FORMAT}: build again instead`,
+        );
+      }
       const ledger = join(previous, 'ledger');
       const whole = manifest.routes.filter(isRendered).every(({ name }) => existsSync(join(ledger, name)));
       if (!whole || !soundLedger(ledger, manifest.digest)) {

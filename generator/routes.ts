@@ -9,8 +9,12 @@ import { FEED_ROUTES } from './feed-routes.js';
 import { BULK, EXPORT_ROUTES } from './export-routes.js';
 
 /** Which row of the caching table a response belongs to. */
-export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page'] as const;
+export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
+
+/** The limits a request may count against. */
+export const BUCKETS = ['api', 'download', 'page'] as const;
+export type Bucket = (typeof BUCKETS)[number];
 
 /** How record files are spread over folders: `url` mirrors the URLs, `bucketed` adds 1,000 folders by last digits. */
 export const LAYOUTS = ['url', 'bucketed'] as const;
@@ -49,14 +53,21 @@ export interface Route {
   readonly path: string;
   readonly file: string;
   readonly class: CacheClass;
+  /** A request takes from this one; of `download`, from `api` as well. */
+  readonly bucket: Bucket;
   readonly type: string;
   readonly description: string;
   readonly parameters?: readonly Parameter[];
   /** A URL to try; a route by id gets one from the register. */
   readonly example?: string;
+  /** What a 404 says where a well-formed URL has no file; parameters in braces. */
+  readonly absent?: string;
   /** Whether /api/v1 lists it: the endpoints of the specification. */
   readonly listed: boolean;
 }
+
+/** A route that /api/v1 does not list; its bucket is `api` unless it names another. */
+export type UnlistedRoute = Omit<Route, 'listed' | 'bucket'> & Partial<Pick<Route, 'bucket'>>;
 
 /** The version of the API, which the base path repeats. */
 export const API_VERSION = 1;
@@ -67,6 +78,7 @@ export const PATHS = {
   description: '/api/v1/openapi.json',
   bulk: BULK,
   feeds: '/feeds',
+  catalog: '/.well-known/api-catalog',
 } as const;
 
 export const LARGEST_LIMIT = { minimum: 1, maximum: 200, default: 100 } as const;
@@ -77,7 +89,7 @@ const byId = (description: string): readonly [IdParameter] => [
   { name: 'id', in: 'path', type: 'id', description },
 ];
 
-type Endpoint = Omit<Route, 'file' | 'type' | 'listed'> & Partial<Pick<Route, 'file' | 'type'>>;
+type Endpoint = Omit<Route, 'file' | 'type' | 'bucket' | 'listed'> & Partial<Pick<Route, 'file'>>;
 
 const RECORDS: readonly Endpoint[] = [
   {
@@ -86,6 +98,7 @@ const RECORDS: readonly Endpoint[] = [
     class: 'record',
     description: 'Measured record of one group',
     parameters: byId('numeric group id'),
+    absent: 'no group {id} in this register',
   },
   {
     name: 'user',
@@ -93,6 +106,7 @@ const RECORDS: readonly Endpoint[] = [
     class: 'record',
     description: 'Measured record of one user',
     parameters: byId('numeric user id'),
+    absent: 'no user {id} in this register',
   },
   {
     name: 'game',
@@ -100,6 +114,7 @@ const RECORDS: readonly Endpoint[] = [
     class: 'record',
     description: 'Measured record of one experience',
     parameters: byId('numeric universe id'),
+    absent: 'no game {id} in this register',
   },
   {
     name: 'item',
@@ -107,6 +122,7 @@ const RECORDS: readonly Endpoint[] = [
     class: 'record',
     description: 'Measured record of one catalogue item',
     parameters: byId('numeric asset id'),
+    absent: 'no item {id} in this register',
   },
 ];
 
@@ -142,6 +158,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     class: 'record',
     description: 'Full member, name and ownership history of one group',
     parameters: byId('numeric group id'),
+    absent: 'no group {id} in this register',
   },
   {
     name: 'user-usernames',
@@ -149,6 +166,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     class: 'record',
     description: 'Observed username history of one user',
     parameters: byId('numeric user id'),
+    absent: 'no user {id} in this register',
   },
 ];
 
@@ -180,12 +198,13 @@ const PUBLISHING: readonly Endpoint[] = [
     class: 'summary',
     description: 'Every URL that one snapshot changed or removed',
     parameters: [{ name: 'sequence', in: 'path', type: 'id', description: 'number of the snapshot' }],
+    absent: 'no change list {sequence}',
   },
 ];
 
 /** Whether a route answers with a document of the API or a feed, as opposed to what is made of those. */
 export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>
-  cacheClass !== 'page' && cacheClass !== 'download' && !/^\/(downloads|\.well-known)\//.test(path);
+  cacheClass !== 'page' && cacheClass !== 'asset' && !/^\/(downloads|\.well-known)\//.test(path);
 
 /** `/api/v1/group/{id}` -> `api/v1/group/{id}.json`: what any static host finds by adding the suffix. */
 function fileOf({ path, file }: Endpoint): string {
@@ -201,20 +220,22 @@ const bucketed = (file: string): string => file.replace('{id}', '{id:bucket}/{id
 export const elsewhere = (file: string): string =>
   file.includes(':bucket}/') ? file.replace(/\{\w+:bucket\}\//, '') : bucketed(file);
 
+const unlisted = (route: UnlistedRoute): Route => ({ bucket: 'api', ...route, listed: false });
+
 /** The route table for a layout. */
 export function routes(layout: Layout): readonly Route[] {
   const complete = (listed: boolean) => (endpoint: Endpoint) => ({
     ...endpoint,
     file: layout === 'bucketed' ? bucketed(fileOf(endpoint)) : fileOf(endpoint),
-    type: endpoint.type ?? JSON_TYPE,
+    bucket: 'api' as const,
+    type: JSON_TYPE,
     listed,
   });
-  const pages = pageRoutes(PATHS).map((page) => ({ ...page, listed: false }));
   return [
     ...ENDPOINTS.map(complete(true)),
-    ...[...EXPORT_ROUTES, ...FEED_ROUTES].map((route) => ({ ...route, listed: false })),
+    ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
     ...PUBLISHING.map(complete(false)),
-    ...pages,
+    ...pageRoutes(PATHS).map(unlisted),
   ];
 }
 

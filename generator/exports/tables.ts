@@ -108,8 +108,8 @@ interface Leaf {
 
 /** The values of a shape, named by the way that leads to them: `peak` and `measured_at` give `peak_measured_at`. */
 function leaves(shape: Shape, way: readonly string[], nullable: boolean): Leaf[] {
-  if (shape.is === 'list' || shape.is === 'values')
-    throw new TypeError(`"${shape.name}" is a list, expected values to flatten`);
+  if (shape.is === 'list' || shape.is === 'values' || shape.is === 'map')
+    throw new TypeError(`"${shape.name}" is a list or map, expected values to flatten`);
   const here = [...way, shape.name];
   if (shape.is === 'object')
     return shape.members.flatMap((member) => leaves(member, here, nullable || shape.nullable));

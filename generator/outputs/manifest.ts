@@ -2,15 +2,18 @@
 import { basename } from 'node:path/posix';
 import type { BuildConfig, Limit } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
+import { publishedHeaders } from '../headers.js';
+import type { PublishedHeaders } from '../headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/manifest.js';
 import type { Plan } from '../publish/plan.js';
 import type { Overview } from '../register/published.js';
 import { RESOURCES } from '../resources/index.js';
-import { CACHE_CLASSES, LAYOUTS, PATHS, filler } from '../routes.js';
-import type { Route } from '../routes.js';
+import { BUCKETS, CACHE_CLASSES, LAYOUTS, PATHS, filler } from '../routes.js';
+import type { Bucket, Route } from '../routes.js';
+import { PROBLEMS } from './description/problems.js';
 import { parameters } from './parameters.js';
-import { listed, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
+import { listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
 /** What is known only when everything is rendered. */
@@ -33,12 +36,7 @@ interface PublishedRoute {
   readonly firstKey: number | undefined;
 }
 
-const bucket = (
-  name: 'api' | 'download',
-  description: string,
-  tokens: number,
-  seconds: number,
-): Part<ManifestFacts> => {
+const bucket = (name: Bucket, description: string, tokens: number, seconds: number): Part<ManifestFacts> => {
   const from = ({ config }: ManifestFacts): Limit => config.limits[name];
   return nested(name, description, [
     part(
@@ -46,7 +44,7 @@ const bucket = (
       (facts) => from(facts).tokens,
     ),
     part(
-      value('refill_seconds', 'ordinal', seconds, 'After how long one is back.', { unit: 'seconds' }),
+      value('refill_seconds', 'duration', seconds, 'After how long one is back.', { unit: 'seconds' }),
       (facts) => from(facts).refillSeconds,
     ),
   ]);
@@ -58,6 +56,31 @@ function dated(path: string, asOf: string | null): string {
   const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
   return [[stem, ...day].join('-'), ...suffixes].join('.');
 }
+
+const HEADER = value('{header}', 'text', 'nosniff', 'Value of the header.');
+
+const sent = (
+  name: Exclude<keyof PublishedHeaders, 'content'>,
+  description: string,
+): Part<PublishedHeaders> => mapped(name, description, HEADER, (headers) => headers[name]);
+
+const HEADERS: readonly Part<PublishedHeaders>[] = [
+  sent('all', 'On every response.'),
+  sent('options', 'On 204, the response to OPTIONS; 405 has its Allow.'),
+  sent('not_found', 'On 404 and 308.'),
+  sent('error', 'On every other error.'),
+  mapped(
+    'content',
+    'On 200, 206 and 304, by the class of the route.',
+    { is: 'map', name: '{class}', description: 'Those of a class.', of: HEADER },
+    ({ content }) => content,
+  ),
+];
+
+const PROBLEM: readonly Part<(typeof PROBLEMS)[number]>[] = [
+  part(value('status', 'ordinal', 404, 'The HTTP status.'), ({ status }) => status),
+  part(value('title', 'text', 'Not found', 'The error in words.'), ({ title }) => title),
+];
 
 const SERVICE: readonly Part<ManifestFacts>[] = [
   part(
@@ -120,6 +143,12 @@ const ROUTE: readonly Part<PublishedRoute>[] = [
     ({ route }) => route.class,
   ),
   part(
+    value('bucket', 'enum', 'api', 'The limit it counts against; a download counts against `api` as well.', {
+      values: BUCKETS,
+    }),
+    ({ route }) => route.bucket,
+  ),
+  part(
     value('type', 'text', 'application/json; charset=utf-8', 'Media type of the answer.'),
     ({ route }) => route.type,
   ),
@@ -133,7 +162,7 @@ const ROUTE: readonly Part<PublishedRoute>[] = [
         optional: true,
       },
     ),
-    ({ route, asOf }) => (route.class === 'download' ? dated(route.path, asOf) : undefined),
+    ({ route, asOf }) => (route.bucket === 'download' ? dated(route.path, asOf) : undefined),
   ),
   part(
     value('description', 'text', 'Measured record of one group', 'What it answers.'),
@@ -146,6 +175,16 @@ const ROUTE: readonly Part<PublishedRoute>[] = [
       route.example ??
       // A route by id gets the first record there is as its example.
       (route.path.includes('{') && firstKey !== undefined ? filler(route.path)(firstKey) : undefined),
+  ),
+  part(
+    value(
+      'absent',
+      'text',
+      'no group {id} in this register',
+      'What a 404 says where a well-formed URL has no file, with parameters in braces.',
+      { optional: true },
+    ),
+    ({ route }) => route.absent,
   ),
 ];
 
@@ -179,7 +218,15 @@ const PARTS: readonly Part<ManifestFacts>[] = [
   nested('limits', 'What one client may ask.', [
     bucket('api', 'All requests.', 60, 1),
     bucket('download', 'Bulk downloads, which count as requests as well.', 12, 60),
+    bucket('page', 'Pages and what they load.', 240, 0.25),
   ]),
+  {
+    shape: shapeOfParts('headers', 'Names and values of headers, by what a response is.', HEADERS),
+    of: ({ config }) => valuesOf(HEADERS, publishedHeaders(config.operator.licence.url)),
+  },
+  mapped('errors', 'Errors by their code.', shapeOfParts('{code}', 'One error.', PROBLEM), () =>
+    Object.fromEntries(PROBLEMS.map((problem) => [problem.code, valuesOf(PROBLEM, problem)])),
+  ),
   nested(
     'counts',
     'Records published, per kind.',

@@ -43,6 +43,14 @@ export const listed = <Facts, Entry>(
   of: (facts) => entries(facts)?.map((entry) => valuesOf(parts, entry)),
 });
 
+/** Members of one shape under names that follow from the facts. */
+export const mapped = <Facts>(
+  name: string,
+  description: string,
+  of: Shape,
+  members: (facts: Facts) => Readonly<Record<string, unknown>>,
+): Part<Facts> => ({ shape: { is: 'map', name, description, of }, of: members });
+
 /** What the object of these parts looks like. */
 export const shapeOfParts = <Facts>(
   name: string,

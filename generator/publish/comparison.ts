@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { LedgerReader } from './ledger.js';
 import type { LedgerWriter } from './ledger.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
-import { Series } from './series.js';
+import { Series, compressedFrom } from './series.js';
 import type { Changes, Gone, Noted } from './series.js';
 import type { Tree } from './tree.js';
 
@@ -30,9 +30,13 @@ export interface Compared extends Noted {
 const OWN = new Set(['snapshot', 'changes', 'change-list', 'feed-snapshots', 'feed-snapshots-json']);
 export const isRendered = ({ name }: PublishedRoute): boolean => !OWN.has(name);
 
+const isSame = (one: PublishedRoute, other: PublishedRoute): boolean =>
+  one.name === other.name && one.path === other.path;
+
 export class Comparison {
   readonly routes: readonly PublishedRoute[];
   readonly #series: ReadonlyMap<string, Series>;
+  readonly #forgotten: readonly Series[];
 
   /**
    * @param routes all routes of the next snapshot; those of the publisher's own files are passed over
@@ -46,23 +50,26 @@ export class Comparison {
     nextLedger?: (route: PublishedRoute) => LedgerWriter,
   ) {
     this.routes = routes.filter(isRendered);
+    const from = previous?.compressed_from ?? Number.POSITIVE_INFINITY;
     const old = (previous?.routes ?? []).filter(isRendered);
-    // Routes that the last snapshot had and this one has not: all their files go.
-    const forgotten = old.filter((route) => this.routes.every(({ name }) => name !== route.name));
-    const open = (route: PublishedRoute, next?: LedgerWriter): [string, Series] => [
-      route.name,
+    const open = (route: PublishedRoute, before?: PublishedRoute, next?: LedgerWriter): Series =>
       new Series(
         route,
-        previous === undefined ? undefined : LedgerReader.open(tree.ledger, route.name),
+        before && LedgerReader.open(tree.ledger, route.name),
         next,
-        previous?.compressed_from ?? Number.POSITIVE_INFINITY,
+        compressedFrom(before ?? route, from),
         (gone) => onRemoved(route, gone),
-      ),
-    ];
-    this.#series = new Map([
-      ...this.routes.map((route) => open(route, nextLedger?.(route))),
-      ...forgotten.map((route) => open(route)),
-    ]);
+      );
+    this.#series = new Map(
+      this.routes.map((route) => {
+        const before = old.find((candidate) => isSame(candidate, route));
+        return [route.name, open(route, before, nextLedger?.(route))];
+      }),
+    );
+    // What the last snapshot had at other URLs goes, also if a route of that name is somewhere else now.
+    this.#forgotten = old
+      .filter((route) => !this.routes.some((candidate) => isSame(candidate, route)))
+      .map((route) => open(route, route));
   }
 
   series(routeName: string): Series {
@@ -82,9 +89,13 @@ export class Comparison {
     return { series, ...series.note({ key, bytes, hash: sha256 }), bytes, hash: sha256 };
   }
 
+  get #all(): readonly Series[] {
+    return [...this.#forgotten, ...this.#series.values()];
+  }
+
   /** What all files come to; after `seal`, or where there is no ledger to seal. */
   outcome(): Outcome {
-    const all = [...this.#series.values()];
+    const all = this.#all;
     const sum = (count: (series: Series) => number): number =>
       all.reduce((total, series) => total + count(series), 0);
     const changes: Changes = {
@@ -107,14 +118,14 @@ export class Comparison {
 
   /** No more files: what the last snapshot still has is removed. */
   finish(): void {
-    for (const series of this.#series.values()) series.finish();
+    for (const series of this.#all) series.finish();
   }
 
   /** No more files: ends the ledgers. Their checksums, by route. */
   seal(): Record<string, string> {
     this.finish();
     const sums: Record<string, string> = {};
-    for (const series of this.#series.values()) {
+    for (const series of this.#all) {
       const sum = series.seal();
       if (sum !== undefined) sums[series.route.name] = sum;
     }
@@ -122,6 +133,6 @@ export class Comparison {
   }
 
   close(): void {
-    for (const series of this.#series.values()) series.close();
+    for (const series of this.#all) series.close();
   }
 }

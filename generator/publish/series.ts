@@ -86,7 +86,7 @@ export class Series {
     this.file = filler(route.file);
     this.#oldFile = filler(oldTemplate);
     this.#compressedFrom = compressedFrom(route, COMPRESSED_FROM_BYTES);
-    this.#oldCompressedFrom = compressedFrom(route, oldCompressedFrom);
+    this.#oldCompressedFrom = oldCompressedFrom;
     this.moves = oldTemplate !== route.file;
     this.#previous = previous;
     this.#next = next;

@@ -19,10 +19,11 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text' | 'enum';
 
 /**
- * What columns hold and, of other published values, `difference`: an integer with a sign · `path`: a URL path ·
+ * What columns hold and, of other published values, `difference`: an integer with a sign · `duration`: a number of
+ * seconds, in whole milliseconds · `path`: a URL path ·
  * `url`: an absolute URL · `reference`: a URL or a path · `sha256`: a hash in lower-case hexadecimal.
  */
-export type ValueType = ColumnType | 'difference' | 'path' | 'url' | 'reference' | 'sha256';
+export type ValueType = ColumnType | 'difference' | 'duration' | 'path' | 'url' | 'reference' | 'sha256';
 
 /** A published value. `null` always means "not measured". */
 export interface Value {

@@ -2,7 +2,7 @@
 import type { Field, History, Value } from './field.js';
 
 /** What stands in one place of a document, as documentation and exports see it. */
-export type Shape = ValueShape | ObjectShape | ListShape | ValuesShape;
+export type Shape = ValueShape | ObjectShape | ListShape | ValuesShape | MapShape;
 
 /** Records and histories have each of their members always; other documents may lack some. */
 interface Presence {
@@ -35,6 +35,14 @@ export interface ValuesShape extends Presence {
   readonly name: string;
   readonly description: string;
   readonly of: ValueShape;
+}
+
+/** Members under names that follow from the content: `of` has their shape, and says what the names are. */
+export interface MapShape extends Presence {
+  readonly is: 'map';
+  readonly name: string;
+  readonly description: string;
+  readonly of: Shape;
 }
 
 /** The shape of a field. A list says what the history of that name holds. */

@@ -21,7 +21,13 @@ const CONTENT: readonly Answer[] = [
 ];
 
 /** Errors that no URL of the service is spared. */
-const ANYWHERE: readonly ProblemCode[] = ['range_not_satisfiable', 'rate_limited', 'internal', 'no_snapshot'];
+const ANYWHERE: readonly ProblemCode[] = [
+  'precondition_failed',
+  'range_not_satisfiable',
+  'rate_limited',
+  'internal',
+  'no_snapshot',
+];
 
 /** Errors of a path that clients make themselves. */
 const OF_PATHS: readonly ProblemCode[] = ['invalid_id', 'invalid_path', 'not_found', 'uri_too_long'];

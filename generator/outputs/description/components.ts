@@ -1,8 +1,10 @@
 /** Headers and answers that many operations have alike stand in the document once. */
-import type { Limits } from '../../config.js';
+import type { BuildConfig, Limits } from '../../config.js';
+import { publishedHeaders } from '../../headers.js';
+import type { PublishedHeaders } from '../../headers.js';
 import type { Route } from '../../routes.js';
 import type { Answer } from './answers.js';
-import { headersOf, isApi } from './headers.js';
+import { headersOf } from './headers.js';
 import type { Header } from './headers.js';
 import { PROBLEM_TYPE, problemExample, problemOf } from './problems.js';
 import { pascal, referTo } from './schemas.js';
@@ -36,18 +38,19 @@ class Named {
 export class Components {
   readonly #limits: Limits;
   readonly #baseUrl: string;
+  readonly #published: PublishedHeaders;
   readonly #headers = new Named('headers');
   readonly #responses = new Named('responses');
 
-  /** @param baseUrl where the service is reached */
-  constructor(limits: Limits, baseUrl: string) {
+  constructor({ limits, operator }: BuildConfig) {
     this.#limits = limits;
-    this.#baseUrl = baseUrl;
+    this.#baseUrl = operator.baseUrl;
+    this.#published = publishedHeaders(operator.licence.url);
   }
 
   /** The headers of an answer, by name. */
   headers(route: Route, status: number): Schema {
-    const headers = headersOf({ status, route, limits: this.#limits });
+    const headers = headersOf({ status, route, limits: this.#limits, published: this.#published });
     return Object.fromEntries(headers.map((header) => [header.name, this.#header(header)]));
   }
 
@@ -83,8 +86,8 @@ export class Components {
   }
 }
 
-/** Errors are alike but for the limit they count against, and for the Link of the API's own. */
-function nameOf(route: Route, problems: Answer['problems']): string {
-  if (problems.length === 0) return `NotModified${pascal(route.class)}`;
-  return problems.map(pascal).join('Or') + (isApi(route.class) ? '' : pascal(route.class));
+/** Errors are alike but for the limits they count against; what is not modified is so for as long as its class says. */
+function nameOf({ class: cacheClass, bucket }: Route, problems: Answer['problems']): string {
+  const name = problems.length === 0 ? `NotModified${pascal(cacheClass)}` : problems.map(pascal).join('Or');
+  return bucket === 'api' ? name : `${name}Of${pascal(bucket)}Limit`;
 }

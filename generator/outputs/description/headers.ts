@@ -1,92 +1,103 @@
-/**
- * The headers of the answers as they are explained to people. The proxy sends them by tables of its own; a
- * contract test holds the two equal.
- */
+/** The headers of responses as they are explained to people. */
 import type { Limit, Limits } from '../../config.js';
-import type { CacheClass, Route } from '../../routes.js';
-import { lifetimeOf } from './lifetimes.js';
+import type { Headers, PublishedHeaders } from '../../headers.js';
+import type { Bucket, Route } from '../../routes.js';
 
 export interface Header {
   readonly name: string;
   readonly description: string;
   readonly example: string;
-  /** Whether every answer that may have it has it. */
+  /** Whether every response that may have it has it. */
   readonly always: boolean;
   /** Tells it from the same header with another value; empty where one value speaks for all. */
   readonly variant: string;
 }
 
-/** What headers say of an answer depends on. */
-export interface AnswerFacts {
+/** What headers say of a response depends on. */
+export interface ResponseFacts {
   readonly status: number;
-  readonly route: Pick<Route, 'class'>;
+  readonly route: Pick<Route, 'class' | 'bucket'>;
   readonly limits: Limits;
+  readonly published: PublishedHeaders;
 }
 
 interface HeaderRule extends Omit<Header, 'example' | 'variant'> {
-  /** Undefined where an answer does not have it. */
-  readonly example: (facts: AnswerFacts) => string | undefined;
-  readonly variant?: (facts: AnswerFacts) => string;
+  /** Undefined where a response does not have it; left out where the value is published. */
+  readonly example?: (facts: ResponseFacts) => string | undefined;
+  readonly variant?: (facts: ResponseFacts) => string;
 }
 
 const isContent = (status: number): boolean => status === 200 || status === 206;
 const isShown = (status: number): boolean => isContent(status) || status === 304;
-/** Whether an answer of this class describes the API by Link. */
-export const isApi = (cacheClass: CacheClass): boolean => cacheClass === 'record' || cacheClass === 'summary';
-const isUncached = ({ status, route }: AnswerFacts): boolean =>
-  lifetimeOf(status, route.class).cdn === undefined;
 
-/** The name of the limit that an answer counts against. Before the first snapshot nothing is a download. */
-const policyOf = ({ status, route }: AnswerFacts): keyof Limits =>
-  route.class === 'download' && status !== 503 ? 'download' : 'api';
+/** Which of the published headers a response has besides those of all. */
+const sortOf = ({ status, route }: ResponseFacts): string => {
+  if (isShown(status)) return route.class;
+  return status === 404 ? 'not_found' : 'error';
+};
 
-/** A limit as RateLimit-Policy says it: q requests, w seconds in which an empty bucket fills. */
-export const policyText = (name: keyof Limits, { tokens, refillSeconds }: Limit): string =>
-  `"${name}";q=${tokens};w=${tokens * refillSeconds}`;
+function publishedFor({ status, route, published }: ResponseFacts): Headers {
+  const { all, content, not_found: notFound, error } = published;
+  if (isShown(status)) return { ...all, ...content[route.class] };
+  return { ...all, ...(status === 404 ? notFound : error) };
+}
 
-const byLifetime = ({ status, route }: AnswerFacts): string => lifetimeOf(status, route.class).name;
-const byPolicy = (facts: AnswerFacts): string => (policyOf(facts) === 'api' ? '' : 'download');
+/** Before the first snapshot nothing is a download or a page. */
+const bucketOf = ({ status, route }: ResponseFacts): Bucket => (status === 503 ? 'api' : route.bucket);
 
-const EXPOSED =
-  'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link';
+const policy = (name: Bucket, { tokens, refillSeconds }: Limit): string =>
+  `"${name}";q=${tokens};w=${Math.ceil((tokens * Math.round(refillSeconds * 1000)) / 1000)}`;
+
+/** RateLimit-Policy of a bucket: q requests, w seconds in which an empty bucket fills. Downloads take from two. */
+export const policyText = (bucket: Bucket, limits: Limits): string =>
+  (bucket === 'download' ? (['download', 'api'] as const) : [bucket])
+    .map((name) => policy(name, limits[name]))
+    .join(', ');
+
+const byBucket = (facts: ResponseFacts): string => {
+  const bucket = bucketOf(facts);
+  return bucket === 'api' ? '' : bucket;
+};
 
 const RULES: readonly HeaderRule[] = [
   {
     name: 'Access-Control-Allow-Origin',
     description: 'Any web page may read the answer.',
-    example: () => '*',
     always: true,
   },
   {
     name: 'Access-Control-Expose-Headers',
     description: 'The headers that scripts of other origins may read.',
-    example: () => EXPOSED,
+    always: true,
+  },
+  {
+    name: 'Cross-Origin-Resource-Policy',
+    description: 'Any web page may embed the answer.',
     always: true,
   },
   {
     name: 'X-Content-Type-Options',
     description: 'The content is what Content-Type says.',
-    example: () => 'nosniff',
     always: true,
   },
   {
     name: 'RateLimit-Policy',
     description:
-      'The limit that the request counts against: q requests at once, w seconds until all are back. It comes back continuously.',
-    example: (facts) => policyText(policyOf(facts), facts.limits[policyOf(facts)]),
-    variant: byPolicy,
+      'The limits that the request counts against: q requests at once, w seconds until all are back. They come back continuously.',
+    example: (facts) => policyText(bucketOf(facts), facts.limits),
+    variant: byBucket,
     always: true,
   },
   {
     name: 'RateLimit',
     description:
-      'What is left: r requests, t seconds until there is one more. Only on answers that nobody may store, since caches would repeat it to others.',
+      'What is left: r requests, t seconds until there is one more. After a 429, of the limit that refused. Only on answers that nobody may store, since caches would repeat it to others.',
     example: (facts) => {
-      if (!isUncached(facts)) return undefined;
-      const policy = policyOf(facts);
-      return `"${policy}";r=0;t=${facts.limits[policy].refillSeconds}`;
+      if (sortOf(facts) !== 'error') return undefined;
+      const bucket = bucketOf(facts);
+      return `"${bucket}";r=0;t=${Math.ceil(facts.limits[bucket].refillSeconds)}`;
     },
-    variant: byPolicy,
+    variant: byBucket,
     always: false,
   },
   {
@@ -98,24 +109,21 @@ const RULES: readonly HeaderRule[] = [
   {
     name: 'Cache-Control',
     description: 'How long the answer may be kept. Please do keep it.',
-    example: ({ status, route }) => lifetimeOf(status, route.class).cacheControl,
-    variant: byLifetime,
+    variant: sortOf,
     always: true,
   },
   {
     name: 'CDN-Cache-Control',
     description: 'How long a CDN may keep it (RFC 9213).',
-    example: ({ status, route }) => lifetimeOf(status, route.class).cdn,
-    variant: byLifetime,
+    variant: sortOf,
     always: true,
   },
   {
     name: 'Link',
-    description: 'Where the API is described (service-desc, service-doc), and the licence of the data.',
-    example: ({ status, route }) =>
-      isApi(route.class) && status !== 503
-        ? '</api/v1/openapi.json>; rel="service-desc"; type="application/json"'
-        : undefined,
+    description:
+      'Where the API is described (service-desc, service-doc, api-catalog), and the licence of the data.',
+    // Not before the first snapshot, which says where.
+    example: (facts) => (facts.status === 503 ? undefined : publishedFor(facts)['Link']),
     always: true,
   },
   {
@@ -147,7 +155,6 @@ const RULES: readonly HeaderRule[] = [
   {
     name: 'Accept-Ranges',
     description: 'Parts can be asked for with Range.',
-    example: ({ status }) => (isShown(status) ? 'bytes' : undefined),
     always: true,
   },
   {
@@ -162,7 +169,7 @@ const RULES: readonly HeaderRule[] = [
     name: 'Content-Disposition',
     description: 'The name to save it under, with the day of the newest reading.',
     example: ({ status, route }) =>
-      isContent(status) && route.class === 'download'
+      isContent(status) && route.bucket === 'download'
         ? 'attachment; filename="groups-2026-11-20.csv"'
         : undefined,
     always: true,
@@ -176,28 +183,26 @@ const RULES: readonly HeaderRule[] = [
   {
     name: 'Content-Security-Policy',
     description: 'Pages load from this origin only.',
-    example: ({ status, route }) =>
-      isShown(status) && route.class === 'page'
-        ? "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-        : undefined,
     always: true,
   },
   {
     name: 'Allow',
     description: 'The methods there are.',
-    example: ({ status }) => (status === 405 ? 'GET, HEAD, OPTIONS' : undefined),
-    always: true,
+    example: ({ status, published }) => (status === 405 ? published.options['Allow'] : undefined),
+    always: false,
   },
 ];
 
-/** Every header that an answer has or may have, beside Content-Type, Date and those of the connection. */
-export const headersOf = (facts: AnswerFacts): readonly Header[] =>
-  RULES.flatMap(({ example, variant, ...rule }) => {
-    const value = example(facts);
+/** Every header that a response has or may have, besides Content-Type, Date and those of the connection. */
+export function headersOf(facts: ResponseFacts): readonly Header[] {
+  const published = publishedFor(facts);
+  return RULES.flatMap(({ example, variant, ...rule }) => {
+    const value = example === undefined ? published[rule.name] : example(facts);
     return value === undefined ? [] : [{ ...rule, example: value, variant: variant?.(facts) ?? '' }];
   });
+}
 
 /** Every header there is, for a table of them. */
-export const HEADERS: readonly Pick<Header, 'name' | 'description' | 'always'>[] = RULES.map(
-  ({ name, description, always }) => ({ name, description, always }),
+export const HEADERS: readonly Pick<Header, 'name' | 'description'>[] = RULES.map(
+  ({ name, description }) => ({ name, description }),
 );

@@ -12,8 +12,9 @@ import { PROBLEM_SHAPE } from './problems.js';
 import { Schemas } from './schemas.js';
 import type { Schema } from './schemas.js';
 
-/** Pages are for people; of the rest that is cached like them, the description describes itself. */
-const isDescribed = (route: Route): boolean => route.class !== 'page' || route.path === PATHS.description;
+/** Pages and what they load are for people; of the rest that is cached like them, the description describes itself. */
+const isDescribed = ({ class: cacheClass, path }: Route): boolean =>
+  (cacheClass !== 'page' && cacheClass !== 'asset') || path === PATHS.description;
 
 function contactOf({ name, contact }: Operator): Schema {
   // Without what a mailto: URL may say of subject and body.
@@ -27,8 +28,8 @@ export function* openapi(
   examples: Examples,
   firstKey: (route: string) => number | undefined,
 ): Generator<Output> {
-  const { operator, limits } = config;
-  const components = new Components(limits, operator.baseUrl);
+  const { operator } = config;
+  const components = new Components(config);
   const described = table.filter(isDescribed);
   const paths = Object.fromEntries(
     described.map((route) => [route.path, { get: operationOf(route, components, examples, firstKey) }]),

@@ -1,6 +1,5 @@
 /** From a route to its OpenAPI operation. */
-import { archiveText } from '../../archive-keys.js';
-import { ARCHIVE_PATTERN } from '../../archive-keys.js';
+import { ARCHIVE_PATTERN, archiveText } from '../../archive-keys.js';
 import { RESOURCES } from '../../resources/index.js';
 import type { Parameter, Route } from '../../routes.js';
 import { answersOf } from './answers.js';
@@ -31,7 +30,7 @@ export const TAGS: readonly {
   },
   {
     name: 'Downloads',
-    description: 'Whole populations, one file each.',
+    description: 'Whole populations, one file each, and what describes them.',
     holds: ({ class: cacheClass }) => cacheClass === 'download',
   },
   {
@@ -78,6 +77,11 @@ export const REQUEST_HEADERS: Readonly<Record<string, Schema>> = {
     'A Last-Modified that the client has: 304 if nothing came since. If-None-Match is more exact and comes first.',
   ),
   Range: requestHeader('Range', 'One range of bytes, to resume: 206 if it is within the document.'),
+  IfMatch: requestHeader('If-Match', 'The ETag that it shall have: 412 if it is another.'),
+  IfUnmodifiedSince: requestHeader(
+    'If-Unmodified-Since',
+    'A Last-Modified that it shall have: 412 if it changed since. If-Match is more exact and comes first.',
+  ),
   IfRange: requestHeader('If-Range', 'With Range: an ETag that the range is of; the whole if it is another.'),
 };
 
@@ -131,8 +135,9 @@ function valueIn({ body }: Example): unknown {
 /** Where OpenAPI has what no operation declares: all there is of the methods that are not allowed. */
 const OTHERWISE: Answer = {
   status: 405,
-  description: 'Any other error: 405 to methods other than GET, HEAD and OPTIONS.',
-  problems: ['method_not_allowed'],
+  description:
+    'Any other error: 405 to methods other than GET, HEAD and OPTIONS, with Allow; 400 and 505 to what is no HTTP/1.1.',
+  problems: ['method_not_allowed', 'invalid_request', 'version_not_supported'],
 };
 
 /** A month, or a part of one, that the route has a document of. */

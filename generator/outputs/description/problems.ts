@@ -1,6 +1,6 @@
 /**
- * The errors of the service as they are explained to people. The proxy answers them by a table of its own; a
- * contract test holds the two equal.
+ * The errors of the service, each declared once: codes, statuses and titles go into snapshot.json, which the proxy sends
+ * them by; the OpenAPI description and the page for developers explain them.
  */
 import { MAX_INTEGER } from '../../resources/field.js';
 import type { ObjectShape } from '../../resources/shape.js';
@@ -52,13 +52,24 @@ export const PROBLEMS = [
     example: { instance: '/api/v1/group/..', detail: 'the path has a "." or ".." segment' },
   },
   {
+    code: 'invalid_request',
+    status: 400,
+    title: 'Invalid request',
+    when: 'The request breaks the rules of HTTP: its Host is missing or malformed, say. The connection is closed.',
+    remedy: 'Correct the client, or what stands between it and the service.',
+    example: { instance: '/api/v1', detail: 'the request is not valid HTTP' },
+  },
+  {
     code: 'not_found',
     status: 404,
     title: 'Not found',
-    when: 'The register has no such record, or nothing is published at this path.',
+    when: 'The register has no such record, or nothing is published at this path; the detail says which.',
     remedy:
       'Don’t ask again soon: a record that is not there today may be measured later. The answer may be cached for a minute.',
-    example: { instance: '/api/v1/group/9007199254740991', detail: 'nothing is published at this path' },
+    example: {
+      instance: '/api/v1/group/9007199254740991',
+      detail: 'no group 9007199254740991 in this register',
+    },
   },
   {
     code: 'method_not_allowed',
@@ -67,6 +78,14 @@ export const PROBLEMS = [
     when: 'The method is not GET, HEAD or OPTIONS; the header Allow names these.',
     remedy: 'Use GET. The service is read-only.',
     example: { instance: '/api/v1', detail: 'method "POST": expected GET, HEAD or OPTIONS' },
+  },
+  {
+    code: 'precondition_failed',
+    status: 412,
+    title: 'Precondition failed',
+    when: 'If-Match names no version that is published now, or the document changed after If-Unmodified-Since.',
+    remedy: 'What you have is outdated: drop it, and fetch the whole without the condition.',
+    example: { instance: '/api/v1/stats', detail: 'If-Match: the document has another ETag' },
   },
   {
     code: 'uri_too_long',
@@ -94,7 +113,7 @@ export const PROBLEMS = [
     code: 'rate_limited',
     status: 429,
     title: 'Too many requests',
-    when: 'The client has used up its limit; a request that is refused takes nothing from it.',
+    when: 'The client has used up a limit, which the header RateLimit names; a request that is refused takes nothing.',
     remedy: 'Wait as many seconds as the header Retry-After says: then the next request passes.',
     example: {
       instance: '/api/v1/stats',
@@ -116,9 +135,17 @@ export const PROBLEMS = [
     code: 'no_snapshot',
     status: 503,
     title: 'No snapshot yet',
-    when: 'The service has just been set up and has nothing to serve yet.',
+    when: 'The service has nothing to serve: it has just been set up, or its files are out of reach for a while.',
     remedy: 'Try again after as many seconds as the header Retry-After says.',
     example: { instance: '/api/v1', detail: 'nothing has been published yet' },
+  },
+  {
+    code: 'version_not_supported',
+    status: 505,
+    title: 'HTTP version not supported',
+    when: 'The request names a version of HTTP that the service does not speak on this connection.',
+    remedy: 'Use HTTP/1.1.',
+    example: { instance: '/api/v1', detail: 'expected HTTP/1.1 or HTTP/1.0' },
   },
 ] as const satisfies readonly Problem[];
 

@@ -25,6 +25,8 @@ export function typeOf({ type, values = [] }: Pick<ValueShape, 'type' | 'values'
       return integer(0);
     case 'difference':
       return integer(-MAX_INTEGER);
+    case 'duration':
+      return { type: 'number', minimum: 0.001 };
     case 'boolean':
       return { type: 'boolean' };
     case 'time':
@@ -118,6 +120,12 @@ export class Schemas {
         };
       case 'values':
         return { type: 'array', description: shape.description, items: schemaOfValue(shape.of) };
+      case 'map':
+        return {
+          type: 'object',
+          description: shape.description,
+          additionalProperties: this.#of(shape.of),
+        };
     }
   }
 }
@@ -127,6 +135,7 @@ export const referTo = (sort: string, name: string): Schema => ({ $ref: `#/compo
 
 const objectsIn = (shape: Shape): ObjectShape[] => {
   if (shape.is === 'object') return [shape, ...shape.members.flatMap(objectsIn)];
+  if (shape.is === 'map') return objectsIn(shape.of);
   return shape.is === 'list' ? shape.members.flatMap(objectsIn) : [];
 };
 

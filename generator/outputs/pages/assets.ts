@@ -3,10 +3,13 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { routeNamed } from '../../routes.js';
-import type { Route } from '../../routes.js';
-import type { Output } from '../output.js';
 import { COMPILED_FOLDER, PAGES_FOLDER } from './folder.js';
+
+export interface Asset {
+  /** URL path. */
+  readonly path: string;
+  readonly body: string;
+}
 
 const own = (name: string): string => readFileSync(join(PAGES_FOLDER, 'assets', name), 'utf8');
 /** A module that the generator runs as well, as the compiler wrote it. */
@@ -18,52 +21,52 @@ const library = (file: string): string => readFileSync(resolve(file), 'utf8');
 const chartLibrary = (): string =>
   `/*!\n${library('uplot/LICENSE')}*/\n${library('uplot/dist/uPlot.iife.min.js')}\nexport default uPlot;\n`;
 
-/** By route name, whatever is imported before its importer. */
-const CONTENTS: Readonly<Record<string, () => string>> = {
-  style: () => own('style.css'),
-  'chart-style': () => library('uplot/dist/uPlot.min.css'),
-  'chart-library': chartLibrary,
-  'gaps-script': () => shared('gaps.js'),
-  'highlight-script': () => own('highlight.js'),
-  'chart-script': () => own('chart.js'),
-  'request-script': () => own('request.js'),
-  'explorer-script': () => own('explorer.js'),
-  favicon: () => own('favicon.svg'),
+/** By route name; a script after all that it imports. */
+const SOURCES: Readonly<Record<string, readonly [name: string, suffix: string, content: () => string]>> = {
+  style: ['style', '.css', () => own('style.css')],
+  'chart-style': ['uplot', '.css', () => library('uplot/dist/uPlot.min.css')],
+  'chart-library': ['uplot', '.js', chartLibrary],
+  'gaps-script': ['gaps', '.js', () => shared('gaps.js')],
+  'highlight-script': ['highlight', '.js', () => own('highlight.js')],
+  'chart-script': ['chart', '.js', () => own('chart.js')],
+  'request-script': ['request', '.js', () => own('request.js')],
+  'explorer-script': ['explorer', '.js', () => own('explorer.js')],
 };
 
-/** Digits of a content's hash that tell its versions apart. */
-const VERSION_DIGITS = 10;
+/** Digits of the SHA-256 of its content in an asset's name. */
+const HASH_DIGITS = 10;
 
-export interface Assets {
-  readonly outputs: readonly Output[];
-  /** The URL of an asset, by route name. */
-  readonly urls: Readonly<Record<string, string>>;
-}
+let known: ReadonlyMap<string, Asset> | undefined;
 
 /**
- * All assets. Their URLs carry a hash of the content, so that a page never meets the style or script of another
- * version in a cache. In the query, not in the path: a page kept for an hour still finds a style then.
+ * All assets by route name. Their names carry a hash of the content, so they may be kept for ever, and no cache can have
+ * the content of one version under the name of another.
  */
-export function assets(table: readonly Route[]): Assets {
-  const outputs: Output[] = [];
-  const urls: Record<string, string> = {};
-  for (const [route, content] of Object.entries(CONTENTS)) {
-    const { path } = routeNamed(table, route);
-    const body = versionedImports(content(), Object.values(urls));
-    urls[route] = `${path}?v=${hash('sha256', body, 'hex').slice(0, VERSION_DIGITS)}`;
-    outputs.push({ route, key: 0, body });
-  }
-  return { outputs, urls };
+export const assets = (): ReadonlyMap<string, Asset> => (known ??= readAssets());
+
+function readAssets(): ReadonlyMap<string, Asset> {
+  const scripts = new Map<string, string>();
+  return new Map(
+    Object.entries(SOURCES).map(([route, [name, suffix, content]]): [string, Asset] => {
+      const body = suffix === '.js' ? withImports(content(), scripts) : content();
+      const path = `/assets/${name}-${hash('sha256', body, 'hex').slice(0, HASH_DIGITS)}${suffix}`;
+      if (suffix === '.js') scripts.set(name, path);
+      return [route, { path, body }];
+    }),
+  );
 }
 
-/** `from './highlight.js'` and `from 'uplot'` -> the URL of that script, with its version. */
-const versionedImports = (script: string, urls: readonly string[]): string =>
+/** `from './highlight.js'` and `from 'uplot'` -> the path of that script. */
+const withImports = (script: string, paths: ReadonlyMap<string, string>): string =>
   script.replaceAll(
     /(\bfrom |\bimport\()'(?:\.{1,2}\/)?([\w-]+)(?:\.js)?'/g,
     (_, start: string, module: string) => {
-      const url = urls.find((candidate) => candidate.startsWith(`/assets/${module}.js?`));
-      if (url === undefined)
+      const path = paths.get(module);
+      if (path === undefined)
         throw new TypeError(`a script imports "${module}", expected one named before it`);
-      return `${start}'${url}'`;
+      return `${start}'${path}'`;
     },
   );
+
+/** The icon keeps its name, by which browsers and others find it. */
+export const favicon = (): string => own('favicon.svg');

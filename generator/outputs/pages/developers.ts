@@ -1,13 +1,14 @@
 /** The page for developers: how to ask, what comes back, what every field means. */
 import type { BuildConfig } from '../../config.js';
+import { publishedHeaders } from '../../headers.js';
+import type { Headers, PublishedHeaders } from '../../headers.js';
 import { MAX_INTEGER } from '../../resources/field.js';
 import { PATHS, filler, routeNamed, urlTemplate } from '../../routes.js';
 import type { Parameter, Route } from '../../routes.js';
 import { licenceText, rateLimitText } from '../api-index.js';
 import { problemsOf } from '../description/answers.js';
 import { documentOf } from '../description/documents.js';
-import { HEADERS, headersOf, policyText } from '../description/headers.js';
-import { BRIEF_LIFETIME, CONTENT_LIFETIMES, NO_LIFETIME } from '../description/lifetimes.js';
+import { HEADERS, policyText } from '../description/headers.js';
 import { PROBLEMS, PROBLEM_SHAPE, problemOf } from '../description/problems.js';
 import { TYPES, fieldRows } from './fields.js';
 import type { FieldRow } from './fields.js';
@@ -36,10 +37,10 @@ interface Endpoint {
   readonly sample: string | undefined;
   readonly fields: readonly FieldRow[];
   readonly problems: readonly string[];
-  readonly kept: string;
+  readonly kept: string | undefined;
 }
 
-function endpoint(route: Route, shown: Shown): Endpoint {
+function endpoint(route: Route, shown: Shown, published: PublishedHeaders): Endpoint {
   const { name, path, description, parameters = [], class: cacheClass } = route;
   const key = shown.key(name);
   const body = shown.body(name);
@@ -54,7 +55,7 @@ function endpoint(route: Route, shown: Shown): Endpoint {
     sample: body === undefined ? undefined : sample(body),
     fields: document === undefined ? [] : fieldRows(document),
     problems: problemsOf(route),
-    kept: CONTENT_LIFETIMES[cacheClass].cacheControl,
+    kept: published.content[cacheClass]['Cache-Control'],
   };
 }
 
@@ -76,18 +77,23 @@ function explorable(
   };
 }
 
-/** Lists the headers that scripts may read. */
-const EXPOSE = 'Access-Control-Expose-Headers';
-
-const LIFETIMES = [
-  { what: 'Records and histories', ...CONTENT_LIFETIMES.record },
-  { what: 'Index, totals, largest groups, snapshot and change lists', ...CONTENT_LIFETIMES.summary },
-  { what: 'Downloads', ...CONTENT_LIFETIMES.download },
-  { what: 'Feeds', ...CONTENT_LIFETIMES.feed },
-  { what: 'Pages and the OpenAPI description', ...CONTENT_LIFETIMES.page },
-  { what: '404', ...BRIEF_LIFETIME },
-  { what: 'Every other error', ...NO_LIFETIME },
-];
+function lifetimesOf({ content, not_found: notFound, error }: PublishedHeaders) {
+  const rows: readonly (readonly [what: string, headers: Headers])[] = [
+    ['Records and histories', content.record],
+    ['Index, totals, largest groups, snapshot and change lists', content.summary],
+    ['Downloads', content.download],
+    ['Feeds', content.feed],
+    ['Pages and the OpenAPI description', content.page],
+    ['Styles and scripts of the pages, named by their hash', content.asset],
+    ['404', notFound],
+    ['Every other error', error],
+  ];
+  return rows.map(([what, headers]) => ({
+    what,
+    cacheControl: headers['Cache-Control'],
+    cdn: headers['CDN-Cache-Control'],
+  }));
+}
 
 /** A request that fails, and the problem it is answered by. */
 function failure(baseUrl: string, table: readonly Route[]) {
@@ -103,8 +109,10 @@ function failure(baseUrl: string, table: readonly Route[]) {
 
 /** What the template of the page for developers shows. */
 export function developersPage({ operator, limits }: BuildConfig, table: readonly Route[], shown: Shown) {
-  const listed = table.filter(({ listed }) => listed).map((route) => endpoint(route, shown));
-  const publishing = PUBLISHING.map((name) => endpoint(routeNamed(table, name), shown));
+  const published = publishedHeaders(operator.licence.url);
+  const describe = (route: Route): Endpoint => endpoint(route, shown, published);
+  const listed = table.filter(({ listed }) => listed).map(describe);
+  const publishing = PUBLISHING.map((name) => describe(routeNamed(table, name)));
   const first = listed.find(({ name, url }) => name === 'group' && url !== undefined);
   return {
     base: operator.baseUrl,
@@ -118,13 +126,11 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
     failure: failure(operator.baseUrl, table),
     problemFields: fieldRows(PROBLEM_SHAPE),
     headers: HEADERS,
-    readable: headersOf({ status: 200, route: routeNamed(table, 'group'), limits }).find(
-      ({ name }) => name === EXPOSE,
-    )?.example,
-    lifetimes: LIFETIMES,
+    readable: published.all['Access-Control-Expose-Headers'],
+    lifetimes: lifetimesOf(published),
     limit: {
       text: rateLimitText(limits),
-      policies: [policyText('api', limits.api), policyText('download', limits.download)],
+      policies: { api: policyText('api', limits), download: policyText('download', limits) },
       every: interval(limits.api.refillSeconds),
     },
     licence: licenceText(operator),

@@ -21,6 +21,7 @@ export const TYPES: Readonly<Record<ValueType, { readonly name: string; readonly
   ordinal: { name: 'ordinal', meaning: 'Integer from 1: a place in an order, or a setting.' },
   count: { name: 'count', meaning: 'Integer from 0 to 2^53 − 1. Zero is a measured zero.' },
   difference: { name: 'difference', meaning: 'Integer with a sign.' },
+  duration: { name: 'duration', meaning: 'Number of seconds, to the millisecond.' },
   boolean: { name: 'boolean', meaning: 'true or false.' },
   time: {
     name: 'time',
@@ -46,6 +47,8 @@ function rowsOf(shape: Shape, within: string): FieldRow[] {
       return [{ ...row, ...valueRow(shape), nullable: shape.nullable }];
     case 'values':
       return [{ ...row, ...valueRow(shape.of), type: `list of ${TYPES[shape.of.type].name}` }];
+    case 'map':
+      return [{ ...row, type: 'object' }, ...rowsOf(shape.of, `${within}${name}.`)];
     case 'object':
     case 'list': {
       const isList = shape.is === 'list';

@@ -5,7 +5,7 @@ import type { Overview } from '../../register/published.js';
 import { PATHS, routeNamed } from '../../routes.js';
 import type { Route } from '../../routes.js';
 import type { Output } from '../output.js';
-import { assets } from './assets.js';
+import { assets, favicon } from './assets.js';
 import { dataset } from './dataset.js';
 import { developersPage } from './developers.js';
 import { downloadsPage } from './downloads.js';
@@ -33,8 +33,8 @@ export function* pages(
 ): Generator<Output> {
   const { operator } = config;
   const { asOf } = overview;
-  const { outputs, urls } = assets(table);
-  yield* outputs;
+  for (const [route, { body }] of assets()) yield { route, key: 0, body };
+  yield { route: 'favicon', key: 0, body: favicon() };
 
   const page = (
     route: string,
@@ -51,7 +51,8 @@ export function* pages(
       path: routeNamed(table, route).path,
       title,
       description,
-      assets: urls,
+      assets: Object.fromEntries([...assets()].map(([name, { path: url }]) => [name, url])),
+      icon: routeNamed(table, 'favicon').path,
       paths: { ...PATHS, snapshot: routeNamed(table, 'snapshot').path },
       nav: [
         [PATHS.docs, 'Documentation'],
