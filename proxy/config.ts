@@ -102,7 +102,7 @@ const settings = {
     '--max-connections <number>',
     'connections open at once; further ones are closed unanswered',
     connections,
-    10_000,
+    5_000,
   ),
   maxConnectionsPerClient: setting(
     '--max-connections-per-client <number>',

@@ -27,7 +27,7 @@ const TIMEOUT_CHECK_MS = 5_000;
  * Longer than load balancers and CDNs keep an idle connection (60 s is common), so that they close it and no request
  * is lost. 75 s.
  */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /**
  * A connection on which nothing moves for so long is closed, such as one whose client takes nothing of a download.
  * While nothing is asked on it, KEEP_ALIVE_TIMEOUT_MS counts instead. 30 s.

@@ -7,7 +7,7 @@ import { writeSample } from '../../data/sample.js';
 import { answersOf } from '../../generator/outputs/description/answers.js';
 import { PROBLEMS } from '../../generator/outputs/description/problems.js';
 import { routes } from '../../generator/routes.js';
-import { MAX_PATH_BYTES } from '../../proxy/target.js';
+import { MAX_PATH_BYTES } from '../../proxy/http/request-target.js';
 import { ask } from '../proxy/support.js';
 import type { Answer, AskOptions } from '../proxy/support.js';
 import { snapshot } from '../support/cli.js';

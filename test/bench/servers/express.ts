@@ -4,21 +4,22 @@
  */
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { COMMON_HEADERS, CONTENT_LIFETIMES } from '../../../proxy/headers.js';
+import { parseSnapshot } from '../../../proxy/tree/snapshot.js';
 
 const [dist = '', port] = process.argv.slice(2);
+
+const { headers } = parseSnapshot(readFileSync(join(dist, 'snapshot.json'), 'utf8'));
+const common = { ...headers.all, 'Cache-Control': headers.content.record['Cache-Control'] ?? '' };
 
 const app = express();
 app.use(
   rateLimit({ windowMs: 60_000, limit: 1_000_000_000, standardHeaders: 'draft-8', legacyHeaders: false }),
 );
 app.use((_request, response, next) => {
-  for (let index = 0; index + 1 < COMMON_HEADERS.length; index += 2) {
-    response.setHeader(COMMON_HEADERS[index] ?? '', COMMON_HEADERS[index + 1] ?? '');
-  }
-  response.setHeader('Cache-Control', CONTENT_LIFETIMES.record.cacheControl);
+  response.set(common);
   next();
 });
 app.use(express.static(join(dist), { extensions: ['json'], cacheControl: false }));

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/config.js';
+import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
 import { freePort, startServer, type Server } from './process.js';
 
 /** nginx on the same tree, as the upper mark. */

@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/config.js';
-import { send } from '../../../proxy/send.js';
+import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
+import { write } from '../../../proxy/http/writer.js';
 import { readAnswers } from './answers.js';
 
 const [file = '', port, together] = process.argv.slice(2);
@@ -29,10 +29,11 @@ createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
   const isUnmodified = request.headers['if-none-match'] === tag;
   if (together !== undefined) {
     const status = isUnmodified ? 304 : 200;
-    send(request, response, {
+    write(request, response, {
       status,
       headers: isUnmodified ? notModified : ok,
       body: isUnmodified ? undefined : body,
+      share: isUnmodified ? 0 : 1,
     });
   } else if (isUnmodified) {
     response.writeHead(304, notModified).end();
