@@ -94,20 +94,17 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
    * What a download costs depends on its response: HEAD, 304 and errors take no token of its bucket, and a range takes
    * its share of the file.
    */
-  const weighDownload: RequestHandler = (request, _response, next) => {
+  const weighDownload: RequestHandler = async (request, _response, next) => {
     const context = contextOf(request);
-    if (context.bucket !== 'download' || context.match.kind !== 'file') {
-      next();
-      return undefined;
+    try {
+      context.response = await respond(request);
+      const share = request.method === 'GET' ? context.response.share : 0;
+      context.downloadCost = share > 0 ? Math.max(LEAST_DOWNLOAD_COST, share) : 0;
+    } catch {
+      // A failing disk is met again, and dealt with, after the limiter.
+      context.downloadCost = 0;
     }
-    context.downloadCost = 0;
-    const weigh = (response: HttpResponse): void => {
-      context.response = response;
-      const isSent = request.method === 'GET' && response.share > 0;
-      if (isSent) context.downloadCost = Math.max(LEAST_DOWNLOAD_COST, response.share);
-    };
-    // A failing disk is the matter of whoever serves the request, after the limiter.
-    return respond(request).then(weigh, () => undefined).then(() => next());
+    next();
   };
 
   const limiter = createLimiter({
@@ -153,7 +150,7 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
     if (match.kind === 'refusal') return problem(context, match.code, match.detail);
 
     const representation = await represent(context, match, request.headers['accept-encoding']);
-    if (representation !== undefined) return respondWith(request, context, match.route, representation);
+    if (representation !== undefined) return respondWith(request, match.route, representation);
     // 404 says that there is no such record, and mirrors delete by it: so it has to be a tree that says so.
     await watcher.confirm();
     if (!watcher.isPresent) return noSnapshot(context, 'the published tree is not there at present');
@@ -189,34 +186,13 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
     return { file: chosen, varies };
   };
 
-  /** 200, 206, 304, 412 or 416. */
-  const respondWith = (
-    { method, headers }: IncomingMessage,
-    context: RequestContext,
-    route: Route,
-    representation: Representation,
-  ): HttpResponse => {
-    const { file } = representation;
-    const outcome = evaluatePreconditions(headers, file);
-    if (outcome === 'not_modified') return notModified(context.active, route, representation);
-    if (outcome === 'failed') {
-      const detail = `the file is not the one of If-Match or If-Unmodified-Since: it is ${file.etag} now`;
-      return problem(context, 'precondition_failed', detail);
-    }
-    // Range has a meaning for GET alone (RFC 9110 §14.2).
-    const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
-    const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
-    if (range !== 'unsatisfiable') return content(context.active, route, representation, range);
-    const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
-    const detail = `range "${asked}": expected one that begins within ${file.size} bytes`;
-    return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
-  };
-
   /** A failing disk, or a mistake of ours: the operator reads what it was, the client only that it was. */
   const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
     const context = contextOf(request);
     const { match } = context;
-    logFailure(`can't serve ${match.kind === 'file' ? match.file : match.path}: ${errorCode(error) ?? String(error)}`);
+    logFailure(
+      `can't serve ${match.kind === 'file' ? match.file : match.path}: ${errorCode(error) ?? String(error)}`,
+    );
     // Too late for another response, so this one must look incomplete.
     if (response.headersSent) response.destroy();
     else {
@@ -234,7 +210,9 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
   const messages = createMessageClasses(app);
 
   app.use(allowMethods);
-  app.use(weighDownload);
+  app.use((request, response, next) =>
+    contextOf(request).downloadCost > 0 ? weighDownload(request, response, next) : next(),
+  );
   app.use(...limiter.middleware);
   app.use(serve);
   app.use(handleError);
@@ -263,6 +241,26 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
 function contextOf({ context }: IncomingMessage): RequestContext {
   if (context === undefined) throw new Error('a request reached Express without a context');
   return context;
+}
+
+/** 200, 206, 304, 412 or 416. */
+function respondWith(request: IncomingMessage, route: Route, representation: Representation): HttpResponse {
+  const { method, headers } = request;
+  const context = contextOf(request);
+  const { file } = representation;
+  const outcome = evaluatePreconditions(headers, file);
+  if (outcome === 'not_modified') return notModified(context.active, route, representation);
+  if (outcome === 'failed') {
+    const detail = `the file is not the one of If-Match or If-Unmodified-Since: it is ${file.etag} now`;
+    return problem(context, 'precondition_failed', detail);
+  }
+  // Range has a meaning for GET alone (RFC 9110 §14.2).
+  const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
+  const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
+  if (range !== 'unsatisfiable') return content(context.active, route, representation, range);
+  const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
+  const detail = `range "${asked}": expected one that begins within ${file.size} bytes`;
+  return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
 }
 
 function elapsedSeconds({ startedMs }: RequestContext): number {

@@ -1,4 +1,5 @@
 import type { BucketName } from '../limiter/middleware.js';
+import type { PathParameter, QueryParameter, RouteDeclaration } from '../tree/snapshot.js';
 import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
 import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './request-target.js';
 
@@ -6,45 +7,6 @@ import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './
  * From a request target to the file that it names, by the route table of a snapshot. Pure: no file is looked at, and
  * none can be named that no route names; a table that could name a file outside the tree is refused.
  */
-
-/**
- * A parameter in the path. `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such
- * as 2026-11, or a numbered part of one such as 2026-11-00001.
- */
-export interface PathParameter {
-  readonly in: 'path';
-  readonly name: string;
-  readonly type: 'id' | 'month';
-}
-
-/** A parameter in the query: one plain decimal integer, bounds included. */
-export interface QueryParameter {
-  readonly in: 'query';
-  readonly name: string;
-  readonly type: 'integer';
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly default: number;
-}
-
-/** A route as snapshot.json declares it. */
-export interface RouteDeclaration {
-  readonly name: string;
-  /** URL path; a segment is literal or holds one `{parameter}`, as in `{id}` and `{id}.json`. */
-  readonly path: string;
-  /** File below the tree's root; `{id}` is the value, `{id:bucket}` its last three digits, padded to three. */
-  readonly file: string;
-  readonly class: CacheClass;
-  /** The limit that its requests count against. */
-  readonly bucket: BucketName;
-  readonly type: string;
-  /** A file name: the response is saved under it instead of shown. */
-  readonly attachment?: string | undefined;
-  /** The detail of a 404 where this route matched and there is no file, with parameters in braces. */
-  readonly absent?: string | undefined;
-  readonly parameters: readonly (PathParameter | QueryParameter)[];
-  readonly example?: string | undefined;
-}
 
 /** A parameter with the error that its refusal is. */
 type Coded<P> = P & { readonly code: ErrorCode };
@@ -245,7 +207,8 @@ function addRoute(root: Router, declaration: RouteDeclaration): void {
   if (pathParameters.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
   if (router.route !== undefined) throw new Error(`path "${path}" is route "${router.route.name}" already`);
   const known = new Set(parameters.map((parameter) => parameter.name));
-  const disposition = attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
+  const disposition =
+    attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
   router.route = {
     name,
     class: cacheClass,

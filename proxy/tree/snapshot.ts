@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
-import { CACHE_CLASSES, ERROR_CODES, type DeclaredHeaders, type ErrorCode } from '../http/headers.js';
-import { createRouter, type RouteDeclaration, type Router } from '../http/router.js';
-import { BUCKETS, type BucketName } from '../limiter/middleware.js';
+import { CACHE_CLASSES, ERROR_CODES, type ErrorCode } from '../http/headers.js';
+import { createRouter, type Router } from '../http/router.js';
+import { BUCKETS } from '../limiter/middleware.js';
 
 /** snapshot.json, the contract between the generator and this proxy, as far as the proxy reads it. Pure. */
 
@@ -22,10 +22,21 @@ export class SnapshotError extends Error {
 
 /** Values end up in headers, where anything else would break or split the response. */
 const printable = v.pipe(v.string(), v.regex(/^[ -~]+$/, 'expected printable ASCII'));
-const fields = v.record(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')), printable);
+const fields = v.record(
+  v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')),
+  printable,
+);
 const urlCharacters = v.regex<string, string>(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
-const httpUrl = v.pipe(v.string(), urlCharacters, v.regex(/^https?:\/\/[^/]/, 'expected a http or https URL'));
-const urlPath = v.pipe(v.string(), urlCharacters, v.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"'));
+const httpUrl = v.pipe(
+  v.string(),
+  urlCharacters,
+  v.regex(/^https?:\/\/[^/]/, 'expected a http or https URL'),
+);
+const urlPath = v.pipe(
+  v.string(),
+  urlCharacters,
+  v.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"'),
+);
 const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
 
@@ -36,7 +47,10 @@ const limit = v.object({
 });
 
 const parameter = v.variant('in', [
+  // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as 2026-11, or a numbered part
+  // of one such as 2026-11-00001.
   v.object({ in: v.literal('path'), name: v.string(), type: v.picklist(['id', 'month']) }),
+  // One plain decimal integer, bounds included.
   v.pipe(
     v.object({
       in: v.literal('query'),
@@ -55,13 +69,19 @@ const parameter = v.variant('in', [
 
 const route = v.object({
   name: v.string(),
+  /** URL path; a segment is literal or holds one `{parameter}`, as in `{id}` and `{id}.json`. */
   path: v.string(),
+  /** File below the tree's root; `{id}` is the value, `{id:bucket}` its last three digits, padded to three. */
   file: v.string(),
+  /** How its responses are cached. */
   class: v.picklist(CACHE_CLASSES),
+  /** The limit that its requests count against. */
   bucket: v.picklist(BUCKETS),
+  /** Media type. */
   type: printable,
-  /** What a browser saves it as. */
+  /** A file name: the response is saved under it instead of shown. */
   attachment: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'expected a plain file name'))),
+  /** The detail of a 404 where this route matched and there is no file, with parameters in braces. */
   absent: v.optional(v.string()),
   parameters: v.optional(v.array(parameter), []),
   example: v.optional(v.string()),
@@ -70,8 +90,11 @@ const route = v.object({
 const error = v.object({ status: integer(400, 599), title: v.string() });
 
 const schema = v.object({
+  /** Counts the snapshots published. */
   sequence: integer(0),
+  /** Time of the newest reading in it; null for an empty register. */
   as_of: v.nullable(v.string()),
+  /** When it was published. */
   built_at: v.pipe(v.string(), v.isoTimestamp()),
   service: v.object({
     // With or without a slash at its end; paths are appended to it.
@@ -79,6 +102,7 @@ const schema = v.object({
       httpUrl,
       v.transform((url) => url.replace(/\/$/, '')),
     ),
+    /** The page for developers. */
     docs: urlPath,
   }),
   limits: v.object({ api: limit, download: limit, page: limit }),
@@ -103,41 +127,19 @@ const schema = v.object({
       `expected ${ERROR_CODES.join(', ')}`,
     ),
   ),
+  /** A file of at least so many bytes, unless it is a download, has compressed siblings. */
   compressed_from: v.optional(integer(0)),
   routes: v.pipe(v.array(route), v.minLength(1)),
 });
 
-/** A snapshot, checked, with its routes ready for use. */
-export interface Snapshot {
-  /** Counts the snapshots published. */
-  readonly sequence: number;
-  /** Time of the newest reading in it; null for an empty register. */
-  readonly as_of: string | null;
-  /** When it was published. */
-  readonly built_at: string;
-  readonly service: {
-    /** Absolute, without a slash at its end. */
-    readonly base_url: string;
-    /** Path of the page for developers. */
-    readonly docs: string;
-  };
-  readonly limits: Readonly<
-    Record<BucketName, { readonly tokens: number; readonly refill_seconds: number }>
-  >;
-  readonly headers: DeclaredHeaders;
-  readonly errors: Readonly<Record<string, ErrorDeclaration>>;
-  /**
-   * A file of at least so many bytes, unless it is a download, has compressed siblings; undefined if none has.
-   */
-  readonly compressed_from?: number | undefined;
-  readonly routes: readonly RouteDeclaration[];
-  readonly router: Router;
-}
+/** Something that a request can be for; see the schema for what the keys mean. */
+export type RouteDeclaration = v.InferOutput<typeof route>;
+export type PathParameter = Extract<RouteDeclaration['parameters'][number], { in: 'path' }>;
+export type QueryParameter = Extract<RouteDeclaration['parameters'][number], { in: 'query' }>;
+export type ErrorDeclaration = v.InferOutput<typeof error>;
 
-export interface ErrorDeclaration {
-  readonly status: number;
-  readonly title: string;
-}
+/** A snapshot, checked, with its routes ready for use. */
+export type Snapshot = Readonly<v.InferOutput<typeof schema>> & { readonly router: Router };
 
 /**
  * @param text the content of snapshot.json
@@ -162,7 +164,9 @@ export function parseSnapshot(text: string): Snapshot {
   const parsed = v.safeParse(schema, json);
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${v.getDotPath(issue) ?? '?'}: ${issue.message}`);
+    throw new SnapshotError(
+      `${SNAPSHOT_FILE} is malformed at ${v.getDotPath(issue) ?? '?'}: ${issue.message}`,
+    );
   }
   try {
     return { ...parsed.output, router: createRouter(parsed.output.routes) };

@@ -1,5 +1,6 @@
 import { BUILT_IN, createHeaderTables, type HeaderTables } from '../http/headers.js';
 import { emptyRouter, type Router } from '../http/router.js';
+import type { Quota } from '../limiter/gcra.js';
 import { DEFAULT_QUOTAS, type BucketName, type Quotas } from '../limiter/middleware.js';
 import { errorCode, type Dependencies, type Log } from '../log.js';
 import type { Disk } from './disk.js';
@@ -197,10 +198,10 @@ function quotasOf(snapshot: Snapshot | undefined, overrides: QuotaOverrides): Qu
 }
 
 /** The limits as the texts of this snapshot state them. */
-export function publishedQuotas({ limits }: Snapshot): Quotas {
-  const quotaOf = ({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]) => ({
-    burst: tokens,
-    emissionIntervalMs: Math.round(seconds * 1000),
-  });
-  return { api: quotaOf(limits.api), download: quotaOf(limits.download), page: quotaOf(limits.page) };
+export function publishedQuotas({ limits: { api, download, page } }: Snapshot): Quotas {
+  return { api: quotaOf(api), download: quotaOf(download), page: quotaOf(page) };
+}
+
+function quotaOf({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]): Quota {
+  return { burst: tokens, emissionIntervalMs: Math.round(seconds * 1000) };
 }
