@@ -95,15 +95,12 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
    * its share of the file.
    */
   const weighDownload: RequestHandler = async (request, _response, next) => {
+    // A failing disk is met again, and dealt with, after the limiter.
+    const reply = await respond(request).catch(() => undefined);
     const context = contextOf(request);
-    try {
-      context.response = await respond(request);
-      const share = request.method === 'GET' ? context.response.share : 0;
-      context.downloadCost = share > 0 ? Math.max(LEAST_DOWNLOAD_COST, share) : 0;
-    } catch {
-      // A failing disk is met again, and dealt with, after the limiter.
-      context.downloadCost = 0;
-    }
+    context.response = reply;
+    const share = request.method === 'GET' ? (reply?.share ?? 0) : 0;
+    context.downloadCost = share > 0 ? Math.max(LEAST_DOWNLOAD_COST, share) : 0;
     next();
   };
 
