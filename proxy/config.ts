@@ -1,104 +1,41 @@
-import { z } from 'zod';
+import { Option } from 'commander';
 
-import type { Quotas } from './headers.js';
-import { parseRanges, type AddressRange } from './limiter/addresses.js';
+import { parseRanges, type AddressRange } from './limiter/client-ip.js';
 import type { Quota } from './limiter/gcra.js';
 import { parseRedisUrl, type RedisAddress } from './limiter/redis-url.js';
-import { SETTINGS } from './settings.js';
+import type { QuotaOverrides } from './tree/watcher.js';
 
-/** Every number the proxy goes by: constants of policy first, then what the operator can set. */
+/** What the operator can set, by flags and by the environment. */
 
-/**
- * Limits where neither a flag nor a snapshot says: 60 tokens, one back each second; 12 tokens, one back each
- * minute.
- */
-export const DEFAULT_QUOTAS: Quotas = {
-  api: { tokens: 60, refillMs: 1_000 },
-  download: { tokens: 12, refillMs: 60_000 },
-};
-/** About 13 MB for each of the two limits, keys included (measured). Whoever is forgotten beyond that starts with a full bucket. */
-export const MAX_CLIENTS = 100_000;
-
-/** Redis answers within this time, or the local limits do: what a request waits at most for it. 50 ms. */
-export const REDIS_BUDGET_MS = 50;
-/** While Redis can't be used, how often it is tried, beside the requests. 1000 ms (= 1 second). */
-export const REDIS_PROBE_MS = 1_000;
-/** From a lost connection to the next attempt. 500 ms. */
-export const REDIS_RECONNECT_MS = 500;
-/** A connection that owes answers and is silent for so long is dropped for a new one. 5 s. */
-export const REDIS_SILENCE_MS = 5_000;
-
-/** A snapshot published is in service at most this much later. 1000 ms (= 1 second). */
-export const SNAPSHOT_CHECK_MS = 1_000;
-/** What 503 asks clients to wait while there is no snapshot. */
-export const NO_SNAPSHOT_RETRY_SECONDS = 10;
-
-/** File contents kept in memory, 64 MiB, what an entry costs beside its bytes included. */
-export const CACHE_MAX_BYTES = 64 * 1024 * 1024;
-/** A larger file is read from disk each time; only its ETag is kept. 1 MiB. */
-export const CACHED_FILE_MAX_BYTES = 1024 * 1024;
-/** A file of at most so many bytes may be read while everything else waits: 64 KiB are hashed in 50 us. */
-export const READ_NOW_MAX_BYTES = 64 * 1024;
-
-/** Request line and header fields together; Node answers 431 beyond. 16 KiB. */
-export const MAX_HEADER_BYTES = 16 * 1024;
-/** From the first byte of a request to the end of its headers. 10 s. Must not exceed REQUEST_TIMEOUT_MS. */
-export const HEADERS_TIMEOUT_MS = 10_000;
-/** The same to the end of its body, which nobody reads. 30 s. */
-export const REQUEST_TIMEOUT_MS = 30_000;
-/**
- * How often the two above are looked after; Node's own 30 s would let a slow client stay three times as long.
- * 5 s.
- */
-export const TIMEOUT_CHECK_MS = 5_000;
-/**
- * Longer than load balancers and CDNs keep an idle connection (60 s is common), so that they close it and no
- * request is lost. 75 s.
- */
-export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/**
- * A connection on which nothing moves for so long is closed, such as one whose client takes nothing of a
- * download. While nothing is asked on it, KEEP_ALIVE_TIMEOUT_MS counts instead. 30 s.
- */
-export const STALL_TIMEOUT_MS = 30_000;
-/** Of a request's body, which nobody reads, so much is let pass before its connection is closed. 64 KiB. */
-export const MAX_BODY_BYTES = 64 * 1024;
-/**
- * After SIGTERM, what is in flight has this long to finish: as long as Kubernetes leaves of its 30 s before it
- * kills. 30 MB pass in it at 10 Mbit/s; of a larger download the client fetches the rest with Range. 25 s.
- */
-export const STOP_TIMEOUT_MS = 25_000;
-
-/** Lines that requests cause, such as one about a failing disk, come no more often. 1000 ms (= 1 second). */
-export const FAILURE_LOG_MS = 1_000;
-/** Access log held back while nobody takes it; beyond, lines are lost and not memory. 8 MiB. */
-export const ACCESS_LOG_MAX_BYTES = 8 * 1024 * 1024;
-
-/** Limits set by hand; what is not set follows the snapshot. */
-export interface QuotaOverrides {
-  readonly api: Partial<Quota>;
-  readonly download: Partial<Quota>;
+export interface AccessLogConfig {
+  /** Addresses are shortened otherwise. */
+  readonly hasFullAddresses: boolean;
+  /** Whether lines have user agent, referer, request id and what the limiter said. */
+  readonly hasDetails: boolean;
 }
 
-/** What the operator set, checked. */
+/** The settings, checked and frozen. */
 export interface Config {
   /** The published tree, as given. */
   readonly dist: string;
   /** 0 lets the system choose. */
   readonly port: number;
   readonly host: string;
+  /** What is not set follows the snapshot. */
   readonly quotas: QuotaOverrides;
   /** Proxies whose X-Forwarded-For is believed. */
   readonly trustProxy: readonly AddressRange[];
   /** Where several proxies share their limits. */
   readonly redis: RedisAddress | undefined;
   readonly maxConnections: number;
-  /** Of the port for operations; undefined for none, 0 lets the system choose. */
+  /** Of one client, as the limiter identifies it; trusted proxies are exempt. */
+  readonly maxConnectionsPerClient: number;
+  /** Port for operations; undefined for none, 0 lets the system choose. */
   readonly adminPort: number | undefined;
+  readonly adminHost: string;
   /** A snapshot built longer ago makes the proxy unready. */
-  readonly maxAgeMs: number | undefined;
-  /** Whether there is an access log, and whether its addresses are cut short. */
-  readonly accessLog: 'off' | 'short' | 'full';
+  readonly readyMaxAgeMs: number | undefined;
+  readonly accessLog: AccessLogConfig | undefined;
 }
 
 /** A flag or variable that can't be used. The message names it, its value and what was expected. */
@@ -106,141 +43,214 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-type SettingKey = (typeof SETTINGS)[number]['key'];
-
-/** A million tokens of a day each still count exactly in milliseconds. */
-const MAX_TOKENS = 1_000_000;
-const MAX_REFILL_SECONDS = 86_400;
-
-const text = z.string().min(1, 'a text that is not empty');
-const port = wholeNumber(0, 65_535);
-const tokens = wholeNumber(1, MAX_TOKENS);
-/** A flag is given or not, which commander says by true; a variable says it in words. */
-const isOn = z
-  .union([z.literal(true), z.enum(['true', '1', 'false', '0'])], { error: 'true or false (or 1 or 0)' })
-  .transform((value) => value === true || value === 'true' || value === '1')
-  .default(false);
-const refillMs = z
-  .string()
-  .refine(
-    (seconds) =>
-      /^\d{1,5}(\.\d{1,3})?$/.test(seconds) && isWithin(Number(seconds), 0.001, MAX_REFILL_SECONDS),
-    {
-      error: `seconds from 0.001 to ${MAX_REFILL_SECONDS}, to the millisecond`,
-    },
-  )
-  .transform((seconds) => Math.round(Number(seconds) * 1000));
-
-function wholeNumber(minimum: number, maximum: number): z.ZodType<number, string> {
-  return z
-    .string()
-    .refine((number) => /^\d{1,7}$/.test(number) && isWithin(Number(number), minimum, maximum), {
-      error: `a whole number from ${minimum} to ${maximum}`,
-    })
-    .transform(Number);
+/** Something the operator can set, by a flag or by a variable of the environment. */
+export interface Setting<T> {
+  /** As commander reads it; a flag without a value is on or off. */
+  readonly flags: string;
+  /** `--api-tokens` */
+  readonly flag: string;
+  /** `apiTokens` among commander's options. */
+  readonly key: string;
+  /** `PROXY_API_TOKENS` */
+  readonly variable: string;
+  readonly description: string;
+  /** @throws Error saying what was expected */
+  readonly parse: (text: string) => T;
+  readonly fallback: T;
 }
 
-/** What a parser makes of a text; what it throws says what was expected. */
-function parsed<T>(parse: (text: string) => T): z.ZodType<T, string> {
-  return z.string().transform((text, context) => {
+const PREFIX = 'PROXY_';
+
+function setting<T>(flags: string, description: string, parse: (text: string) => T, fallback: T): Setting<T> {
+  const option = new Option(flags);
+  const variable = PREFIX + option.name().toUpperCase().replaceAll('-', '_');
+  const flag = `--${option.name()}`;
+  return { flags, flag, key: option.attributeName(), variable, description, parse, fallback };
+}
+
+/** A million tokens of a day each still count exactly in milliseconds. */
+const tokens = wholeNumber(1, 1_000_000);
+const MAX_REFILL_SECONDS = 86_400;
+const port = wholeNumber(0, 65_535);
+const connections = wholeNumber(1, 1_000_000);
+const UNTIL_ONE_IS_BACK = 'time until one of them is back';
+const RANGES = 'CIDR ranges, loopback, linklocal, private, separated by commas';
+
+const settings = {
+  dist: setting('--dist <folder>', 'the published tree', nonEmpty, 'dist'),
+  port: setting('--port <number>', 'port to listen on', port, 8080),
+  host: setting('--host <address>', 'address to listen on', nonEmpty, '127.0.0.1'),
+  apiTokens: setting('--api-tokens <number>', 'requests a client can make at once', tokens, undefined),
+  apiRefill: setting('--api-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, milliseconds, undefined),
+  downloadTokens: setting('--download-tokens <number>', 'the same for downloads', tokens, undefined),
+  downloadRefill: setting('--download-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, milliseconds, undefined),
+  pageTokens: setting('--page-tokens <number>', 'the same for pages and their assets', tokens, undefined),
+  pageRefill: setting('--page-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, milliseconds, undefined),
+  trustProxy: setting(
+    '--trust-proxy <ranges>',
+    `proxies whose X-Forwarded-For is believed: ${RANGES}`,
+    parseRanges,
+    [],
+  ),
+  redis: setting(
+    '--redis <url>',
+    'Redis or Valkey server in which several proxies share their limits',
+    parseRedisUrl,
+    undefined,
+  ),
+  maxConnections: setting(
+    '--max-connections <number>',
+    'connections open at once; further ones are closed unanswered',
+    connections,
+    10_000,
+  ),
+  maxConnectionsPerClient: setting(
+    '--max-connections-per-client <number>',
+    'the same for one client; trusted proxies are exempt',
+    connections,
+    256,
+  ),
+  adminPort: setting('--admin-port <number>', 'port for /healthz, /readyz and /metrics', port, undefined),
+  adminHost: setting('--admin-host <address>', 'address of that port', nonEmpty, '127.0.0.1'),
+  readyMaxAge: setting(
+    '--ready-max-age <seconds>',
+    'not ready if the snapshot was built longer ago',
+    wholeNumber(1, 9_999_999),
+    undefined,
+  ),
+  accessLog: setting('--access-log', 'a JSON line on stdout for each request', isOn, false),
+  accessLogFullAddresses: setting('--access-log-full-addresses', 'addresses not shortened', isOn, false),
+  accessLogDetails: setting(
+    '--access-log-details',
+    'user agent, referer, request id and what the limiter said as well',
+    isOn,
+    false,
+  ),
+};
+
+/** Every setting once: the command line, the environment and --help follow this list. */
+export const SETTINGS: readonly Setting<unknown>[] = Object.values(settings);
+
+/** Settings that mean nothing without another one. */
+const REQUIREMENTS: readonly (readonly [Setting<unknown>, Setting<unknown>])[] = [
+  [settings.adminHost, settings.adminPort],
+  [settings.readyMaxAge, settings.adminPort],
+  [settings.accessLogFullAddresses, settings.accessLog],
+  [settings.accessLogDetails, settings.accessLog],
+];
+
+/**
+ * Flags win over the environment (where empty means unset), which wins over the defaults.
+ *
+ * @param flags commander's options
+ * @throws ConfigError for the first value that can't be used, and for an unknown PROXY_ variable
+ */
+export function resolveConfig(
+  flags: Readonly<Record<string, unknown>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): Config {
+  const read = <T>({ flag, key, variable, parse, fallback }: Setting<T>): T => {
+    const isFlag = flags[key] !== undefined;
+    const text = isFlag ? String(flags[key]) : environment[variable];
+    if (text === undefined || (text === '' && !isFlag)) return fallback;
     try {
       return parse(text);
     } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-      return z.NEVER;
+      // A URL of Redis can hold a password.
+      const value = key === settings.redis.key ? '' : ` "${text}"`;
+      const expected = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(`${isFlag ? flag : variable}${value}: expected ${expected}`);
     }
-  });
-}
+  };
 
-function isWithin(number: number, minimum: number, maximum: number): boolean {
-  return minimum <= number && number <= maximum;
-}
-
-const schema = z.object({
-  dist: text,
-  port,
-  host: text,
-  apiTokens: tokens.optional(),
-  apiRefillSeconds: refillMs.optional(),
-  downloadTokens: tokens.optional(),
-  downloadRefillSeconds: refillMs.optional(),
-  trustProxy: parsed(parseRanges).optional(),
-  redis: parsed(parseRedisUrl).optional(),
-  maxConnections: wholeNumber(1, 1_000_000),
-  adminPort: port.optional(),
-  maxAge: wholeNumber(1, 9_999_999).optional(),
-  accessLog: isOn,
-  accessLogFullAddresses: isOn,
-});
-
-/**
- * Flags first, then the environment (where empty means unset), then the defaults.
- *
- * @param flags commander's options
- * @param environment a plain copy of process.env (that itself is an exotic object)
- * @returns the settings, frozen
- * @throws ConfigError for the first value that can't be used
- */
-export function resolveConfig(flags: unknown, environment: unknown): Config {
-  const fromFlags = z.record(z.string(), z.unknown()).parse(flags);
-  const fromEnvironment = z.record(z.string(), z.unknown()).parse(environment);
-  const given = new Map<SettingKey, Given>();
-  for (const setting of SETTINGS) {
-    const { key, flag, environment: variable } = setting;
-    const isSecret = 'isSecret' in setting;
-    const set = fromEnvironment[variable];
-    if (fromFlags[key] !== undefined) {
-      given.set(key, { value: fromFlags[key], source: flag.replace(/ .*/, ''), isSecret });
-    } else if (set !== undefined && set !== '') {
-      given.set(key, { value: set, source: variable, isSecret });
-    } else if ('fallback' in setting) {
-      given.set(key, { value: setting.fallback, source: key, isSecret });
-    }
+  rejectUnknownVariables(environment);
+  for (const [dependent, required] of REQUIREMENTS) {
+    if (read(dependent) === dependent.fallback || read(required) !== required.fallback) continue;
+    throw new ConfigError(`${dependent.flag}: expected ${required.flag} with it`);
   }
-  const result = schema.safeParse(Object.fromEntries([...given].map(([key, { value }]) => [key, value])));
-  if (!result.success) throw describe(result.error, given);
-  const { dist, port, host, trustProxy, redis, maxConnections, adminPort, maxAge, ...rest } = result.data;
-  const { accessLog, accessLogFullAddresses, ...limits } = rest;
-  if (accessLogFullAddresses && !accessLog) throw missing('--access-log-full-addresses', '--access-log');
-  if (maxAge !== undefined && adminPort === undefined) throw missing('--max-age', '--admin-port');
+  const readyMaxAge = read(settings.readyMaxAge);
   return Object.freeze({
-    dist,
-    port,
-    host,
+    dist: read(settings.dist),
+    port: read(settings.port),
+    host: read(settings.host),
     quotas: Object.freeze({
-      api: override(limits.apiTokens, limits.apiRefillSeconds),
-      download: override(limits.downloadTokens, limits.downloadRefillSeconds),
+      api: override(read(settings.apiTokens), read(settings.apiRefill)),
+      download: override(read(settings.downloadTokens), read(settings.downloadRefill)),
+      page: override(read(settings.pageTokens), read(settings.pageRefill)),
     }),
-    trustProxy: Object.freeze(trustProxy ?? []),
-    redis,
-    maxConnections,
-    adminPort,
-    maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000,
-    accessLog: accessLog ? (accessLogFullAddresses ? 'full' : 'short') : 'off',
+    trustProxy: Object.freeze(read(settings.trustProxy)),
+    redis: read(settings.redis),
+    maxConnections: read(settings.maxConnections),
+    maxConnectionsPerClient: read(settings.maxConnectionsPerClient),
+    adminPort: read(settings.adminPort),
+    adminHost: read(settings.adminHost),
+    readyMaxAgeMs: readyMaxAge && readyMaxAge * 1000,
+    accessLog: read(settings.accessLog)
+      ? Object.freeze({
+          hasFullAddresses: read(settings.accessLogFullAddresses),
+          hasDetails: read(settings.accessLogDetails),
+        })
+      : undefined,
   });
 }
 
-/** A value, where it comes from, and whether it may be printed. */
-interface Given {
-  readonly value: unknown;
-  readonly source: string;
-  readonly isSecret: boolean;
-}
-
-function describe(error: z.ZodError, given: ReadonlyMap<string, Given>): ConfigError {
-  const [issue] = error.issues;
-  const setting = given.get(String(issue?.path[0]));
-  const value = setting?.isSecret === true ? '' : ` "${String(setting?.value)}"`;
-  return new ConfigError(`${setting?.source}${value}: expected ${issue?.message}`);
-}
-
-function missing(flag: string, other: string): ConfigError {
-  return new ConfigError(`${flag}: expected ${other} beside it`);
-}
-
-function override(tokens: number | undefined, refillMs: number | undefined): Partial<Quota> {
+function override(burst: number | undefined, emissionIntervalMs: number | undefined): Partial<Quota> {
   return Object.freeze({
-    ...(tokens !== undefined && { tokens }),
-    ...(refillMs !== undefined && { refillMs }),
+    ...(burst !== undefined && { burst }),
+    ...(emissionIntervalMs !== undefined && { emissionIntervalMs }),
   });
+}
+
+/** A misspelt variable would silently leave a default in force. */
+function rejectUnknownVariables(environment: Readonly<Record<string, string | undefined>>): void {
+  const known = SETTINGS.map(({ variable }) => variable);
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith(PREFIX) || value === '' || known.includes(name)) continue;
+    const [closest = ''] = known.toSorted((a, b) => dissimilarity(a, name) - dissimilarity(b, name));
+    const hint =
+      dissimilarity(closest, name) <= 0.5 ? `did you mean ${closest}?` : '--help lists the variables';
+    throw new ConfigError(`${name}: no such setting; ${hint}`);
+  }
+}
+
+/** Edits between two names without their prefix (Levenshtein), as a share of the longer one. */
+function dissimilarity(name: string, other: string): number {
+  const [a, b] = [name.slice(PREFIX.length), other.slice(PREFIX.length)];
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (const [index, character] of a.split('').entries()) {
+    const next = [index + 1];
+    for (const [column, replaced] of row.slice(0, -1).entries()) {
+      const change = replaced + Number(character !== b[column]);
+      next.push(Math.min(change, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return (row.at(-1) ?? 0) / Math.max(a.length, b.length, 1);
+}
+
+function nonEmpty(text: string): string {
+  if (text === '') throw new Error('a text that is not empty');
+  return text;
+}
+
+function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= minimum && number <= maximum) return number;
+    throw new Error(`a whole number from ${minimum} to ${maximum}`);
+  };
+}
+
+/** Seconds as text to milliseconds. */
+function milliseconds(text: string): number {
+  const seconds = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds >= 0.001 && seconds <= MAX_REFILL_SECONDS) return Math.round(seconds * 1000);
+  throw new Error(`seconds from 0.001 to ${MAX_REFILL_SECONDS}, to the millisecond`);
+}
+
+/** Commander gives `true` for a flag; a variable says it in words. */
+function isOn(text: string): boolean {
+  if (text === 'true' || text === '1') return true;
+  if (text === 'false' || text === '0') return false;
+  throw new Error('true or false (or 1 or 0)');
 }

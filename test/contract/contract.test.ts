@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { PROJECT, temporary } from '../support/folder.js';
-import { SETTINGS } from '../../proxy/settings.js';
+import { SETTINGS } from '../../proxy/config.js';
 import { snapshot } from '../support/cli.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
@@ -119,7 +119,7 @@ describe('the README', () => {
   });
 
   it('lists the options of the proxy that --help lists, and no others', () => {
-    const real = SETTINGS.map(({ flag }) => flag.split(' ')[0]);
+    const real = SETTINGS.map(({ flag }) => flag);
     const rows = readme.split('## The proxy')[1]?.split('\n\n')[3] ?? '';
     const told = [...rows.matchAll(/`(--[a-z-]+)/g)].map(([, option]) => option);
     expect(new Set(told)).toEqual(new Set(real));

@@ -1,19 +1,46 @@
+import { Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 
-import { resolveConfig } from '../../proxy/config.js';
-import { SETTINGS } from '../../proxy/settings.js';
+import { resolveConfig, SETTINGS } from '../../proxy/config.js';
+
+/** A value for each setting but the secret one, as text. */
+const VALUES: Readonly<Record<string, string>> = {
+  dist: 'tree',
+  port: '1',
+  host: '::1',
+  apiTokens: '2',
+  apiRefillSeconds: '0.003',
+  downloadTokens: '4',
+  downloadRefillSeconds: '5',
+  pageTokens: '6',
+  pageRefillSeconds: '0.25',
+  trustProxy: '10.0.0.0/8',
+  redis: 'redis://r',
+  maxConnections: '7',
+  maxConnectionsPerClient: '8',
+  adminPort: '9',
+  adminHost: '0.0.0.0',
+  readyMaxAge: '10',
+  accessLog: 'true',
+  accessLogFullAddresses: '1',
+  accessLogDetails: 'true',
+};
 
 describe('resolveConfig', () => {
   it.each([
     ['port', '--port', ['65536', '-1', '80.5', 'http', '', ' 80', '1e3', '0x50']],
     ['apiTokens', '--api-tokens', ['0', '1.5', '1000001', 'many']],
+    ['pageTokens', '--page-tokens', ['0', '-1']],
     ['downloadRefillSeconds', '--download-refill-seconds', ['0', '0.0001', '-1', '86401', '1e3', '1s', '.5']],
+    ['pageRefillSeconds', '--page-refill-seconds', ['0', '0.0005']],
     ['dist', '--dist', ['']],
     ['maxConnections', '--max-connections', ['0', '-1', 'many', '1000001']],
+    ['maxConnectionsPerClient', '--max-connections-per-client', ['0', 'all']],
     ['adminPort', '--admin-port', ['65536', 'localhost:9000', '']],
-    ['maxAge', '--max-age', ['0', '1h', '1.5']],
+    ['adminHost', '--admin-host', ['']],
+    ['readyMaxAge', '--ready-max-age', ['0', '1h', '1.5']],
     ['accessLog', '--access-log', ['yes', '']],
-  ])('names a %s it can not use, and what was expected', (key, flag, values) => {
+  ])('names a %s that it can not use, and what it expected', (key, flag, values) => {
     for (const value of values) {
       expect(() => resolveConfig({ [key]: value }, {})).toThrow(`${flag} "${value}": expected `);
     }
@@ -25,83 +52,110 @@ describe('resolveConfig', () => {
     );
   });
 
+  it('never repeats the URL of Redis, which can hold a password', () => {
+    for (const attempt of [
+      () => resolveConfig({ redis: 'http://:pa55word@host' }, {}),
+      () => resolveConfig({}, { PROXY_REDIS: 'redis://:pa55word@host/x' }),
+    ]) {
+      expect(attempt).toThrow(/^(--redis|PROXY_REDIS): expected /);
+      expect(attempt).toThrow(expect.not.stringContaining('pa55word'));
+    }
+  });
+
   it('has the defaults of the contract', () => {
     expect(resolveConfig({}, {})).toEqual({
       dist: 'dist',
       port: 8080,
       host: '127.0.0.1',
-      quotas: { api: {}, download: {} },
+      quotas: { api: {}, download: {}, page: {} },
       trustProxy: [],
       redis: undefined,
       maxConnections: 10_000,
+      maxConnectionsPerClient: 256,
       adminPort: undefined,
-      maxAgeMs: undefined,
-      accessLog: 'off',
+      adminHost: '127.0.0.1',
+      readyMaxAgeMs: undefined,
+      accessLog: undefined,
     });
   });
 
   it('prefers flags to the environment, and takes an empty variable for none', () => {
     const environment = { PROXY_PORT: '9000', PROXY_HOST: '', PROXY_API_TOKENS: '5', PATH: '/bin' };
     const config = resolveConfig({ port: '9001' }, environment);
-    expect(config).toMatchObject({ port: 9001, host: '127.0.0.1', quotas: { api: { tokens: 5 } } });
+    expect(config).toMatchObject({ port: 9001, host: '127.0.0.1', quotas: { api: { burst: 5 } } });
   });
 
   it('reads every setting from its flag and from its variable', () => {
-    const values: Record<string, string> = {
-      dist: 'tree',
-      port: '1',
-      host: '::1',
-      apiTokens: '2',
-      apiRefillSeconds: '0.003',
-      downloadTokens: '4',
-      downloadRefillSeconds: '5',
-      trustProxy: '10.0.0.0/8',
-      redis: 'redis://r',
-      maxConnections: '6',
-      adminPort: '7',
-      maxAge: '8',
-      accessLog: 'true',
-      accessLogFullAddresses: '1',
-    };
-    expect(Object.keys(values)).toEqual(SETTINGS.map(({ key }) => key));
+    expect(SETTINGS.map(({ key }) => key)).toEqual(Object.keys(VALUES));
     const expected = {
       dist: 'tree',
       port: 1,
       host: '::1',
-      quotas: { api: { tokens: 2, refillMs: 3 }, download: { tokens: 4, refillMs: 5000 } },
+      quotas: {
+        api: { burst: 2, emissionIntervalMs: 3 },
+        download: { burst: 4, emissionIntervalMs: 5_000 },
+        page: { burst: 6, emissionIntervalMs: 250 },
+      },
       trustProxy: [{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }],
       redis: { host: 'r', port: 6379, isEncrypted: false, database: 0 },
-      maxConnections: 6,
-      adminPort: 7,
-      maxAgeMs: 8_000,
-      accessLog: 'full',
+      maxConnections: 7,
+      maxConnectionsPerClient: 8,
+      adminPort: 9,
+      adminHost: '0.0.0.0',
+      readyMaxAgeMs: 10_000,
+      accessLog: { hasFullAddresses: true, hasDetails: true },
     };
-    expect(resolveConfig(values, {})).toEqual(expected);
-    expect(
-      resolveConfig(
-        {},
-        Object.fromEntries(SETTINGS.map(({ key, environment }) => [environment, values[key]])),
-      ),
-    ).toEqual(expected);
+    expect(resolveConfig(VALUES, {})).toMatchObject(expected);
+    const environment = SETTINGS.map(({ key, variable }) => [variable, VALUES[key]] as const);
+    expect(resolveConfig({}, Object.fromEntries(environment))).toMatchObject(expected);
+  });
+
+  it('names flag, key and variable alike', () => {
+    for (const { flags, flag, key, variable } of SETTINGS) {
+      const option = new Option(flags);
+      expect([option.long, option.attributeName()]).toEqual([flag, key]);
+      expect(variable).toBe(`PROXY_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`);
+    }
   });
 
   it('takes flags without a value, and words for them from the environment', () => {
-    expect(resolveConfig({ accessLog: true }, {}).accessLog).toBe('short');
-    expect(resolveConfig({}, { PROXY_ACCESS_LOG: '1' }).accessLog).toBe('short');
-    expect(resolveConfig({}, { PROXY_ACCESS_LOG: 'false' }).accessLog).toBe('off');
+    const short = { hasFullAddresses: false, hasDetails: false };
+    expect(resolveConfig({ accessLog: true }, {}).accessLog).toEqual(short);
+    expect(resolveConfig({}, { PROXY_ACCESS_LOG: '1' }).accessLog).toEqual(short);
+    const off = { PROXY_ACCESS_LOG: 'false', PROXY_ACCESS_LOG_DETAILS: '0' };
+    expect(resolveConfig({}, off).accessLog).toBeUndefined();
   });
 
-  it('refuses a setting that means nothing without another one', () => {
-    expect(() => resolveConfig({ accessLogFullAddresses: true }, {})).toThrow(
-      '--access-log-full-addresses: expected --access-log beside it',
-    );
-    expect(() => resolveConfig({}, { PROXY_MAX_AGE: '60' })).toThrow(
-      '--max-age: expected --admin-port beside it',
-    );
+  it.each([
+    ['--access-log-full-addresses', '--access-log', { accessLogFullAddresses: true }],
+    ['--access-log-details', '--access-log', { accessLogDetails: true }],
+    ['--ready-max-age', '--admin-port', { readyMaxAge: '60' }],
+    ['--admin-host', '--admin-port', { adminHost: '0.0.0.0' }],
+  ])('refuses %s without %s', (flag, required, flags) => {
+    expect(() => resolveConfig(flags, {})).toThrow(`${flag}: expected ${required} with it`);
+  });
+
+  it.each([
+    ['PROXY_PRT', 'did you mean PROXY_PORT?'],
+    ['PROXY_TRUSTED_PROXY', 'did you mean PROXY_TRUST_PROXY?'],
+    // Its name until this version.
+    ['PROXY_MAX_AGE', 'did you mean PROXY_READY_MAX_AGE?'],
+    ['PROXY_TOKENS', 'did you mean PROXY_API_TOKENS?'],
+    ['PROXY_', '--help lists the variables'],
+    ['PROXY_COFFEE', '--help lists the variables'],
+  ])('refuses the unknown variable %s: %s', (name, hint) => {
+    expect(() => resolveConfig({}, { [name]: '1' })).toThrow(`${name}: no such setting; ${hint}`);
+    expect(() => resolveConfig({}, { [name]: '' })).not.toThrow();
+  });
+
+  it('leaves other variables alone', () => {
+    const environment = { HTTP_PROXY: 'http://x', npm_config_proxy: 'x', PROXYPORT: '1', proxy_port: 'x' };
+    expect(resolveConfig({}, environment).port).toBe(8080);
   });
 
   it('freezes what it returns', () => {
-    const config = resolveConfig({}, {});
-    expect([config, config.quotas, config.quotas.api].every(Object.isFrozen)).toBe(true);
+    const config = resolveConfig({ accessLog: true }, {});
+    const parts = [config, config.quotas, config.quotas.api, config.trustProxy, config.accessLog];
+    expect(parts.every(Object.isFrozen)).toBe(true);
   });
 });
