@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
+
+import type { AccessLogConfig } from '../config.js';
+import { classOf } from '../http/context.js';
+import type { ResponseClass } from '../http/headers.js';
+import { anonymize } from '../limiter/client-ip.js';
+
+/** One JSON line for each response, and for each request that went without one. */
+
+export interface AccessLog {
+  /** Writes the line when the response has ended, or the client has gone. */
+  readonly follow: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Writes the line of what never became a request. */
+  readonly refused: (socket: Socket, status: number) => void;
+}
+
+/** Longer texts that a client chose are cut. */
+const TEXT_MAX_LENGTH = 256;
+/** Printable ASCII. Anything else in X-Request-Id is no id of a balancer's. */
+const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
+
+/**
+ * Lines leave out the query, which says nothing about the tree but may hold what a client is not to have
+ * logged, and a part of the address unless `hasFullAddresses`.
+ */
+export function createAccessLog(
+  destination: DestinationStream,
+  { hasFullAddresses, hasDetails }: AccessLogConfig,
+): AccessLog {
+  const log = pino(
+    { base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },
+    destination,
+  );
+  const addressOf = (address: string | undefined): string | null =>
+    address === undefined ? null : hasFullAddresses ? address : anonymize(address);
+
+  return {
+    follow(request, response) {
+      const startedMs = performance.now();
+      // Read while the socket is sure to be open, for requests that are refused before they have a context.
+      const peer = request.socket.remoteAddress;
+      response.once('close', () => {
+        const { context, method = null, url = '' } = request;
+        const [path = ''] = (context?.match.path ?? url).split('?', 1);
+        log.info({
+          method,
+          path: path.slice(0, TEXT_MAX_LENGTH),
+          // A client that left early was sent no status.
+          status: response.headersSent ? response.statusCode : null,
+          bytes: context?.bytes ?? 0,
+          duration_ms: Math.round((performance.now() - startedMs) * 1000) / 1000,
+          class: context === undefined ? UNROUTED : classOf(context.match),
+          cache: context?.cache ?? null,
+          address: addressOf(context?.client ?? peer),
+          aborted: !response.writableFinished,
+          ...(hasDetails && detailsOf(request)),
+        });
+      });
+    },
+    refused({ remoteAddress }, status) {
+      log.info({
+        method: null,
+        path: null,
+        status,
+        bytes: 0,
+        duration_ms: null,
+        class: UNROUTED,
+        cache: null,
+        address: addressOf(remoteAddress),
+        aborted: false,
+      });
+    },
+  };
+}
+
+const UNROUTED: ResponseClass = 'unrouted';
+
+/** What --access-log-details adds. A field that the request does not have is left out. */
+function detailsOf({ headers, context }: IncomingMessage): object {
+  const id = headers['x-request-id'];
+  const { bucket, remaining, refused } = context?.limit ?? {};
+  return {
+    user_agent: headers['user-agent']?.slice(0, TEXT_MAX_LENGTH),
+    referer: headers.referer?.slice(0, TEXT_MAX_LENGTH),
+    request_id: typeof id === 'string' && REQUEST_ID.test(id) ? id : undefined,
+    limit: bucket === undefined ? undefined : { bucket, remaining, refused },
+  };
+}

@@ -1,0 +1,164 @@
+import { createServer, request as send } from 'node:http';
+import { connect, Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+
+import { errorCode } from '../../../proxy/log.js';
+import { createAccessLog } from '../../../proxy/ops/access-log.js';
+
+const CONTEXT = {
+  match: { kind: 'file', path: '/api/v1/group/8', route: { class: 'record' } },
+  client: '203.0.113.77',
+  cache: 'hit',
+  bytes: 8,
+  limit: { bucket: 'api', remaining: 59, nextTokenSeconds: 1, refused: false },
+};
+
+interface Logged {
+  readonly port: number;
+  /** The lines so far. */
+  readonly lines: () => Record<string, unknown>[];
+  readonly get: (path: string, headers?: Record<string, string>) => Promise<void>;
+}
+
+function parse(line: string): Record<string, unknown> {
+  return z.record(z.string(), z.unknown()).parse(JSON.parse(line));
+}
+
+/** A server with an access log. Its requests have the context given, as if the app had set it. */
+async function logging(
+  options: { hasFullAddresses?: boolean; hasDetails?: boolean } = {},
+  context: object | null = CONTEXT,
+): Promise<Logged> {
+  const written: string[] = [];
+  const destination = { write: (line: string) => void written.push(line) };
+  const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: false, ...options });
+  const server = createServer((request, response) => {
+    accessLog.follow(request, response);
+    if (context !== null) Object.assign(request, { context });
+    if (request.url === '/slow') response.write('x'.repeat(100));
+    else response.end('12345678');
+  });
+  server.on('clientError', (error, socket) => {
+    const isMalformed = errorCode(error)?.startsWith('HPE_') === true;
+    if (isMalformed && socket instanceof Socket) accessLog.refused(socket, 400);
+    socket.destroy();
+  });
+  await new Promise<void>((settle) => {
+    server.listen(0, '127.0.0.1', settle);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const get = (path: string, headers: Record<string, string> = {}): Promise<void> =>
+    new Promise((settle, reject) => {
+      send({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
+        response.resume().on('end', () => settle());
+      })
+        .on('error', reject)
+        .end();
+    });
+  return { port, lines: () => written.map(parse), get };
+}
+
+describe('createAccessLog', () => {
+  it('writes one line for each response, without the query, the address shortened', async () => {
+    const { get, lines } = await logging();
+    await get('/api/v1/group/8?token=secret', { 'User-Agent': 'x', 'X-Request-Id': '1' });
+    await expect.poll(() => lines().length).toBe(1);
+    const [line = {}] = lines();
+    expect(Object.keys(line)).toEqual([
+      'level',
+      'time',
+      'method',
+      'path',
+      'status',
+      'bytes',
+      'duration_ms',
+      'class',
+      'cache',
+      'address',
+      'aborted',
+    ]);
+    expect(line).toMatchObject({
+      level: 'info',
+      method: 'GET',
+      path: '/api/v1/group/8',
+      status: 200,
+      bytes: 8,
+      class: 'record',
+      cache: 'hit',
+      address: '203.0.113.0/24',
+      aborted: false,
+    });
+    expect(Number(line['duration_ms'])).toBeGreaterThan(0);
+    expect(String(line['time'])).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  });
+
+  it('writes whole addresses if asked to', async () => {
+    const { get, lines } = await logging({ hasFullAddresses: true });
+    await get('/');
+    await expect.poll(lines).toMatchObject([{ address: '203.0.113.77' }]);
+  });
+
+  it.each([
+    ['2001:db8:1:2::3', '2001:db8:1::/48'],
+    ['2002:cb00:714d::1', '2002:cb00:7100::/40'],
+    ['::203.0.113.77', '::/48'],
+  ])('shortens %s to %s', async (client, network) => {
+    const { get, lines } = await logging({}, { ...CONTEXT, client });
+    await get('/');
+    await expect.poll(lines).toMatchObject([{ address: network }]);
+  });
+
+  it('has what a client says of itself and what the limiter said, if asked for details', async () => {
+    const limit = { bucket: 'download', remaining: 0, nextTokenSeconds: 60, refused: true };
+    const { get, lines } = await logging({ hasDetails: true }, { ...CONTEXT, limit });
+    const long = 'a'.repeat(1_000);
+    await get('/', { 'User-Agent': long, Referer: `https://x/${long}`, 'X-Request-Id': '4bf9-2' });
+    await expect.poll(() => lines().length).toBe(1);
+    expect(lines()[0]).toMatchObject({
+      user_agent: 'a'.repeat(256),
+      referer: `https://x/${long}`.slice(0, 256),
+      request_id: '4bf9-2',
+      limit: { bucket: 'download', remaining: 0, refused: true },
+    });
+  });
+
+  it('leaves out details that there are not, and what is no request id', async () => {
+    const { get, lines } = await logging({ hasDetails: true }, { ...CONTEXT, limit: undefined });
+    await get('/');
+    for (const id of ['a'.repeat(129), 'é', 'a\tb', '']) await get('/', { 'X-Request-Id': id });
+    await expect.poll(() => lines().length).toBe(5);
+    for (const line of lines()) {
+      for (const key of ['user_agent', 'referer', 'request_id', 'limit'])
+        expect(line).not.toHaveProperty(key);
+    }
+  });
+
+  it('writes a line for a client that left in the middle', async () => {
+    const { port, lines } = await logging();
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((heard) => {
+      socket.once('data', heard);
+    });
+    socket.resetAndDestroy();
+    await expect.poll(lines).toMatchObject([{ status: 200, aborted: true }]);
+  });
+
+  it('writes a line for a request without a context, by its peer, and for what is no request', async () => {
+    const { port, get, lines } = await logging({ hasDetails: true }, null);
+    await get(`/${'a'.repeat(1_000)}%0a{"level":"info"}?q`);
+    const socket = connect(port, '127.0.0.1', () => socket.write('GARBAGE\r\n\r\n'));
+    socket.on('error', () => undefined);
+    await expect.poll(() => lines().length).toBe(2);
+    expect(lines()).toMatchObject([
+      { method: 'GET', path: `/${'a'.repeat(255)}`, class: 'unrouted', cache: null, address: '127.0.0.0/24' },
+      { method: null, path: null, status: 400, class: 'unrouted', address: '127.0.0.0/24' },
+    ]);
+  });
+});

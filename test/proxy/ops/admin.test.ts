@@ -1,0 +1,110 @@
+import type { Server } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { createAdminServer, readinessOf, type Readiness } from '../../../proxy/ops/admin.js';
+
+const BUILT_MS = Date.UTC(2026, 10, 20, 9, 0, 0);
+const FACTS = { sequence: 3, as_of: '2026-11-20T08:00:00Z', built_at: '2026-11-20T09:00:00Z' };
+const READY = {
+  snapshot: FACTS,
+  isReadable: true,
+  isStopping: false,
+  nowMs: BUILT_MS,
+  maxAgeMs: undefined,
+};
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((settle) => {
+    server.listen(0, '127.0.0.1', settle);
+  });
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
+}
+
+describe('createAdminServer', () => {
+  const metrics = { contentType: 'text/plain', read: async () => 'register_proxy_connections 0\n' };
+
+  it('has pages for liveness, readiness and metrics', async () => {
+    let readiness: Readiness = { status: 200, body: { ready: true } };
+    const base = await listen(createAdminServer(metrics, () => readiness));
+    const health = await fetch(`${base}/healthz`);
+    expect([health.status, await health.text()]).toEqual([200, '{"status":"ok"}\n']);
+    expect((await fetch(`${base}/readyz`)).status).toBe(200);
+    readiness = { status: 503, body: { ready: false, reason: 'stopping' } };
+    const stopping = await fetch(`${base}/readyz?x=y`);
+    expect(stopping.status).toBe(503);
+    expect(stopping.headers.get('cache-control')).toBe('no-store');
+    expect(await stopping.json()).toEqual({ ready: false, reason: 'stopping' });
+    const scraped = await fetch(`${base}/metrics`);
+    expect(scraped.headers.get('content-type')).toBe('text/plain');
+    expect(await scraped.text()).toBe('register_proxy_connections 0\n');
+  });
+
+  it('responds 404 to other paths, 405 to other methods, and to HEAD without a body', async () => {
+    const base = await listen(createAdminServer(metrics, () => readinessOf(READY)));
+    expect((await fetch(`${base}/`)).status).toBe(404);
+    expect((await fetch(`${base}/__proto__`)).status).toBe(404);
+    const posted = await fetch(`${base}/metrics`, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const head = await fetch(`${base}/metrics`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '29', '']);
+  });
+
+  it('responds 500 if the metrics can not be read', async () => {
+    const failing = { ...metrics, read: () => Promise.reject(new Error('no metrics')) };
+    const base = await listen(createAdminServer(failing, () => readinessOf(READY)));
+    const failed = await fetch(`${base}/metrics`);
+    expect([failed.status, await failed.json()]).toEqual([500, { error: 'Error: no metrics' }]);
+  });
+});
+
+describe('readinessOf', () => {
+  it('is 503 before the first snapshot', () => {
+    expect(readinessOf({ ...READY, snapshot: undefined, isReadable: false })).toEqual({
+      status: 503,
+      body: { ready: false, reason: 'no snapshot yet' },
+    });
+  });
+
+  it('is 503 while snapshot.json is gone or refused, although an older one is in service', () => {
+    expect(readinessOf({ ...READY, isReadable: false })).toEqual({
+      status: 503,
+      body: {
+        ready: false,
+        reason: 'snapshot.json is missing or was refused; the log says why',
+        ...FACTS,
+        age_seconds: 0,
+      },
+    });
+  });
+
+  it('is 503 for a snapshot older than allowed', () => {
+    expect(readinessOf({ ...READY, nowMs: BUILT_MS + 60_001, maxAgeMs: 60_000 })).toEqual({
+      status: 503,
+      body: { ready: false, reason: 'the snapshot was built more than 60 s ago', ...FACTS, age_seconds: 60 },
+    });
+  });
+
+  it('is 503 while stopping, whatever else is wrong', () => {
+    for (const snapshot of [FACTS, undefined]) {
+      expect(readinessOf({ ...READY, snapshot, isStopping: true })).toMatchObject({
+        status: 503,
+        body: { reason: 'stopping' },
+      });
+    }
+  });
+
+  it('is 200 up to that age, at any age if none is set, and if our clock is behind', () => {
+    for (const [nowMs, maxAgeMs, age] of [
+      [BUILT_MS + 60_000, 60_000, 60],
+      [BUILT_MS + 86_400_000, undefined, 86_400],
+      [BUILT_MS - 5_000, 60_000, 0],
+    ] as const) {
+      expect(readinessOf({ ...READY, nowMs, maxAgeMs })).toEqual({
+        status: 200,
+        body: { ready: true, ...FACTS, age_seconds: age },
+      });
+    }
+  });
+});
