@@ -1,27 +1,27 @@
 import { Command, CommanderError } from 'commander';
-import { stat } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { destination } from 'pino';
 
-import { createAccessLog } from './access-log.js';
-import { ADMIN_HOST, createAdminServer } from './admin.js';
-import { createApp } from './app.js';
-import { ACCESS_LOG_MAX_BYTES, ConfigError, resolveConfig, STOP_TIMEOUT_MS, type Config } from './config.js';
-import { descriptorWarning } from './descriptors.js';
-import { publishedQuotas, quotasOf } from './edition.js';
-import { errorCode } from './files.js';
-import { SnapshotFollower, titleOf } from './follower.js';
-import type { Quotas } from './headers.js';
-import { RedisBuckets } from './limiter/redis-buckets.js';
-import { createMetrics } from './metrics.js';
-import { readinessOf } from './readiness.js';
-import { createHttpServer, type HttpServer } from './server.js';
-import { SETTINGS, type Setting } from './settings.js';
-import { SnapshotError, type Snapshot } from './snapshot.js';
+import { ConfigError, resolveConfig, SETTINGS, type Config } from './config.js';
+import { createApp } from './http/app.js';
+import { createHttpServer, type HttpServer } from './http/server.js';
+import { matcherOf } from './limiter/client-ip.js';
+import { BUCKETS, type Quotas } from './limiter/middleware.js';
+import { RedisBuckets } from './limiter/redis-store.js';
+import { errorCode } from './log.js';
+import { createAccessLog } from './ops/access-log.js';
+import { createAdminServer, readinessOf } from './ops/admin.js';
+import { createMetrics } from './ops/metrics.js';
+import { openDisk } from './tree/disk.js';
+import { SnapshotError, titleOf, type Snapshot } from './tree/snapshot.js';
+import { publishedQuotas, SnapshotWatcher, type ActiveSnapshot } from './tree/watcher.js';
 
 /**
- * The proxy as a process: command line, listening, signals, exit codes. The only file that touches process.*
+ * The proxy as a process: command line, listening, signals, exit codes. The only file that touches
+ * process.*
  */
 
 const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
@@ -29,7 +29,7 @@ const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
 /** Something about this machine, not about the program: one line and exit code 3. */
 class EnvironmentError extends Error {}
 
-/** Of the routes so many are printed to be tried. */
+/** The banner lists at most this many URLs. */
 const MAX_URLS_TO_TRY = 12;
 
 const HELP = `
@@ -40,111 +40,147 @@ Examples:
   PROXY_DIST=/srv/register PROXY_PORT=9000 npm run proxy
 
 Flags win over the environment. Limits that are not set follow the snapshot in service.
-Exit codes: 0 stopped by SIGTERM or SIGINT, 2 usage, 70 a defect, 3 the environment: port taken, no such
-folder, a tree this proxy can't read.`;
+Exit codes: 0 stopped by SIGTERM, SIGINT or SIGHUP, 2 usage, 70 a defect, 3 the environment: port taken,
+no such folder, a tree this proxy can't read.`;
 
-/** Read once: it is a getter that asks whose it is each time. */
+/** Signals that stop the server, with the exit code of a second one, which does not wait. */
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+/** Ctrl-C under npm arrives twice, from the terminal and from npm. A second signal is later than this. */
+const SECOND_SIGNAL_MS = 500;
+/**
+ * Requests in flight have this long to finish: Kubernetes kills after 30 s. A download that is cut can
+ * be resumed with Range. 25 s.
+ */
+const STOP_TIMEOUT_MS = 25_000;
+
+/** Access log held in memory while its reader is slow; lines beyond are lost. 8 MiB. */
+const ACCESS_LOG_MAX_BYTES = 8 * 1024 * 1024;
+/** How long the end of the access log may take while stopping. 1 s. */
+const ACCESS_LOG_FLUSH_MS = 1_000;
+
+/** Kept for the admin port, for files read into memory, and for what Node itself holds. */
+const SPARE_DESCRIPTORS = 256;
+
+/** Read once: it is a slow getter. */
 const ORIGIN_MS = performance.timeOrigin;
-
-/** What waiting answers there are finish first; a second signal does not wait. */
-const SIGNALS = { SIGTERM: 143, SIGINT: 130 } as const;
 
 function log(line: string): void {
   process.stderr.write(`register-api proxy: ${line}\n`);
 }
 
-/**
- * Monotonic, so that a corrected system clock neither locks clients out nor lets them through; starts from
- * the time of day.
- */
+/** Monotonic, so that a corrected system clock neither locks clients out nor lets them through. */
 function clock(): number {
   return Math.floor(ORIGIN_MS + performance.now());
 }
 
-function readCommandLine(): Config {
-  const program = new Command('proxy')
-    .description('Serves a published register tree over HTTP, with a limit for each client.')
-    .exitOverride()
-    .addHelpText('after', HELP);
-  const settings: readonly Setting[] = SETTINGS;
-  for (const { flag, description, environment, fallback } of settings) {
-    const origin = fallback === undefined ? environment : `default: ${fallback}, or ${environment}`;
-    program.option(flag, `${description} (${origin})`);
-  }
-  return resolveConfig(program.parse().opts(), { ...process.env });
+/** Of the package; the compiled main.js is two folders below package.json. */
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const json: unknown = JSON.parse(text);
+  const version = typeof json === 'object' && json !== null && 'version' in json && json.version;
+  return typeof version === 'string' ? version : 'unknown';
 }
 
-async function serve(config: Config): Promise<void> {
-  const isFolder = await stat(config.dist).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) throw new EnvironmentError(`--dist "${config.dist}": expected a folder`);
+function readCommandLine(version: string): Config {
+  const program = new Command('proxy')
+    .description('Serves a published register tree over HTTP, with a limit for each client.')
+    .version(version)
+    .exitOverride()
+    .addHelpText('after', HELP);
+  for (const { flags, description, variable, fallback } of SETTINGS) {
+    const hasDefault = typeof fallback === 'string' || typeof fallback === 'number';
+    program.option(flags, `${description} (${hasDefault ? `default: ${fallback}, or ` : ''}${variable})`);
+  }
+  return resolveConfig(program.parse().opts(), process.env);
+}
 
-  const follower = new SnapshotFollower(config.dist, { clock, log });
-  await follower.start();
-  const shared = config.redis && new RedisBuckets(config.redis, log);
-  const app = createApp(config, follower, { clock, log }, shared);
-  const output = config.accessLog === 'off' ? undefined : openAccessLog();
-  const accessLog = output && createAccessLog(output, config.accessLog === 'full');
-  const { maxConnections, adminPort, maxAgeMs } = config;
-  const { server, connections, stop } = createHttpServer(app, { maxConnections, accessLog });
+async function serve(config: Config, version: string): Promise<void> {
+  await checkFolder(config.dist);
+  const { dist, quotas, trustProxy, adminPort, adminHost, readyMaxAgeMs } = config;
+  const disk = openDisk(new URL('tree/disk-worker.js', import.meta.url));
+  const watcher = new SnapshotWatcher(dist, quotas, disk, { log });
+  await watcher.start();
+  const redis = config.redis && new RedisBuckets(config.redis, log);
+  const metrics = createMetrics();
+  const app = createApp({ watcher, disk, metrics, trustProxy, redis, clock, log });
+  const output = config.accessLog && openAccessLog();
+  const { server, connections, stop } = createHttpServer(app, {
+    maxConnections: config.maxConnections,
+    maxConnectionsPerClient: config.maxConnectionsPerClient,
+    isTrusted: matcherOf(trustProxy),
+    active: () => watcher.active,
+    metrics,
+    accessLog: output && config.accessLog && createAccessLog(output, config.accessLog),
+  });
 
   let isStopping = false;
-  const admin =
-    adminPort === undefined
-      ? undefined
-      : createAdminServer(createMetrics({ app, follower, connections, now: Date.now }), async () => {
-          await follower.refresh();
-          return readinessOf(follower.snapshot, Date.now(), maxAgeMs, isStopping);
-        });
-  try {
-    await shared?.start();
-    if (admin !== undefined) await listen(admin, { host: ADMIN_HOST, port: adminPort ?? 0 });
-    await listen(server, config);
-  } catch (error) {
-    admin?.close();
-    shared?.close();
-    throw error;
+  const readiness = () =>
+    readinessOf({
+      snapshot: watcher.active.snapshot,
+      isReadable: watcher.isReadable,
+      isStopping,
+      nowMs: Date.now(),
+      maxAgeMs: readyMaxAgeMs,
+    });
+  await redis?.start();
+  await listen(server, config.host, config.port, '--port or PROXY_PORT');
+  if (adminPort !== undefined) {
+    const { files, limiter } = app;
+    const build = { version, node: process.versions.node };
+    const exposition = await metrics.watch({ watcher, files, limiter, connections, redis, build });
+    const admin = createAdminServer(exposition, readiness);
+    await listen(admin, adminHost, adminPort, '--admin-port or PROXY_ADMIN_PORT');
+    log(`operations on ${baseOf(admin)}: /healthz, /readyz, /metrics`);
   }
   stopOnSignal(async (boundMs) => {
     isStopping = true;
     const isClean = await stop(boundMs);
-    shared?.close();
-    if (output !== undefined) await flushed(output);
+    redis?.close();
+    if (output !== undefined) await flush(output);
     return isClean;
   });
-  const warning = await descriptorWarning(maxConnections);
-  if (warning !== undefined) log(warning);
-  announce(server, config, follower.snapshot);
-  if (admin !== undefined) log(`operations on ${baseOf(admin)}: /healthz, /readyz, /metrics`);
+  await warnOfDescriptors(config.maxConnections);
+  announce(server, config, watcher.active);
+}
+
+async function checkFolder(dist: string): Promise<void> {
+  const stats = await stat(dist).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    throw new EnvironmentError(
+      `--dist "${dist}" does not exist: run npm run snapshot -- build first, or name another folder`,
+    );
+  });
+  if (!stats.isDirectory()) throw new EnvironmentError(`--dist "${dist}": expected a folder`);
 }
 
 type Output = ReturnType<typeof destination>;
 
-/** On stdout, written beside answering. */
+/** On stdout, written asynchronously. */
 function openAccessLog(): Output {
   const output = destination({ dest: 1, sync: false, maxLength: ACCESS_LOG_MAX_BYTES });
   output.on('error', () => undefined);
-  output.once('drop', () => log('the access log is not taken as fast as it is written: lines are lost'));
+  output.once('drop', () => log('the access log is read more slowly than it is written: lines are lost'));
   return output;
 }
 
-/** Whoever reads the access log may have stopped to, and is not waited for longer than a second. */
-async function flushed(output: Output): Promise<void> {
+/** Its reader may have stopped reading. */
+async function flush(output: Output): Promise<void> {
   await new Promise<void>((settle) => {
-    setTimeout(settle, 1_000);
+    setTimeout(settle, ACCESS_LOG_FLUSH_MS);
     output.once('close', settle);
     output.end();
   });
 }
 
-async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+/** @param setting where to choose another port */
+async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
   await new Promise<void>((settle, reject) => {
     server.once('error', (error) => {
       const code = errorCode(error) ?? error.message;
       const reason =
-        code === 'EADDRINUSE' ? 'the port is taken' : `expected an address and a port this process may use`;
+        code === 'EADDRINUSE'
+          ? `the port is taken, choose another with ${setting}`
+          : 'expected an address and a port that this process may use';
       reject(new EnvironmentError(`can't listen on ${host} port ${port} (${code}): ${reason}`));
     });
     server.listen(port, host, () => {
@@ -152,18 +188,22 @@ async function listen(server: Server, { host, port }: { host: string; port: numb
       settle();
     });
   });
-  // From now on a failed accept (out of file descriptors) is a matter of one connection.
+  // From now on a failed accept (out of file descriptors) concerns one connection.
   server.on('error', (error) =>
     log(`a connection could not be accepted (${errorCode(error) ?? error.message})`),
   );
 }
 
 function stopOnSignal(stop: HttpServer['stop']): void {
-  let isStopping = false;
-  for (const [signal, hastyExitCode] of Object.entries(SIGNALS)) {
+  let stoppingSinceMs: number | undefined;
+  for (const [signal, exitCode] of Object.entries(SIGNALS)) {
     process.on(signal, () => {
-      if (isStopping) process.exit(hastyExitCode);
-      isStopping = true;
+      const nowMs = clock();
+      if (stoppingSinceMs !== undefined) {
+        if (nowMs - stoppingSinceMs >= SECOND_SIGNAL_MS) process.exit(exitCode);
+        return;
+      }
+      stoppingSinceMs = nowMs;
       log(`${signal}: finishing what is in flight`);
       void stop(STOP_TIMEOUT_MS).then((isClean) => {
         if (!isClean) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
@@ -171,6 +211,23 @@ function stopOnSignal(stop: HttpServer['stop']): void {
       });
     });
   }
+}
+
+/**
+ * A client that has a file streamed takes two descriptors. When none are left, files can't be opened, and
+ * a few clients with many connections can cause errors for all others. Without /proc there is no warning.
+ */
+async function warnOfDescriptors(maxConnections: number): Promise<void> {
+  // Node has raised the soft limit to the hard one by now.
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
+  const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  const needed = 2 * maxConnections + SPARE_DESCRIPTORS;
+  if (limit >= needed) return;
+  const fitting = Math.max(1, Math.floor((limit - SPARE_DESCRIPTORS) / 2));
+  log(
+    `--max-connections ${maxConnections} can take ${needed} file descriptors, and ${limit} are allowed: ` +
+      `raise the limit (ulimit -n) or set it to ${fitting}`,
+  );
 }
 
 /** Where a server listens, as a URL. */
@@ -182,36 +239,40 @@ function baseOf(server: Server): string {
 }
 
 /** Stdout is the access log's alone if there is one. */
-function announce(server: Server, config: Config, snapshot: Snapshot | undefined): void {
-  const { dist, quotas, accessLog } = config;
+function announce(server: Server, { dist, accessLog }: Config, { snapshot, quotas }: ActiveSnapshot): void {
   const base = baseOf(server);
   const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
   const lines = [`register-api proxy on ${base} serving ${resolve(dist)} (${state})`];
   if (snapshot !== undefined) {
-    const inForce = quotasOf(snapshot, quotas);
-    const published = publishedQuotas(snapshot);
-    if (describe(inForce) !== describe(published)) {
-      log(`limits set by hand: ${describe(inForce)}; the published texts say ${describe(published)}`);
+    const published = describe(publishedQuotas(snapshot));
+    if (describe(quotas) !== published) {
+      log(`limits set by hand: ${describe(quotas)}; the published texts say ${published}`);
     }
     lines.push('Try:', ...urlsToTry(snapshot).map((path) => `  ${base}${path}`));
   }
-  const stream = accessLog === 'off' ? process.stdout : process.stderr;
+  const stream = accessLog === undefined ? process.stdout : process.stderr;
   stream.write(`${lines.join('\n')}\n`);
 }
 
-function urlsToTry({ routes }: Snapshot): string[] {
-  const paths = routes.map(({ path, example }) => example ?? (path.includes('{') ? undefined : path));
-  return paths.filter((path) => path !== undefined).slice(0, MAX_URLS_TO_TRY);
+/** The pages for people first, then examples of the API. */
+function urlsToTry({ routes, service }: Snapshot): string[] {
+  const pages = ['/', service.docs].filter((page) => routes.some(({ path }) => path === page));
+  const examples = routes
+    .filter(({ bucket }) => bucket === 'api')
+    .map(({ path, example }) => example ?? (path.includes('{') ? undefined : path))
+    .filter((path) => path !== undefined);
+  return [...pages, ...examples].slice(0, MAX_URLS_TO_TRY);
 }
 
-function describe({ api, download }: Quotas): string {
-  return [
-    `API ${api.tokens} per ${api.refillMs / 1000} s`,
-    `downloads ${download.tokens} per ${download.refillMs / 1000} s`,
-  ].join(', ');
+function describe(quotas: Quotas): string {
+  const texts = BUCKETS.map((bucket) => {
+    const { burst, emissionIntervalMs } = quotas[bucket];
+    return `${bucket} ${burst}, one back in ${emissionIntervalMs / 1000} s`;
+  });
+  return texts.join('; ');
 }
 
-/** A reader of our output that goes away, as head does, is no reason to stop serving. */
+// A reader of our output that goes away, as head does, is no reason to stop serving.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 process.on('uncaughtException', (error) => {
@@ -220,21 +281,14 @@ process.on('uncaughtException', (error) => {
 });
 
 try {
-  await serve(readCommandLine());
+  const version = readVersion();
+  await serve(readCommandLine(version), version);
 } catch (error) {
   if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  } else if (error instanceof ConfigError) {
-    log(error.message);
-    process.exitCode = EXIT.usage;
-  } else if (
-    error instanceof EnvironmentError ||
-    error instanceof SnapshotError ||
-    errorCode(error) !== undefined
-  ) {
-    log(error instanceof Error ? error.message : String(error));
-    process.exitCode = EXIT.environment;
-  } else {
-    throw error;
+    process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage);
   }
+  const isEnvironment = error instanceof EnvironmentError || error instanceof SnapshotError;
+  if (!(error instanceof ConfigError) && !isEnvironment && errorCode(error) === undefined) throw error;
+  log(error instanceof Error ? error.message : String(error));
+  process.exit(error instanceof ConfigError ? EXIT.usage : EXIT.environment);
 }

@@ -1,31 +1,105 @@
-import { spawn } from 'node:child_process';
-import { connect, createServer } from 'node:net';
+import { execFileSync, spawn } from 'node:child_process';
+import { rename, rm } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { listening, MAIN, start } from './process.js';
+import { errorCode } from '../../proxy/log.js';
+import { listening, MAIN, start, type Process } from './process.js';
 import { ask, emptyFolder, problemOf, publish, publishSnapshot, tree } from './support.js';
 
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Takes a port until the end of the test. */
+async function occupy(port = 0): Promise<{ server: Server; port: number }> {
+  const server = createServer();
+  await new Promise<void>((settle, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', settle);
+  });
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { server, port: typeof address === 'object' ? (address?.port ?? 0) : 0 };
+}
+
+/** A proxy with a port for operations. */
+async function withAdmin(args: readonly string[]): Promise<Process & { port: number; admin: number }> {
+  const started = await listening(['--admin-port', '0', ...args]);
+  const admin = Number(/operations on http:\/\/[\d.]+:(\d+): /.exec(started.output.stderr)?.[1]);
+  return { ...started, admin };
+}
+
+/** Everything that a process under another command writes. */
+function watched(
+  command: string,
+  args: readonly string[],
+): { pid: number; heard: () => string; ended: Process['ended'] } {
+  const child = spawn(command, args, { cwd: PROJECT, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const { pid = 0 } = child;
+  let heard = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => {
+      heard += data.toString('utf8');
+    });
+  }
+  let hasEnded = false;
+  const ended = new Promise<number | string | null>((settle) => {
+    child.on('close', (code, signal) => {
+      hasEnded = true;
+      settle(code ?? signal);
+    });
+  });
+  onTestFinished(() => {
+    if (!hasEnded) process.kill(-pid, 'SIGKILL');
+  });
+  return { pid, heard: () => heard, ended };
+}
+
+/** A client in the middle of a download that it does not read. */
+async function stalledDownload(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
+  await new Promise((heard) => {
+    socket.once('data', heard);
+  });
+  socket.pause();
+}
+
+async function treeWithDownload(bytes: number): Promise<string> {
+  const root = await tree();
+  await publish(root, 'downloads/groups.csv', Buffer.alloc(bytes, 'x'));
+  return root;
+}
+
 describe('main: misuse', () => {
-  it('ends with 2 and says why if it can not read its command line', async () => {
-    const cases = [
-      [['--prot', '80'], "error: unknown option '--prot'\n(Did you mean --port?)\n"],
-      [['--port'], "error: option '--port <number>' argument missing\n"],
-      [['serve'], 'error: too many arguments. Expected 0 arguments but got 1.\n'],
-      [['--port', '99999'], 'register-api proxy: --port "99999": expected a whole number from 0 to 65535\n'],
+  it('ends with 2 and says why if it can not read its command line or environment', async () => {
+    const cases: [args: string[], environment: Record<string, string>, message: string][] = [
+      [['--prot', '80'], {}, "error: unknown option '--prot'\n(Did you mean --port?)\n"],
+      [['--port'], {}, "error: option '--port <number>' argument missing\n"],
+      [['serve'], {}, 'error: too many arguments. Expected 0 arguments but got 1.\n'],
       [
-        ['--trust-proxy', '1'],
-        'register-api proxy: --trust-proxy "1": expected ranges in CIDR notation or loopback, linklocal, private, separated by commas; a count of hops believes whoever reaches this port by a shorter way\n',
+        ['--port', '99999'],
+        {},
+        'register-api proxy: --port "99999": expected a whole number from 0 to 65535\n',
+      ],
+      [
+        [],
+        { PROXY_MAX_AGE: '60' },
+        'register-api proxy: PROXY_MAX_AGE: no such setting; did you mean PROXY_READY_MAX_AGE?\n',
       ],
       [
         ['--redis', 'http://:pa55word@localhost'],
+        {},
         'register-api proxy: --redis: expected a URL such as redis://user:password@host:6379/0, or rediss:// for TLS\n',
       ],
-    ] as const;
+    ];
     await Promise.all(
-      cases.map(async ([args, message]) => {
-        const { ended, output } = start(args);
+      cases.map(async ([args, environment, message]) => {
+        const { ended, output } = start(args, environment);
         expect(await ended).toBe(2);
         expect(output).toEqual({ stdout: '', stderr: message });
       }),
@@ -34,55 +108,73 @@ describe('main: misuse', () => {
 
   it('ends with 3 and one line if the tree is of a newer format, broken, or no folder', async () => {
     const newer = await emptyFolder();
-    await publishSnapshot(newer, { format: 2 });
+    await publishSnapshot(newer, { format: 99 });
     const broken = await emptyFolder();
     await publish(broken, 'snapshot.json', '{"format":1');
+    const file = join(newer, 'snapshot.json');
     const cases = [
-      [newer, 'tree is of format 2, this proxy reads format 1'],
-      [broken, 'snapshot.json is no JSON'],
-      ['/nowhere', '--dist "/nowhere": expected a folder'],
-      [join(newer, 'snapshot.json'), `--dist "${join(newer, 'snapshot.json')}": expected a folder`],
+      [newer, /^register-api proxy: the tree is of format 99, .+\n$/],
+      [broken, /^register-api proxy: snapshot\.json is .+\n$/],
+      [
+        '/nowhere',
+        /^register-api proxy: --dist "\/nowhere" does not exist: run npm run snapshot -- build .+\n$/,
+      ],
+      [file, /^register-api proxy: --dist ".+snapshot\.json": expected a folder\n$/],
     ] as const;
     await Promise.all(
       cases.map(async ([dist, message]) => {
         const { ended, output } = start(['--dist', dist]);
         expect(await ended).toBe(3);
-        expect(output).toEqual({ stdout: '', stderr: `register-api proxy: ${message}\n` });
+        expect(output.stdout).toBe('');
+        expect(output.stderr).toMatch(message);
       }),
     );
   });
 
-  it('ends with 3 if the port is taken or the address is not ours', async () => {
+  it('ends with 3 if a port is taken, and names the setting; or if the address is not ours', async () => {
     const root = await tree();
-    const taken = createServer();
-    await new Promise<void>((settle) => {
-      taken.listen(0, '127.0.0.1', settle);
-    });
-    onTestFinished(() => void taken.close());
-    const address = taken.address();
-    const port = typeof address === 'object' ? String(address?.port) : '';
-    const first = start(['--dist', root, '--port', port]);
-    const second = start(['--dist', root, '--host', '192.0.2.1', '--port', '0']);
-    expect(await first.ended).toBe(3);
-    expect(first.output.stderr).toContain(
-      `can't listen on 127.0.0.1 port ${port} (EADDRINUSE): the port is taken\n`,
+    const { port } = await occupy();
+    const cases = [
+      [
+        ['--port', String(port)],
+        `can't listen on 127.0.0.1 port ${port} (EADDRINUSE): the port is taken, choose another with --port or PROXY_PORT\n`,
+      ],
+      [
+        ['--port', '0', '--admin-port', String(port)],
+        `can't listen on 127.0.0.1 port ${port} (EADDRINUSE): the port is taken, choose another with --admin-port or PROXY_ADMIN_PORT\n`,
+      ],
+      [['--host', '192.0.2.1', '--port', '0'], "can't listen on 192.0.2.1 port 0 (EADDRNOTAVAIL)"],
+    ] as const;
+    await Promise.all(
+      cases.map(async ([args, message]) => {
+        const { ended, output } = start(['--dist', root, ...args]);
+        expect(await ended).toBe(3);
+        expect(output.stderr).toContain(message);
+      }),
     );
-    expect(await second.ended).toBe(3);
-    expect(second.output.stderr).toContain("can't listen on 192.0.2.1 port 0 (EADDRNOTAVAIL)");
   });
 });
 
 describe('main', () => {
-  it('explains itself with --help', async () => {
-    const { ended, output } = start(['--help']);
-    expect(await ended).toBe(0);
-    expect(output.stderr).toBe('');
-    for (const text of ['--dist', '--download-refill-seconds', 'PROXY_PORT', 'Examples:', 'Exit codes:']) {
-      expect(output.stdout).toContain(text);
+  it('explains itself with --help, and says its version with --version', async () => {
+    const help = start(['--help']);
+    expect(await help.ended).toBe(0);
+    expect(help.output.stderr).toBe('');
+    for (const text of [
+      '--dist',
+      '--page-refill-seconds',
+      'PROXY_READY_MAX_AGE',
+      'Examples:',
+      'Exit codes:',
+    ]) {
+      expect(help.output.stdout).toContain(text);
     }
+    const version = start(['--version']);
+    expect(await version.ended).toBe(0);
+    expect(version.output.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('says where it serves what and what to try, each of which answers 200', async () => {
+  it('says where it serves what and what to try, pages first, each of which responds 200', async () => {
     const root = await tree();
     const { output, port } = await listening([], { PROXY_DIST: root });
     const [first, second, ...urls] = output.stdout.trimEnd().split('\n');
@@ -91,10 +183,11 @@ describe('main', () => {
     );
     expect(second).toBe('Try:');
     expect(urls.length).toBeGreaterThan(3);
-    for (const url of urls) {
-      const target = url.trim().slice(`http://127.0.0.1:${port}`.length);
-      expect(`${target} ${(await ask(port, target)).status}`).toBe(`${target} 200`);
-    }
+    const paths = urls.map((url) => url.trim().slice(`http://127.0.0.1:${port}`.length));
+    expect(paths[0]).toBe('/');
+    expect(paths).toContain('/api/v1/group/7');
+    expect(paths).not.toContain('/downloads/groups.csv');
+    for (const path of paths) expect(`${path} ${(await ask(port, path)).status}`).toBe(`${path} 200`);
   });
 
   it('waits for a tree that is not there yet, and serves it when it is, on the real clock', async () => {
@@ -105,7 +198,7 @@ describe('main', () => {
     await publish(root, 'api/v1.json', '{}');
     await publishSnapshot(root);
     await expect
-      .poll(async () => (await ask(port, '/api/v1')).status, { timeout: 1_500, interval: 50 })
+      .poll(async () => (await ask(port, '/api/v1')).status, { timeout: 2_500, interval: 50 })
       .toBe(200);
   });
 
@@ -113,21 +206,11 @@ describe('main', () => {
     const root = await tree();
     const { output } = await listening(['--dist', root, '--api-tokens', '5']);
     expect(output.stderr).toContain(
-      'limits set by hand: API 5 per 1 s, downloads 12 per 60 s; the published texts say API 60 per 1 s, downloads 12 per 60 s\n',
+      'limits set by hand: api 5, one back in 1 s; download 12, one back in 60 s; page 240, one back in 0.25 s; ' +
+        'the published texts say api 60, one back in 1 s; ',
     );
     const same = await listening(['--dist', root, '--api-tokens', '60', '--api-refill-seconds', '1']);
     expect(same.output.stderr).not.toContain('by hand');
-  });
-
-  it('ends with 0 on SIGTERM and on SIGINT', async () => {
-    const root = await tree();
-    const endBy = async (signal: 'SIGTERM' | 'SIGINT'): Promise<number | string | null> => {
-      const { child, ended, port } = await listening(['--dist', root]);
-      expect((await ask(port, '/api/v1')).status).toBe(200);
-      child.kill(signal);
-      return ended;
-    };
-    expect(await Promise.all([endBy('SIGTERM'), endBy('SIGINT')])).toEqual([0, 0]);
   });
 
   it('goes on serving when nobody reads its output', async () => {
@@ -138,11 +221,93 @@ describe('main', () => {
     expect((await ask(port, '/api/v1')).status).toBe(503);
   });
 
-  it('finishes a download in flight on SIGTERM, accepts nothing new, and ends with 0', async () => {
+  it('writes its access log to stdout, and what is for people to stderr', async () => {
     const root = await tree();
-    const large = Buffer.alloc(20_000_000, 'x');
-    await publish(root, 'downloads/groups.csv', large);
-    const { child, ended, port } = await listening(['--dist', root]);
+    const args = ['--dist', root, '--port', '0', '--access-log', '--access-log-details'];
+    const { child, ended, output } = start(args);
+    await expect.poll(() => output.stderr, { timeout: 5_000 }).toContain('Try:');
+    const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(output.stderr)?.[1]);
+    for (let count = 0; count < 20; count += 1) {
+      await ask(port, '/api/v1', { headers: { 'X-Request-Id': `id-${count}` } });
+    }
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    const lines = output.stdout.trimEnd().split('\n');
+    expect(lines.length).toBe(20);
+    for (const [index, line] of lines.entries()) {
+      expect(problemOf({ text: line })).toMatchObject({
+        path: '/api/v1',
+        status: 200,
+        bytes: 31,
+        class: 'summary',
+        cache: index === 0 ? 'miss' : 'hit',
+        address: '127.0.0.0/24',
+        request_id: `id-${index}`,
+        limit: { bucket: 'api', refused: false },
+      });
+    }
+  });
+
+  it('warns of more connections than there are file descriptors for, each with a file', async () => {
+    const root = await tree();
+    const limit = Number(execFileSync('/bin/sh', ['-c', 'ulimit -Hn']).toString());
+    const most = Math.floor((limit - 256) / 2);
+    const [fits, exceeds] = await Promise.all(
+      [most, most + 1].map((count) => listening(['--dist', root, '--max-connections', String(count)])),
+    );
+    expect(fits?.output.stderr).not.toContain('descriptors');
+    expect(exceeds?.output.stderr).toContain(
+      `--max-connections ${most + 1} can take ${2 * (most + 1) + 256} file descriptors, and ${limit} are allowed: ` +
+        `raise the limit (ulimit -n) or set it to ${most}\n`,
+    );
+  });
+
+  it('responds 500 or not at all when it runs out of file descriptors, and goes on when it has some', async () => {
+    const root = await tree();
+    const command = [
+      '-c',
+      'ulimit -n 160; exec "$0" "$@"',
+      process.execPath,
+      MAIN,
+      '--dist',
+      root,
+      '--port',
+      '0',
+    ];
+    const { pid, heard } = watched('/bin/sh', command);
+    await expect.poll(heard, { timeout: 5_000 }).toContain('Try:');
+    const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(heard())?.[1]);
+    const crowd = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    const [early] = crowd;
+    let responses = '';
+    early?.on('data', (data: Buffer) => {
+      responses += data.toString('latin1');
+    });
+    await pause(300);
+    early?.write('GET /api/v1/group/7 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await expect.poll(() => responses).toMatch(/^HTTP\/1\.1 500 /);
+    for (const socket of crowd) socket.destroy();
+    await expect
+      .poll(async () => (await ask(port, '/api/v1/group/7').catch(() => undefined))?.status, {
+        timeout: 5_000,
+      })
+      .toBe(200);
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    expect(heard()).toMatch(/can't \w+ api\/v1\/group\/7\.json: EMFILE/);
+  });
+});
+
+describe('main: signals', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends with 0 on %s', async (signal) => {
+    const { child, ended, port } = await listening(['--dist', await tree()]);
+    expect((await ask(port, '/api/v1')).status).toBe(200);
+    child.kill(signal);
+    expect(await ended).toBe(0);
+  });
+
+  it('finishes a download in flight, accepts nothing new, and ends with 0', async () => {
+    const bytes = 20_000_000;
+    const { child, ended, port } = await listening(['--dist', await treeWithDownload(bytes)]);
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
     let received = 0;
@@ -158,61 +323,148 @@ describe('main', () => {
     expect(child.exitCode).toBeNull();
     socket.resume();
     expect(await ended).toBe(0);
-    expect(received).toBeGreaterThan(large.length - 100_000);
+    expect(received).toBeGreaterThan(bytes - 100_000);
   });
 
-  it('writes its access log to stdout, and what is for people to stderr', async () => {
-    const root = await tree();
-    const { child, ended, output } = start(['--dist', root, '--port', '0', '--access-log']);
-    await expect.poll(() => output.stderr, { timeout: 5_000 }).toContain('Try:');
-    const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(output.stderr)?.[1]);
-    for (let count = 0; count < 20; count += 1) await ask(port, '/api/v1');
+  it('does not wait after a second signal', async () => {
+    const { child, ended, output, port } = await listening(['--dist', await treeWithDownload(20_000_000)]);
+    await stalledDownload(port);
     child.kill('SIGTERM');
-    expect(await ended).toBe(0);
-    const lines = output.stdout.trimEnd().split('\n');
-    expect(lines.length).toBe(20);
-    for (const line of lines)
-      expect(problemOf({ text: line })).toMatchObject({ path: '/api/v1', status: 200 });
+    await expect.poll(() => output.stderr).toContain('SIGTERM: finishing what is in flight');
+    await pause(600);
+    expect(child.exitCode).toBeNull();
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
   });
 
-  it('answers 500 or not at all when it runs out of file descriptors, and goes on when it has some', async () => {
+  it.each(['proxy', 'start'])(
+    'npm run %s: SIGTERM to npm stops the server and frees its port',
+    async (script) => {
+      const { server, port } = await occupy();
+      server.close();
+      const args = ['run', '--ignore-scripts', script, '--', '--dist', await tree(), '--port', String(port)];
+      const { pid, heard, ended } = watched('npm', args);
+      await expect.poll(heard, { timeout: 20_000 }).toContain('Try:');
+      expect((await ask(port, '/api/v1')).status).toBe(200);
+      process.kill(pid, 'SIGTERM');
+      await ended;
+      expect(heard()).toContain('SIGTERM: finishing what is in flight');
+      await occupy(port);
+    },
+  );
+
+  it('npm run proxy: Ctrl-C, which arrives from the terminal and from npm, still finishes what is in flight', async () => {
+    const args = ['run', 'proxy', '--', '--dist', await treeWithDownload(20_000_000), '--port', '0'];
+    const { pid, heard, ended } = watched('npm', args);
+    await expect.poll(heard, { timeout: 20_000 }).toContain('Try:');
+    const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(heard())?.[1]);
+    await stalledDownload(port);
+    process.kill(-pid, 'SIGINT');
+    await expect.poll(heard).toContain('SIGINT: finishing what is in flight');
+    const outcome = await Promise.race([ended, pause(1_500, 'still finishing')]);
+    expect(outcome).toBe('still finishing');
+  });
+});
+
+describe('main: operations', () => {
+  it('says that the process lives, and from when on it is ready, without any other request', async () => {
+    const root = await emptyFolder();
+    const { admin, port } = await withAdmin(['--dist', root]);
+    expect((await ask(admin, '/healthz')).text).toBe('{"status":"ok"}\n');
+    const waiting = await ask(admin, '/readyz');
+    expect([waiting.status, problemOf(waiting)['reason']]).toEqual([503, 'no snapshot yet']);
+    await publishSnapshot(root);
+    await expect.poll(async () => (await ask(admin, '/readyz')).status, { timeout: 3_000 }).toBe(200);
+    expect(problemOf(await ask(admin, '/readyz'))).toMatchObject({ ready: true, sequence: 3 });
+    // Not on the public port.
+    expect((await ask(port, '/healthz')).status).toBe(404);
+  });
+
+  it('is not ready while the tree is gone or its snapshot.json refused, and has a gauge for it', async () => {
     const root = await tree();
-    const limited = [
-      '-c',
-      `ulimit -n 160; exec "$0" "$@"`,
-      process.execPath,
-      MAIN,
-      '--dist',
-      root,
-      '--port',
-      '0',
-    ];
-    const child = spawn('/bin/sh', limited, { stdio: ['ignore', 'pipe', 'pipe'] });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    let heard = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (data: Buffer) => {
-        heard += data.toString('utf8');
-      });
-    }
-    await expect.poll(() => heard, { timeout: 5_000 }).toContain('Try:');
-    const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(heard)?.[1]);
-    const crowd = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-    const [early] = crowd;
-    let answers = '';
-    early?.on('data', (data: Buffer) => {
-      answers += data.toString('latin1');
-    });
-    await pause(300);
-    early?.write('GET /api/v1/group/7 HTTP/1.1\r\nHost: x\r\n\r\n');
-    await expect.poll(() => answers).toMatch(/^HTTP\/1\.1 500 /);
-    for (const socket of crowd) socket.destroy();
+    const { admin } = await withAdmin(['--dist', root]);
+    const status = async (): Promise<number> => (await ask(admin, '/readyz')).status;
+    const gauge = async (): Promise<string | undefined> =>
+      /^register_proxy_snapshot_readable (\d)$/m.exec((await ask(admin, '/metrics')).text)?.[1];
+    expect([await status(), await gauge()]).toEqual([200, '1']);
+    await rename(root, `${root}-gone`);
+    onTestFinished(() => rm(`${root}-gone`, { recursive: true, force: true }));
+    await expect.poll(status, { timeout: 3_000 }).toBe(503);
+    expect(await gauge()).toBe('0');
+    await rename(`${root}-gone`, root);
+    await expect.poll(status, { timeout: 3_000 }).toBe(200);
+    await publish(root, 'snapshot.json', '{');
+    await expect.poll(status, { timeout: 3_000 }).toBe(503);
+    await publishSnapshot(root, { sequence: 4 });
+    await expect.poll(status, { timeout: 3_000 }).toBe(200);
+  });
+
+  it('is not ready beyond --ready-max-age, nor while stopping', async () => {
+    const root = await treeWithDownload(20_000_000);
+    await publishSnapshot(root, { built_at: '2020-01-01T00:00:00Z' });
+    const { admin, child, port } = await withAdmin(['--dist', root, '--ready-max-age', '60']);
+    expect((await ask(admin, '/readyz')).status).toBe(503);
+    await publishSnapshot(root, { sequence: 4, built_at: new Date().toISOString() });
+    await expect.poll(async () => (await ask(admin, '/readyz')).status, { timeout: 3_000 }).toBe(200);
+    await stalledDownload(port);
+    child.kill('SIGTERM');
     await expect
-      .poll(async () => (await ask(port, '/api/v1/group/7').catch(() => undefined))?.status, {
-        timeout: 5_000,
-      })
-      .toBe(200);
-    expect(child.exitCode).toBeNull();
-    expect(heard).toContain("can't answer api/v1/group/7.json: EMFILE");
+      .poll(async () => problemOf(await ask(admin, '/readyz')))
+      .toMatchObject({ ready: false, reason: 'stopping' });
+  });
+
+  it('counts what the proxy did', async () => {
+    const args = ['--dist', await tree(), '--api-tokens', '100', '--download-tokens', '1'];
+    const { admin, port } = await withAdmin(args);
+    const targets = ['/api/v1/group/7', '/api/v1/group/7', '/nothing', '/downloads/groups.csv'];
+    for (const target of [...targets, '/downloads/groups.csv']) await ask(port, target);
+    for (let count = 0; count < 3; count += 1) await ask(port, '/api/v1');
+    const { text } = await ask(admin, '/metrics');
+    const samples = [...text.matchAll(/^register_proxy_(\S+|.+\}) (\S+)$/gm)];
+    expect(Object.fromEntries(samples.map(([, name, value]) => [name, value]))).toMatchObject({
+      'requests_total{class="record",status="200"}': '2',
+      'requests_total{class="unrouted",status="404"}': '1',
+      'requests_total{class="download",status="200"}': '1',
+      'requests_total{class="download",status="429"}': '1',
+      'request_duration_seconds_count{class="record"}': '2',
+      'limiter_refusals_total{limiter="download"}': '1',
+      'limiter_entries{limiter="api"}': '1',
+      'limiter_evictions_total{limiter="api"}': '0',
+      cache_misses_total: '3',
+      snapshot_sequence: '3',
+      snapshot_readable: '1',
+      connections: '0',
+      'connections_dropped_total{reason="client"}': '0',
+    });
+    expect(text).toMatch(/^register_proxy_response_bytes_total\{class="record"\} [1-9]/m);
+    expect(text).toMatch(/^register_proxy_build_info\{version="\d+\.\d+\.\d+",node="\d+\.\d+\.\d+"\} 1$/m);
+    expect(text).not.toMatch(/^register_proxy_redis/m);
+  });
+
+  it('counts the connections of one client that it dropped', async () => {
+    const { admin, port } = await withAdmin(['--dist', await tree(), '--max-connections-per-client', '2']);
+    const sockets = Array.from({ length: 3 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await expect
+      .poll(async () => (await ask(admin, '/metrics')).text)
+      .toContain('\nregister_proxy_connections_dropped_total{reason="client"} 1\n');
+  });
+
+  it('listens on this machine alone unless --admin-host says otherwise', async () => {
+    const other = Object.values(networkInterfaces())
+      .flat()
+      .find((found) => found?.internal === false && found.family === 'IPv4')?.address;
+    const reach = (port: number): Promise<string> =>
+      new Promise((settle) => {
+        const socket = connect(port, other ?? '127.0.0.2', () => settle('connected'));
+        socket.on('error', (error) => settle(errorCode(error) ?? ''));
+        onTestFinished(() => void socket.destroy());
+      });
+    const local = await withAdmin(['--dist', await tree()]);
+    expect(await reach(local.admin)).toBe('ECONNREFUSED');
+    const open = await withAdmin(['--dist', await tree(), '--admin-host', '0.0.0.0']);
+    expect(await reach(open.admin)).toBe('connected');
   });
 });
