@@ -217,7 +217,7 @@ function rejectUnknownVariables(environment: Readonly<Record<string, string | un
 function dissimilarity(name: string, other: string): number {
   const [a, b] = [name.slice(PREFIX.length), other.slice(PREFIX.length)];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const [index, character] of [...a].entries()) {
+  for (const [index, character] of a.split('').entries()) {
     const next = [index + 1];
     for (const [column, replaced] of row.slice(0, -1).entries()) {
       const change = replaced + Number(character !== b[column]);

@@ -79,28 +79,17 @@ export interface ReadinessFacts {
 
 /** Whether this process should be sent requests, and why not. */
 export function readinessOf(facts: ReadinessFacts): Readiness {
-  const { snapshot, nowMs } = facts;
-  // None if the builder's clock is ahead of ours.
-  const ageMs = snapshot && Math.max(0, nowMs - Date.parse(snapshot.built_at));
-  const reason = reasonAgainst(facts, ageMs ?? 0);
-  const state = snapshot && {
-    sequence: snapshot.sequence,
-    as_of: snapshot.as_of,
-    built_at: snapshot.built_at,
-    age_seconds: Math.floor((ageMs ?? 0) / 1000),
-  };
-  return reason === undefined
-    ? { status: 200, body: { ready: true, ...state } }
-    : { status: 503, body: { ready: false, reason, ...state } };
-}
-
-function reasonAgainst(facts: ReadinessFacts, ageMs: number): string | undefined {
-  const { snapshot, isReadable, isStopping, maxAgeMs } = facts;
-  if (isStopping) return 'stopping';
-  if (snapshot === undefined) return 'no snapshot yet';
-  if (!isReadable) return 'snapshot.json is missing or was refused; the log says why';
-  if (maxAgeMs !== undefined && ageMs > maxAgeMs) {
-    return `the snapshot was built more than ${maxAgeMs / 1000} s ago`;
+  const { snapshot, isReadable, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
+  if (snapshot === undefined) {
+    return { status: 503, body: { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' } };
   }
-  return undefined;
+  const { sequence, as_of, built_at } = snapshot;
+  // Not below 0, if the builder's clock is ahead of ours.
+  const ageMs = Math.max(0, nowMs - Date.parse(built_at));
+  const body = { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  const unready = (reason: string): Readiness => ({ status: 503, body: { ready: false, reason, ...body } });
+  if (isStopping) return unready('stopping');
+  if (!isReadable) return unready('snapshot.json is missing or was refused; the log says why');
+  if (ageMs > maxAgeMs) return unready(`the snapshot was built more than ${maxAgeMs / 1000} s ago`);
+  return { status: 200, body: { ready: true, ...body } };
 }

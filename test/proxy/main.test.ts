@@ -424,7 +424,7 @@ describe('main: operations', () => {
       'requests_total{class="unrouted",status="404"} 1',
       'requests_total{class="download",status="200"} 1',
       'requests_total{class="download",status="429"} 1',
-      'request_duration_seconds_count{class="record"} 2',
+      'request_duration_seconds_count 8',
       'limiter_refusals_total{limiter="download"} 1',
       'limiter_entries{limiter="api"} 1',
       'limiter_evictions_total{limiter="api"} 0',

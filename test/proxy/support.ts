@@ -36,6 +36,7 @@ export const ROUTES = [
     class: 'record',
     parameters: ID,
     absent: 'no group {id} in this register',
+    example: '/api/v1/group/7',
   }),
   route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', { parameters: LIMIT }),
   route('history', '/group/{id}/history.json', 'group/{id}/history.json', {
