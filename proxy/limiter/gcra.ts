@@ -1,66 +1,55 @@
 /**
- * A token bucket with continuous refill, as the generic cell rate algorithm (GCRA, ITU-T I.371): one integer
- * per client says it all. That integer is the client's theoretical arrival time, the moment its bucket is
- * full again, in whole milliseconds of the limiter's clock. Integers keep the sums exact: Retry-After is true
- * to the millisecond before it is rounded up to seconds.
+ * A token bucket with continuous refill, as the generic cell rate algorithm (GCRA, ITU-T I.371).
+ * The only state per client is its theoretical arrival time (TAT), the moment at which its bucket
+ * is full again. All times are whole milliseconds, so there are no rounding errors to add up.
  */
 
-/**
- * A bucket: how many tokens it holds, and after how many whole milliseconds one comes back. Both are integers
- * of at least 1.
- */
+/** Both are integers of at least 1. */
 export interface Quota {
-  readonly tokens: number;
-  readonly refillMs: number;
+  /** Tokens in a full bucket. */
+  readonly burst: number;
+  /** Milliseconds until one token is back. */
+  readonly emissionIntervalMs: number;
 }
 
-/** What a bucket answers to "one token, please". */
-export interface Verdict {
+export interface Decision {
   readonly allowed: boolean;
-  /** Tokens in use, this one included if it was allowed: 1 to `tokens`. */
+  /** Whole tokens in use, a part of one counted as one: 1 to `burst`. */
   readonly used: number;
-  /** Milliseconds until the next token is back, at least 1. After a refusal: until a request passes. */
+  /** Until the next whole token is back; after a refusal, until the same request passes. At least 1. */
   readonly nextTokenMs: number;
-  /** The arrival time to remember. After a refusal it is the old one: who is refused pays nothing. */
-  readonly arrivalMs: number;
+  /** To be stored. A refusal takes nothing. */
+  readonly tat: number;
 }
 
-/** What a request comes to, whatever there is to remember. */
-export type Outcome = Omit<Verdict, 'arrivalMs'>;
-
-/**
- * Weighs one request; remembering `arrivalMs` is the caller's decision.
- *
- * @param arrivalMs what was remembered of this client, undefined for a client never seen (a full bucket)
- * @param nowMs the clock, whole milliseconds, never going backwards
- */
-export function take(arrivalMs: number | undefined, nowMs: number, { tokens, refillMs }: Quota): Verdict {
-  const full = arrivalMs === undefined || arrivalMs < nowMs ? nowMs : arrivalMs;
-  // The refill time that would be outstanding with this token taken; the bucket bears tokens x refillMs of
-  // it.
-  const debtMs = full - nowMs + refillMs;
-  const excessMs = debtMs - tokens * refillMs;
-  if (excessMs > 0) return { allowed: false, used: tokens, nextTokenMs: excessMs, arrivalMs: full };
-  const used = Math.ceil(debtMs / refillMs);
-  return { allowed: true, used, nextTokenMs: debtMs - (used - 1) * refillMs, arrivalMs: nowMs + debtMs };
+/** The refill time of so many tokens, at least 1 ms. */
+export function emissionMs({ emissionIntervalMs }: Quota, cost: number): number {
+  return Math.max(1, Math.round(emissionIntervalMs * cost));
 }
 
 /**
- * Two buckets that a request takes from, as one: it passes if both allow, and of the two the scarcer is told.
+ * Decides on one request. Storing the new TAT is up to the caller.
  *
- * @param own the bucket in whose tokens the answer counts
- * @returns after a refusal, by either, the time until both have a token
+ * @param tat undefined for an unknown client, whose bucket is full
+ * @param cost in tokens, 0 < cost <= 1
  */
-export function jointly(
-  own: Verdict,
-  { tokens }: Quota,
-  other: Verdict,
-  { tokens: otherTokens }: Quota,
-): Outcome {
-  if (own.allowed && other.allowed) {
-    const left = otherTokens - other.used;
-    return left < tokens - own.used ? { ...other, used: tokens - left } : own;
-  }
-  const nextTokenMs = Math.max(own.allowed ? 0 : own.nextTokenMs, other.allowed ? 0 : other.nextTokenMs);
-  return { ...own, allowed: false, nextTokenMs };
+export function decide(tat: number | undefined, nowMs: number, quota: Quota, cost = 1): Decision {
+  const { burst, emissionIntervalMs } = quota;
+  const current = tat === undefined || tat < nowMs ? nowMs : tat;
+  // The refill time outstanding once this request has taken its tokens.
+  const debtMs = current - nowMs + emissionMs(quota, cost);
+  const excessMs = debtMs - burst * emissionIntervalMs;
+  if (excessMs > 0) return { allowed: false, used: burst, nextTokenMs: excessMs, tat: current };
+  const used = Math.ceil(debtMs / emissionIntervalMs);
+  const nextTokenMs = debtMs - (used - 1) * emissionIntervalMs;
+  return { allowed: true, used, nextTokenMs, tat: nowMs + debtMs };
+}
+
+/**
+ * The TAT after giving back what a request of this cost took. Exact if the client sent nothing in
+ * between; otherwise it can give back too much, at most what was refilled in that time. A bucket
+ * never overflows.
+ */
+export function refund(tat: number, nowMs: number, quota: Quota, cost = 1): number {
+  return Math.max(nowMs, tat - emissionMs(quota, cost));
 }

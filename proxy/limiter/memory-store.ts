@@ -1,133 +1,123 @@
 import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
+import { LRUCache } from 'lru-cache';
 
-import { infoOf } from './client-info.js';
-import { jointly, take, type Quota, type Verdict } from './gcra.js';
+import type { Clock } from '../log.js';
+import { decide, refund, type Decision, type Quota } from './gcra.js';
 
-/** A clock in whole milliseconds that never goes backwards. */
-export type Clock = () => number;
-
-/** The parts a store is made of. */
 export interface MemoryStoreOptions {
   readonly quota: Quota;
-  /** No more clients than this are remembered (127 bytes each, measured). */
-  readonly maximumClients: number;
+  /** Beyond this number, the least recently seen clients are evicted. */
+  readonly maxClients: number;
   readonly clock: Clock;
-  /** A second bucket that each request takes from as well: a download counts as an API request, too. */
-  readonly alsoFrom?: MemoryStore;
 }
-
-/**
- * Evicting needs the oldest key of a Map, and finding it means skipping what was deleted before it: 40 us at
- * 100,000 clients. One walk that removes a hundredth of them leaves 1 us for each unknown client, all in all
- * (measured, Node 20).
- */
-const EVICTION_SHARE = 100;
 
 /**
  * express-rate-limit's store over GCRA buckets in this process's memory.
  *
- * A refusal leaves every bucket as it was. Memory is bounded: beyond `maximumClients` the least recently seen
- * are forgotten, which forgives them, and those forgiven are counted.
+ * MEMORY: an evicted client starts with a full bucket again, so whoever has 100,000 keys (a /39 of
+ * IPv6) evades the limit. Evictions of clients in debt are counted.
  */
 export class MemoryStore implements Store {
-  /** express-rate-limit: keys of this store are not shared with other processes. */
+  /** express-rate-limit: the keys are not shared with other processes. */
   readonly localKeys = true;
-  /** Arrival time by client, least recently seen first. */
-  readonly #arrivals = new Map<string, number>();
   readonly #clock: Clock;
-  readonly #maximumClients: number;
-  readonly #alsoFrom: MemoryStore | undefined;
+  readonly #tats: LRUCache<string, number>;
   #quota: Quota;
   #evictions = 0;
 
-  constructor({ quota, maximumClients, clock, alsoFrom }: MemoryStoreOptions) {
+  constructor({ quota, maxClients, clock }: MemoryStoreOptions) {
     this.#quota = quota;
-    this.#maximumClients = maximumClients;
     this.#clock = clock;
-    this.#alsoFrom = alsoFrom;
+    this.#tats = new LRUCache({
+      max: maxClients,
+      noDisposeOnSet: true,
+      dispose: (tat, _client, reason) => {
+        // To evict a full bucket changes nothing: unknown clients have a full one.
+        if (reason === 'evict' && tat > clock()) this.#evictions += 1;
+      },
+    });
   }
 
   get quota(): Quota {
     return this.#quota;
   }
 
-  /** Clients remembered at present. */
-  get size(): number {
-    return this.#arrivals.size;
+  /** A TAT means nothing under another quota, so a change starts everyone with a full bucket. */
+  set quota(quota: Quota) {
+    const { burst, emissionIntervalMs } = this.#quota;
+    if (quota.burst === burst && quota.emissionIntervalMs === emissionIntervalMs) return;
+    this.#quota = quota;
+    this.#tats.clear();
   }
 
-  /** Clients forgotten for want of room while tokens of theirs were in use, since the start. */
+  /** Clients in memory. */
+  get size(): number {
+    return this.#tats.size;
+  }
+
+  /** Clients evicted while tokens of theirs were in use, since the start. */
   get evictions(): number {
     return this.#evictions;
   }
 
-  /**
-   * Adopts another quota. Arrival times count in the old one's refill, so a change starts everyone with a
-   * full bucket.
-   */
-  follow(quota: Quota): void {
-    if (quota.tokens === this.#quota.tokens && quota.refillMs === this.#quota.refillMs) return;
-    this.#quota = quota;
-    this.#arrivals.clear();
-  }
-
-  /** Takes one token from each bucket, or none from any. Not async, so no other request comes in between. */
+  /** Takes the cost in the key, or nothing. Synchronous, so that no other request comes in between. */
   increment(key: string): ClientRateLimitInfo {
+    const { client, cost } = parseKey(key);
     const nowMs = this.#clock();
-    const own = take(this.#arrivals.get(key), nowMs, this.#quota);
-    const other = this.#alsoFrom;
-    if (other === undefined) {
-      this.#remember(key, own);
-      return infoOf(own, this.#quota, nowMs);
-    }
-    const others = take(other.#arrivals.get(key), nowMs, other.#quota);
-    const outcome = jointly(own, this.#quota, others, other.#quota);
-    if (outcome.allowed) {
-      this.#remember(key, own);
-      other.#remember(key, others);
-    } else {
-      this.#touch(key);
-      other.#touch(key);
-    }
-    return infoOf(outcome, this.#quota, nowMs);
+    // get() marks the client as recently seen, refused or not.
+    const tat = this.#tats.get(client);
+    const decision = decide(tat, nowMs, this.#quota, cost);
+    if (decision.allowed) this.#tats.set(tat === undefined ? copyOf(client) : client, decision.tat);
+    return rateLimitInfo(decision, this.#quota, nowMs);
   }
 
-  /**
-   * Gives one token back; part of express-rate-limit's interface, called only with its skip…Requests options.
-   */
+  /** Gives back what increment() took by the same key. */
   decrement(key: string): void {
-    const arrivalMs = this.#arrivals.get(key);
-    if (arrivalMs !== undefined) this.#arrivals.set(key, arrivalMs - this.#quota.refillMs);
-    this.#alsoFrom?.decrement(key);
+    const { client, cost } = parseKey(key);
+    const tat = this.#tats.get(client);
+    if (tat !== undefined) this.#tats.set(client, refund(tat, this.#clock(), this.#quota, cost));
   }
 
-  /** Fills one client's bucket. */
+  /** Fills a client's bucket. */
   resetKey(key: string): void {
-    this.#arrivals.delete(key);
+    this.#tats.delete(parseKey(key).client);
   }
+}
 
-  #remember(key: string, { arrivalMs }: Verdict): void {
-    if (!this.#arrivals.delete(key) && this.#arrivals.size >= this.#maximumClients) this.#evict();
-    this.#arrivals.set(key, arrivalMs);
-  }
+/** The address may be a slice of a header of 16 KiB, which V8 would keep in memory along with it. */
+function copyOf(client: string): string {
+  return Buffer.from(client, 'latin1').toString('latin1');
+}
 
-  /** Who is refused was seen, too: forgetting a client in the middle of its flood would forgive it. */
-  #touch(key: string): void {
-    const arrivalMs = this.#arrivals.get(key);
-    if (arrivalMs === undefined) return;
-    this.#arrivals.delete(key);
-    this.#arrivals.set(key, arrivalMs);
-  }
+/**
+ * The key of a request: `CLIENT`, or `CLIENT@COST` for a cost other than 1. It has to carry the cost
+ * because express-rate-limit passes a store nothing else.
+ *
+ * @param cost in tokens, 0 < cost <= 1
+ */
+export function keyOf(client: string, cost: number): string {
+  return cost === 1 ? client : `${client}@${cost}`;
+}
 
-  #evict(): void {
-    const nowMs = this.#clock();
-    let leave = Math.max(1, Math.floor(this.#maximumClients / EVICTION_SHARE));
-    for (const [key, arrivalMs] of this.#arrivals) {
-      this.#arrivals.delete(key);
-      // A bucket that is full again is no loss: an unknown client starts with the same.
-      if (arrivalMs > nowMs) this.#evictions += 1;
-      leave -= 1;
-      if (leave === 0) return;
-    }
-  }
+/** @throws RangeError for a cost that is not within (0, 1] */
+export function parseKey(key: string): { readonly client: string; readonly cost: number } {
+  const at = key.lastIndexOf('@');
+  if (at < 0) return { client: key, cost: 1 };
+  const cost = Number(key.slice(at + 1));
+  if (!(cost > 0 && cost <= 1)) throw new RangeError(`no cost in (0, 1]: ${key}`);
+  return { client: key.slice(0, at), cost };
+}
+
+/**
+ * A decision in express-rate-limit's terms. It refuses a request if `totalHits` is over the limit.
+ * `resetTime` is now plus whole seconds, for Retry-After.
+ */
+export function rateLimitInfo(
+  { allowed, used, nextTokenMs }: Decision,
+  { burst }: Quota,
+  nowMs: number,
+): ClientRateLimitInfo {
+  const resetTime = new Date(nowMs + Math.ceil(nextTokenMs / 1000) * 1000);
+  // The quota may have become smaller while Redis answered.
+  return { totalHits: allowed ? Math.min(used, burst) : burst + 1, resetTime };
 }
