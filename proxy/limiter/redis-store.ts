@@ -1,78 +1,306 @@
 import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
+import { Redis, type Result } from 'ioredis';
 
-import { infoOf } from './client-info.js';
-import { jointly, type Outcome, type Quota } from './gcra.js';
-import type { Clock, MemoryStore } from './memory-store.js';
-import type { RedisBuckets } from './redis-buckets.js';
-import { bucketKey, type SharedBucket } from './redis-script.js';
+import { errorCode, type Clock, type Log } from '../log.js';
+import { decide, emissionMs, type Decision, type Quota } from './gcra.js';
+import { parseKey, rateLimitInfo, type MemoryStore } from './memory-store.js';
+import type { BucketName } from './middleware.js';
+import type { RedisAddress } from './redis-url.js';
 
-/** The parts a store is made of. */
-export interface RedisStoreOptions {
-  /** The limit's name, part of its keys. */
-  readonly policy: string;
-  readonly buckets: RedisBuckets;
-  /** Takes over whenever Redis can't be used. Its quota is this store's, too. */
-  readonly local: MemoryStore;
-  readonly clock: Clock;
-  /** A second bucket that each request takes from as well: a download counts as an API request, too. */
-  readonly alsoFrom?: RedisStore;
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    gcra(key: string, emissionMs: number, capacityMs: number): Result<unknown, Context>;
+  }
+}
+
+/** A request waits no longer than this for Redis; then the local store answers. */
+const BUDGET_MS = 50;
+/** So many late replies in a row open the circuit. */
+const MAX_LATE = 3;
+/** While the circuit is open, Redis is probed this often. */
+const PROBE_MS = 1_000;
+const RECONNECT_MS = 500;
+/** A connection that owes replies and is silent for this long is replaced. */
+const SILENCE_MS = 5_000;
+
+/**
+ * decide() and refund() of gcra.ts on the server's clock.
+ *
+ * KEYS[1]: a client's bucket, its TAT. It expires when it is full, which is what a missing key means.
+ * ARGV: the emission to add, in milliseconds, negative for a refund; the refill time of all tokens.
+ * Returns the server's time and the TAT before, of which decide() then makes the same decision.
+ *
+ * - A TAT is cut to that of an empty bucket. Otherwise a server clock that goes back would lock
+ *   clients out for as long as it went back.
+ * - %.0f: Lua would write 1.8e+12.
+ * - Redis 5 or later (earlier ones let no script write that has asked for the time), any Valkey.
+ */
+export const GCRA_SCRIPT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local capacity = tonumber(ARGV[2])
+local tat = tonumber(redis.call('GET', KEYS[1]) or now) or now
+tat = math.min(math.max(tat, now), now + capacity)
+local after = tat + tonumber(ARGV[1])
+if after <= now then
+  redis.call('DEL', KEYS[1])
+elseif after - now <= capacity then
+  redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', string.format('%.0f', after - now))
+end
+return { now, tat }
+`;
+
+/** The quota is part of the key, since a TAT means nothing under another one. */
+export function redisKey(bucket: string, { burst, emissionIntervalMs }: Quota, client: string): string {
+  return `register-api:${bucket}:${burst}x${emissionIntervalMs}:${client}`;
+}
+
+/** Also shows whether Redis can be written to. Expires at once. */
+const PROBE_QUOTA: Quota = { burst: 1_000_000, emissionIntervalMs: 1 };
+const PROBE_KEY = redisKey('probe', PROBE_QUOTA, 'probe');
+
+export class TimeoutError extends Error {
+  override name = 'TimeoutError';
+}
+
+/** @throws TimeoutError if the promise does not settle in time */
+export async function withTimeout<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      // After a pause of this process, libuv runs timers before it reads sockets, where the reply
+      // may be. One more turn of the event loop, and it has been read.
+      setImmediate(() => reject(new TimeoutError(`no reply within ${timeoutMs} ms`)));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**
- * express-rate-limit's store over GCRA buckets in Redis, on the server's clock; it means the same as
- * MemoryStore. It never fails and never waits longer than Redis's budget: what Redis doesn't answer, the local
- * store does, so a client has at worst one bucket here and one in each process.
+ * Buckets that several proxies share in Redis or Valkey, behind a circuit breaker. It opens on a
+ * lost connection, an error, or MAX_LATE late replies in a row. While it is open no request waits
+ * for Redis; a probe in the background closes it again. Every change is logged once.
+ */
+export class RedisBuckets {
+  readonly #redis: Redis;
+  readonly #name: string;
+  readonly #log: Log;
+  #circuit: 'new' | 'closed' | 'open' = 'new';
+  #late = 0;
+  #fallbacks = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #probe: Promise<void> | undefined;
+  /** Why the connection failed. The events that follow say less. */
+  #connectionError: string | undefined;
+
+  constructor({ isEncrypted, database, host, port, username, password }: RedisAddress, log: Log) {
+    this.#name = `Redis at ${host.includes(':') ? `[${host}]` : host}:${port}`;
+    this.#log = log;
+    this.#redis = new Redis({
+      host,
+      port,
+      db: database,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(isEncrypted && { tls: {} }),
+      lazyConnect: true,
+      // By the time of a retry, the local store has answered.
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      // The probe shows more than INFO, and needs no permission for it.
+      enableReadyCheck: false,
+      connectTimeout: SILENCE_MS,
+      socketTimeout: SILENCE_MS,
+      retryStrategy: () => RECONNECT_MS,
+      connectionName: 'register-api',
+      disableClientInfo: true,
+      scripts: { gcra: { lua: GCRA_SCRIPT, numberOfKeys: 1 } },
+    });
+    this.#redis.on('error', (error) => {
+      this.#connectionError = reasonOf(error);
+    });
+    this.#redis.on('close', () => this.#open('the connection was closed'));
+    this.#redis.on('ready', () => {
+      this.#connectionError = undefined;
+      void this.#probeOnce();
+    });
+  }
+
+  /** Whether requests are sent to Redis at present. */
+  get isUp(): boolean {
+    return this.#circuit === 'closed';
+  }
+
+  /** Requests that the local store answered instead, since the start. */
+  get fallbacks(): number {
+    return this.#fallbacks;
+  }
+
+  /** Connects. Settles when it is known whether Redis is up, after about a second at most; never rejects. */
+  async start(): Promise<void> {
+    this.#timer = setInterval(() => {
+      if (!this.isUp) void this.#probeOnce();
+    }, PROBE_MS);
+    this.#timer.unref();
+    try {
+      await withTimeout(PROBE_MS, this.#redis.connect());
+      await this.#probeOnce();
+    } catch (error) {
+      this.#open(reasonOf(error));
+    }
+  }
+
+  /** Closes the connection for good. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#circuit = 'open';
+    this.#redis.disconnect();
+  }
+
+  /**
+   * Takes tokens of a client. A late reply has taken them as well, so this client pays twice: in
+   * Redis, and in the local store that answers instead.
+   *
+   * @returns undefined if the local store is to answer; a fallback is counted
+   */
+  async take(key: string, quota: Quota, cost: number): Promise<Decision | undefined> {
+    const decision = this.isUp ? await this.#tryRun(key, quota, emissionMs(quota, cost), cost) : undefined;
+    if (decision === undefined) this.#fallbacks += 1;
+    return decision;
+  }
+
+  /** Gives tokens back. @returns whether Redis did it */
+  async refund(key: string, quota: Quota, cost: number): Promise<boolean> {
+    return this.isUp && (await this.#tryRun(key, quota, -emissionMs(quota, cost), cost)) !== undefined;
+  }
+
+  async #tryRun(key: string, quota: Quota, emission: number, cost: number): Promise<Decision | undefined> {
+    try {
+      const decision = await this.#run(key, quota, emission, cost);
+      this.#late = 0;
+      return decision;
+    } catch (error) {
+      // A single late reply can be a pause of the server, which is no reason to stop sharing.
+      if (error instanceof TimeoutError) this.#late += 1;
+      if (!(error instanceof TimeoutError) || this.#late >= MAX_LATE) this.#open(reasonOf(error));
+      return undefined;
+    }
+  }
+
+  async #run(key: string, quota: Quota, emission: number, cost: number): Promise<Decision> {
+    if (this.#redis.status !== 'ready') throw new Error('no connection');
+    const capacityMs = quota.burst * quota.emissionIntervalMs;
+    const reply = await withTimeout(BUDGET_MS, this.#redis.gcra(key, emission, capacityMs));
+    const { nowMs, tat } = parseReply(reply);
+    return decide(tat, nowMs, quota, cost);
+  }
+
+  #probeOnce(): Promise<void> {
+    this.#probe ??= this.#runProbe().finally(() => {
+      this.#probe = undefined;
+    });
+    return this.#probe;
+  }
+
+  async #runProbe(): Promise<void> {
+    try {
+      await this.#run(PROBE_KEY, PROBE_QUOTA, 1, 1);
+      this.#close();
+    } catch (error) {
+      this.#open(reasonOf(error));
+      // The server replied, but is of no use: it is a replica now, or wants another password. A new
+      // connection may lead to a better one. A silent connection is left to SILENCE_MS.
+      if (!(error instanceof TimeoutError) && this.#redis.status === 'ready') this.#redis.disconnect(true);
+    }
+  }
+
+  #close(): void {
+    if (this.isUp) return;
+    this.#log(
+      this.#circuit === 'new'
+        ? `${this.#name} keeps the limits, shared with every proxy that uses it`
+        : `${this.#name} is up again: the limits are shared`,
+    );
+    this.#circuit = 'closed';
+    this.#late = 0;
+  }
+
+  #open(reason: string): void {
+    if (this.#circuit === 'open') return;
+    this.#circuit = 'open';
+    this.#log(
+      `${this.#name} can't be used (${this.#connectionError ?? reason}): until it can, this process limits by itself`,
+    );
+  }
+}
+
+/** @throws Error if the script can't have returned this */
+export function parseReply(reply: unknown): { readonly nowMs: number; readonly tat: number } {
+  const [nowMs, tat, ...rest] = Array.isArray(reply) && reply.every(isTime) ? reply : [];
+  if (nowMs === undefined || tat === undefined || rest.length > 0) throw new Error('an invalid reply');
+  return { nowMs, tat };
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+/** Longer than any error code of Redis with its explanation. */
+const REASON_MAX_LENGTH = 120;
+
+/** The code if there is one, otherwise one line of the message. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return errorCode(error) ?? message.replaceAll(/\s+/g, ' ').slice(0, REASON_MAX_LENGTH);
+}
+
+export interface RedisStoreOptions {
+  readonly bucket: BucketName;
+  readonly redis: RedisBuckets;
+  /** Answers when Redis does not. Its quota is this store's quota, too. */
+  readonly local: MemoryStore;
+  readonly clock: Clock;
+}
+
+/**
+ * express-rate-limit's store over GCRA buckets in Redis. It never fails, and never waits longer than
+ * BUDGET_MS. So at worst, a client has one bucket in Redis and one in each process.
  */
 export class RedisStore implements Store {
-  /** express-rate-limit: keys of this store are shared with other processes. */
+  /** express-rate-limit: the keys are shared with other processes. */
   readonly localKeys = false;
-  readonly #policy: string;
-  readonly #buckets: RedisBuckets;
-  readonly #local: MemoryStore;
-  readonly #clock: Clock;
-  readonly #alsoFrom: RedisStore | undefined;
+  readonly #options: RedisStoreOptions;
 
-  constructor({ policy, buckets, local, clock, alsoFrom }: RedisStoreOptions) {
-    this.#policy = policy;
-    this.#buckets = buckets;
-    this.#local = local;
-    this.#clock = clock;
-    this.#alsoFrom = alsoFrom;
+  constructor(options: RedisStoreOptions) {
+    this.#options = options;
   }
 
-  get quota(): Quota {
-    return this.#local.quota;
+  /** As MemoryStore does. */
+  async increment(key: string): Promise<ClientRateLimitInfo> {
+    const { bucket, redis, local, clock } = this.#options;
+    const { client, cost } = parseKey(key);
+    const decision = await redis.take(redisKey(bucket, local.quota, client), local.quota, cost);
+    return decision === undefined ? local.increment(key) : rateLimitInfo(decision, local.quota, clock());
   }
 
-  /** Takes one token from each bucket, or none from any. */
-  increment(key: string): ClientRateLimitInfo | Promise<ClientRateLimitInfo> {
-    return this.#buckets.isUp ? this.#incrementShared(key) : this.#local.increment(key);
+  /**
+   * Gives back what increment() took by the same key. If Redis failed or came back in between, this
+   * is the wrong bucket, and the client has one cost too many or too few.
+   */
+  async decrement(key: string): Promise<void> {
+    const { bucket, redis, local } = this.#options;
+    const { client, cost } = parseKey(key);
+    const isDone = await redis.refund(redisKey(bucket, local.quota, client), local.quota, cost);
+    if (!isDone) local.decrement(key);
   }
 
-  /** express-rate-limit calls it with its skip…Requests options only. */
-  decrement(): never {
-    throw new Error('tokens in Redis are not given back');
-  }
-
-  /** Part of express-rate-limit's interface for its users' own code; nothing here calls it. */
+  /** Nothing calls this; it is part of express-rate-limit's interface. */
   resetKey(): never {
-    throw new Error('buckets in Redis fill by themselves, or by DEL');
-  }
-
-  async #incrementShared(key: string): Promise<ClientRateLimitInfo> {
-    const bucket = this.#bucketOf(key);
-    const other = this.#alsoFrom && this.#alsoFrom.#bucketOf(key);
-    const verdicts = await this.#buckets.take(other === undefined ? [bucket] : [bucket, other]);
-    const [own, others] = verdicts ?? [];
-    if (own === undefined) return this.#local.increment(key);
-    const outcome: Outcome =
-      other === undefined || others === undefined ? own : jointly(own, bucket.quota, others, other.quota);
-    // Should the limits have changed while Redis answered, a refusal stays one under the new limit.
-    return infoOf(outcome, this.quota, this.#clock());
-  }
-
-  #bucketOf(key: string): SharedBucket {
-    const { quota } = this;
-    return { key: bucketKey(key, this.#policy, quota), quota };
+    throw new Error('not supported: use DEL');
   }
 }

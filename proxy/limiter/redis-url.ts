@@ -8,8 +8,9 @@ export interface RedisAddress {
   readonly database: number;
 }
 
+const FORM = 'redis://user:password@host:6379/0';
 const DEFAULT_PORT = 6379;
-/** Schemes, and whether they mean TLS. */
+/** Whether a scheme means TLS. */
 const SCHEMES = new Map([
   ['redis:', false],
   ['rediss:', true],
@@ -20,8 +21,8 @@ const SCHEMES = new Map([
 /**
  * `redis://[[user]:password@]host[:port][/database]`, `rediss://` for TLS.
  *
- * @throws Error saying what was expected. It never repeats any of the text, which can hold a password wherever
- *   it is malformed.
+ * @throws Error saying what was expected. It never repeats any of the text: a malformed URL can have
+ *   the password anywhere.
  */
 export function parseRedisUrl(text: string): RedisAddress {
   if (!URL.canParse(text)) throw new Error(`a URL such as ${FORM}`);
@@ -33,20 +34,18 @@ export function parseRedisUrl(text: string): RedisAddress {
   if (url.port === '0') throw new Error('a port from 1 to 65535');
   const [, database] = /^\/?(\d{0,4})$/.exec(url.pathname) ?? [];
   if (database === undefined) throw new Error(`a database number as the URL's path, as in ${FORM}`);
-  return Object.freeze({
+  return {
     host: url.hostname.replaceAll(/^\[|\]$/g, ''),
     port: url.port === '' ? DEFAULT_PORT : Number(url.port),
     isEncrypted,
-    username: decoded(url.username),
-    password: decoded(url.password),
+    username: decode(url.username),
+    password: decode(url.password),
     database: Number(database),
-  });
+  };
 }
 
-const FORM = 'redis://user:password@host:6379/0';
-
-/** A colon, slash or at sign in a password is percent-encoded in a URL. */
-function decoded(text: string): string | undefined {
+/** Colons, slashes and at signs in a password are percent-encoded in a URL. */
+function decode(text: string): string | undefined {
   try {
     return text === '' ? undefined : decodeURIComponent(text);
   } catch {
