@@ -1,0 +1,162 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { rateLimit, type RateLimitInfo } from 'express-rate-limit';
+
+import type { Clock } from '../log.js';
+import { clientKey } from './client-ip.js';
+import type { Quota } from './gcra.js';
+import { keyOf, MemoryStore } from './memory-store.js';
+import { RedisStore, type RedisBuckets } from './redis-store.js';
+
+export const BUCKETS = ['api', 'download', 'page'] as const;
+export type BucketName = (typeof BUCKETS)[number];
+export type Quotas = Readonly<Record<BucketName, Quota>>;
+
+/** Where neither the operator nor the snapshot sets a limit. */
+export const DEFAULT_QUOTAS: Quotas = {
+  api: { burst: 60, emissionIntervalMs: 1_000 },
+  download: { burst: 12, emissionIntervalMs: 60_000 },
+  page: { burst: 240, emissionIntervalMs: 250 },
+};
+
+/** The state of a client's bucket after a request. */
+export interface RateLimitState {
+  readonly bucket: BucketName;
+  /** Whole tokens left. */
+  readonly remaining: number;
+  /** Until the next token; after a refusal, Retry-After. At least 1. */
+  readonly nextTokenSeconds: number;
+  readonly refused: boolean;
+}
+
+/** What the limiter needs of a request's context. */
+export interface LimitedRequest {
+  /** Canonical address. */
+  readonly client: string | undefined;
+  readonly bucket: BucketName;
+  /** Of the download bucket, 0 to 1. */
+  readonly downloadCost: number;
+  /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
+  limit: RateLimitState | undefined;
+}
+
+declare module 'http' {
+  interface IncomingMessage {
+    context?: LimitedRequest;
+    /** Set by express-rate-limit. */
+    rateLimit?: RateLimitInfo;
+  }
+}
+
+export interface LimiterOptions {
+  readonly quotas: Quotas;
+  readonly clock: Clock;
+  /** Per bucket. */
+  readonly maxClients: number;
+  /** Shares the limits with other processes. */
+  readonly redis?: RedisBuckets | undefined;
+  /** Answers a request that was refused. */
+  readonly onRefused: (request: Request, response: Response, bucket: BucketName) => void;
+}
+
+export interface Limiter {
+  /** In their order: downloads; then every request, by its bucket. */
+  readonly middleware: readonly RequestHandler[];
+  /** A changed quota starts everyone with a full bucket. */
+  setQuotas(quotas: Quotas): void;
+  /** The stores of this process, for metrics. */
+  readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
+}
+
+/**
+ * Limits per client. A download takes its cost from the download bucket first and a token from the
+ * API bucket second, or nothing from either; a page or asset takes from the page bucket, and
+ * everything else from the API bucket.
+ */
+export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: LimiterOptions): Limiter {
+  const storesOf = (bucket: BucketName): { local: MemoryStore; store: MemoryStore | RedisStore } => {
+    const local = new MemoryStore({ quota: quotas[bucket], maxClients, clock });
+    return { local, store: redis === undefined ? local : new RedisStore({ bucket, redis, local, clock }) };
+  };
+  const api = storesOf('api');
+  const download = storesOf('download');
+  const page = storesOf('page');
+  const local = { api: api.local, download: download.local, page: page.local };
+
+  const setState = (request: Request, bucket: BucketName, refused: boolean): void => {
+    const { rateLimit: info } = request;
+    if (info?.resetTime === undefined) return;
+    const context = contextOf(request);
+    const { remaining } = info;
+    if (!refused && context.limit !== undefined && context.limit.remaining <= remaining) return;
+    const seconds = Math.ceil((info.resetTime.getTime() - clock()) / 1000);
+    context.limit = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
+  };
+
+  const limitBy = (
+    bucket: BucketName,
+    { local, store }: ReturnType<typeof storesOf>,
+    keyGenerator: (request: Request) => string,
+    afterRefusal: (request: Request) => void = () => undefined,
+  ): RequestHandler => {
+    const handler = rateLimit({
+      store,
+      limit: () => local.quota.burst,
+      keyGenerator,
+      requestPropertyName: 'rateLimit',
+      // The proxy sets the headers: a RateLimit in a cacheable response would reach other clients.
+      standardHeaders: false,
+      legacyHeaders: false,
+      // These only log, and warn of what can't happen here.
+      validate: false,
+      handler: (request, response) => {
+        setState(request, bucket, true);
+        afterRefusal(request);
+        onRefused(request, response, bucket);
+      },
+    });
+    return (request, response, next) =>
+      handler(request, response, (error?: unknown) => {
+        if (error === undefined) setState(request, bucket, false);
+        next(error);
+      });
+  };
+
+  const limitDownloads = limitBy('download', download, downloadKey);
+  const limitPages = limitBy('page', page, clientOf);
+  const limitApi = limitBy('api', api, clientOf, (request) => {
+    // Nobody waits for the refund. Redis runs what one process sends in its order.
+    if (takesDownload(contextOf(request))) void download.store.decrement(downloadKey(request));
+  });
+  return {
+    local,
+    setQuotas(quotas) {
+      for (const bucket of BUCKETS) local[bucket].quota = quotas[bucket];
+    },
+    // express-rate-limit's `skip` would say the same, but costs three waits per limiter skipped.
+    middleware: [
+      (request, response, next) =>
+        takesDownload(contextOf(request)) ? limitDownloads(request, response, next) : next(),
+      (request, response, next) =>
+        contextOf(request).bucket === 'page'
+          ? limitPages(request, response, next)
+          : limitApi(request, response, next),
+    ],
+  };
+}
+
+function clientOf(request: Request): string {
+  return clientKey(contextOf(request).client);
+}
+
+function downloadKey(request: Request): string {
+  return keyOf(clientOf(request), contextOf(request).downloadCost);
+}
+
+function takesDownload({ bucket, downloadCost }: LimitedRequest): boolean {
+  return bucket === 'download' && downloadCost > 0;
+}
+
+function contextOf({ context }: Request): LimitedRequest {
+  if (context === undefined) throw new Error('the request has no context');
+  return context;
+}
