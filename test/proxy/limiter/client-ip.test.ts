@@ -139,14 +139,17 @@ describe('canonicalAddress', () => {
   });
 
   it(`writes IPv6 as WHATWG's URL does (RFC 5952), over ${RUNS} addresses`, () => {
+    let different = 0;
     check(
       property(ipv6Value, (value) => {
         const text = spelled(value, 'ipv6');
         const canonical = canonicalAddress(text);
-        if (value >> 32n !== 0xffffn) expect(`[${canonical}]`).toBe(new URL(`http://[${text}]`).hostname);
+        const isMapped = value >> 32n === 0xffffn;
+        if (!isMapped && `[${canonical}]` !== new URL(`http://[${text}]`).hostname) different += 1;
       }),
       { numRuns: RUNS },
     );
+    expect(different).toBe(0);
   });
 });
 
@@ -182,16 +185,18 @@ describe('forwardedAddress', () => {
     expect(forwardedAddress(element)).toBeUndefined();
   });
 
-  it(`is an address of node:net or undefined, whatever the text (${RUNS} texts)`, () => {
+  it(`is a canonical address or undefined, whatever the text (${RUNS} texts)`, () => {
     const characters = constantFrom(...'0123456789abcdef:.[]%, x'.split(''));
+    const odd: string[] = [];
     check(
       property(array(characters, { maxLength: 40 }), (text) => {
         const address = forwardedAddress(text.join(''));
-        if (address !== undefined)
-          expect([isIP(address) !== 0, canonicalAddress(address)]).toEqual([true, address]);
+        if (address === undefined) return;
+        if (isIP(address) === 0 || canonicalAddress(address) !== address) odd.push(address);
       }),
       { numRuns: RUNS },
     );
+    expect(odd).toEqual([]);
   });
 });
 
