@@ -153,7 +153,7 @@ export function canonicalAddress(text: string): string | undefined {
   const family = parse(text);
   if (family === 'ipv6') return formatIPv6();
   if (family === undefined || !text.includes(':')) return family && text;
-  return [12, 13, 14, 15].map((at) => bits.getUint8(at)).join('.');
+  return `${bits.getUint8(12)}.${bits.getUint8(13)}.${bits.getUint8(14)}.${bits.getUint8(15)}`;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { RedisAddress } from './redis-url.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    gcra(keyCount: 1, key: string, emissionMs: number, capacityMs: number): Result<unknown, Context>;
+    gcra(key: string, emissionMs: number, capacityMs: number): Result<unknown, Context>;
   }
 }
 
@@ -41,7 +41,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local capacity = tonumber(ARGV[2])
 local tat = tonumber(redis.call('GET', KEYS[1]) or now) or now
 tat = math.min(math.max(tat, now), now + capacity)
-local after = tat + ARGV[1]
+local after = tat + tonumber(ARGV[1])
 if after <= now then
   redis.call('DEL', KEYS[1])
 elseif after - now <= capacity then
@@ -195,7 +195,7 @@ export class RedisBuckets {
   async #run(key: string, quota: Quota, emission: number, cost: number): Promise<Decision> {
     if (this.#redis.status !== 'ready') throw new Error('no connection');
     const capacityMs = quota.burst * quota.emissionIntervalMs;
-    const reply = await withTimeout(BUDGET_MS, this.#redis.gcra(1, key, emission, capacityMs));
+    const reply = await withTimeout(BUDGET_MS, this.#redis.gcra(key, emission, capacityMs));
     const { nowMs, tat } = parseReply(reply);
     return decide(tat, nowMs, quota, cost);
   }

@@ -259,7 +259,12 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
   const { disk = INLINE_DISK, quotas, trustProxy = [] } = options;
-  const watcher = new SnapshotWatcher(root, { api: {}, download: {}, page: {}, ...quotas }, disk, dependencies);
+  const watcher = new SnapshotWatcher(
+    root,
+    { api: {}, download: {}, page: {}, ...quotas },
+    disk,
+    dependencies,
+  );
   await watcher.start();
   const metrics = createMetrics();
   const app = createApp({ ...dependencies, watcher, disk, metrics, trustProxy });

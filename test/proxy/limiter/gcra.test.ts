@@ -1,98 +1,123 @@
-import { array, assert as check, double, integer, nat, property, record } from 'fast-check';
+import {
+  array,
+  assert as check,
+  constantFrom,
+  double,
+  integer,
+  nat,
+  property,
+  record,
+  tuple,
+} from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { infoOf } from '../../../proxy/limiter/client-info.js';
-import { jointly, take, type Outcome, type Quota, type Verdict } from '../../../proxy/limiter/gcra.js';
+import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
 
-/**
- * The textbook bucket: a level that rises with time, told in milliseconds of refill so that it stays an
- * integer.
- */
-class NaiveBucket {
+/** The textbook bucket: a level that rises with time, in milliseconds of refill, so that it is an integer. */
+class TokenBucket {
   #levelMs: number;
   #lastMs: number;
   readonly #quota: Quota;
   constructor(quota: Quota, nowMs: number) {
     this.#quota = quota;
-    this.#levelMs = quota.tokens * quota.refillMs;
+    this.#levelMs = quota.burst * quota.emissionIntervalMs;
     this.#lastMs = nowMs;
   }
-  take(nowMs: number): { allowed: boolean; remaining: number; nextTokenMs: number; retryAfter: number } {
-    const { tokens, refillMs } = this.#quota;
-    this.#levelMs = Math.min(tokens * refillMs, this.#levelMs + nowMs - this.#lastMs);
+  take(nowMs: number, cost: number): { allowed: boolean; used: number; nextTokenMs: number } {
+    const { burst, emissionIntervalMs } = this.#quota;
+    const costMs = Math.max(1, Math.round(cost * emissionIntervalMs));
+    this.#levelMs = Math.min(burst * emissionIntervalMs, this.#levelMs + nowMs - this.#lastMs);
     this.#lastMs = nowMs;
-    const allowed = this.#levelMs >= refillMs;
-    if (allowed) this.#levelMs -= refillMs;
-    const remaining = Math.floor(this.#levelMs / refillMs);
-    const nextTokenMs = (remaining + 1) * refillMs - this.#levelMs;
-    return { allowed, remaining, nextTokenMs, retryAfter: Math.ceil(nextTokenMs / 1000) };
+    const allowed = this.#levelMs >= costMs;
+    if (!allowed) return { allowed, used: burst, nextTokenMs: costMs - this.#levelMs };
+    this.#levelMs -= costMs;
+    const remaining = Math.floor(this.#levelMs / emissionIntervalMs);
+    return {
+      allowed,
+      used: burst - remaining,
+      nextTokenMs: (remaining + 1) * emissionIntervalMs - this.#levelMs,
+    };
   }
 }
 
 /** The long run: `GCRA_STEPS=1000000 npx vitest run --config test/vitest.config.ts gcra`. */
 const STEPS = Number(process.env.GCRA_STEPS ?? 50_000);
 
-const API: Quota = { tokens: 60, refillMs: 1000 };
+const API: Quota = { burst: 60, emissionIntervalMs: 1000 };
 
-describe('take', () => {
-  it('refuses the request after the last token, and leaves what is remembered as it was', () => {
-    let arrivalMs: number | undefined;
+const anyQuota = record({
+  burst: integer({ min: 1, max: 100 }),
+  emissionIntervalMs: integer({ min: 1, max: 90_000 }),
+});
+const anyCost = constantFrom(1, 1, 1, 0.5, 0.25, 0.1, 1 / 3, 0.01);
+
+describe('decide', () => {
+  it('refuses the request after the last token, and leaves the TAT as it was', () => {
+    let tat: number | undefined;
     for (let count = 1; count <= 60; count += 1) {
-      const verdict = take(arrivalMs, 5_000, API);
-      expect(verdict).toMatchObject({ allowed: true, used: count });
-      ({ arrivalMs } = verdict);
+      const decision = decide(tat, 5_000, API);
+      expect(decision).toMatchObject({ allowed: true, used: count });
+      ({ tat } = decision);
     }
-    const refused = take(arrivalMs, 5_000, API);
-    expect(refused).toEqual({ allowed: false, used: 60, nextTokenMs: 1000, arrivalMs });
+    expect(decide(tat, 5_000, API)).toEqual({ allowed: false, used: 60, nextTokenMs: 1000, tat });
   });
 
   it('gives tokens back continuously, not at the end of a window', () => {
     const empty = 5_000 + 60 * 1000;
-    expect(take(empty, 5_999, API)).toMatchObject({ allowed: false, nextTokenMs: 1 });
-    expect(take(empty, 6_000, API)).toMatchObject({ allowed: true, used: 60 });
-    expect(take(empty, 35_000, API)).toMatchObject({ allowed: true, used: 31 });
+    expect(decide(empty, 5_999, API)).toMatchObject({ allowed: false, nextTokenMs: 1 });
+    expect(decide(empty, 6_000, API)).toMatchObject({ allowed: true, used: 60 });
+    expect(decide(empty, 35_000, API)).toMatchObject({ allowed: true, used: 31 });
   });
 
-  it('never holds more than its tokens, however long a client stays away', () => {
-    expect(take(5_000, 9_000_000_000, API)).toMatchObject({ allowed: true, used: 1, nextTokenMs: 1000 });
+  it('never holds more than its burst, however long a client stays away', () => {
+    expect(decide(5_000, 9_000_000_000, API)).toMatchObject({ allowed: true, used: 1, nextTokenMs: 1000 });
   });
 
-  it(`agrees with a naive token bucket in decision, remaining tokens and Retry-After, over ${STEPS} random steps`, () => {
+  it('takes a part of a token, at least 1 ms of it', () => {
+    const quota = { burst: 1, emissionIntervalMs: 60_000 };
+    let tat: number | undefined;
+    for (let count = 0; count < 100; count += 1) {
+      const decision = decide(tat, 0, quota, 0.01);
+      expect(decision).toMatchObject({ allowed: true, used: 1 });
+      ({ tat } = decision);
+    }
+    expect(decide(tat, 0, quota, 0.01)).toMatchObject({ allowed: false, nextTokenMs: 600 });
+    expect(decide(tat, 0, quota)).toMatchObject({ allowed: false, nextTokenMs: 60_000 });
+    expect(emissionMs({ burst: 1, emissionIntervalMs: 7 }, 0.01)).toBe(1);
+  });
+
+  it(`agrees with a token bucket on decision, tokens and waiting time, over ${STEPS} random steps`, () => {
     const counts = { steps: 0, allowed: 0, refused: 0, full: 0 };
-    const quotas = record({
-      tokens: integer({ min: 1, max: 100 }),
-      refillMs: integer({ min: 1, max: 90_000 }),
+    const steps = array(tuple(double({ min: 0, max: 1, noNaN: true }), anyCost), {
+      minLength: 1000,
+      maxLength: 1000,
     });
-    const pauses = array(double({ min: 0, max: 1, noNaN: true }), { minLength: 1000, maxLength: 1000 });
     check(
-      property(quotas, pauses, double({ min: 0.1, max: 3, noNaN: true }), (quota, shares, pace) => {
+      property(anyQuota, steps, double({ min: 0.1, max: 3, noNaN: true }), (quota, steps, pace) => {
         let nowMs = 1_800_000_000_000;
-        let arrivalMs: number | undefined;
-        const naive = new NaiveBucket(quota, nowMs);
-        for (const share of shares) {
-          // One in ten comes at once, one in a hundred after so long that the bucket is full, the others
-          // around the refill time.
+        let tat: number | undefined;
+        const bucket = new TokenBucket(quota, nowMs);
+        for (const [share, cost] of steps) {
+          // One in ten comes at once, one in a hundred after so long that the bucket is full, the
+          // others around the time in which their tokens come back.
           const isLong = share > 0.99;
           nowMs += Math.floor(
-            share < 0.1 ? 0 : isLong ? quota.tokens * quota.refillMs : share * pace * quota.refillMs,
+            share < 0.1
+              ? 0
+              : isLong
+                ? quota.burst * quota.emissionIntervalMs
+                : share * pace * cost * quota.emissionIntervalMs,
           );
-          const expected = naive.take(nowMs);
-          const verdict = take(arrivalMs, nowMs, quota);
-          ({ arrivalMs } = verdict);
-          const { totalHits, resetTime } = infoOf(verdict, quota, nowMs);
-          const told = {
-            allowed: totalHits <= quota.tokens,
-            remaining: Math.max(0, quota.tokens - totalHits),
-            nextTokenMs: verdict.nextTokenMs,
-            retryAfter: (Number(resetTime) - nowMs) / 1000,
-          };
+          const expected = bucket.take(nowMs, cost);
+          const { tat: next, ...decision } = decide(tat, nowMs, quota, cost);
+          tat = next;
           counts.steps += 1;
           if (!expected.allowed) counts.refused += 1;
-          else if (expected.remaining === quota.tokens - 1) counts.full += 1;
+          else if (expected.used === 1) counts.full += 1;
           else counts.allowed += 1;
           // Not expect(): half a million of those take a minute.
-          if (JSON.stringify(told) !== JSON.stringify(expected)) {
-            throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(told)}`);
+          if (JSON.stringify(decision) !== JSON.stringify(expected)) {
+            throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(decision)}`);
           }
         }
       }),
@@ -103,62 +128,65 @@ describe('take', () => {
     expect(Math.min(counts.allowed, counts.refused, counts.full)).toBeGreaterThan(STEPS / 50);
   });
 
-  it('lets a refused client pass after exactly the time it names, and not a millisecond before', () => {
+  it('allows a refused request after exactly the time it names, and not a millisecond before', () => {
     check(
-      property(
-        integer({ min: 1, max: 50 }),
-        integer({ min: 1, max: 90_000 }),
-        nat(200_000),
-        (tokens, refillMs, late) => {
-          const quota = { tokens, refillMs };
-          const nowMs = 1_000_000 + Math.min(late, refillMs - 1);
-          const refused = take(1_000_000 + tokens * refillMs, nowMs, quota);
-          expect(refused.allowed).toBe(false);
-          expect(take(refused.arrivalMs, nowMs + refused.nextTokenMs - 1, quota).allowed).toBe(false);
-          expect(take(refused.arrivalMs, nowMs + refused.nextTokenMs, quota).allowed).toBe(true);
-        },
-      ),
+      property(anyQuota, nat(200_000), anyCost, (quota, late, cost) => {
+        const empty = 1_000_000 + quota.burst * quota.emissionIntervalMs;
+        const nowMs = 1_000_000 + (late % emissionMs(quota, cost));
+        const refused = decide(empty, nowMs, quota, cost);
+        expect(refused.allowed).toBe(false);
+        expect(decide(refused.tat, nowMs + refused.nextTokenMs - 1, quota, cost).allowed).toBe(false);
+        expect(decide(refused.tat, nowMs + refused.nextTokenMs, quota, cost).allowed).toBe(true);
+      }),
     );
   });
 });
 
-const verdict = (allowed: boolean, used: number, nextTokenMs: number): Verdict => ({
-  allowed,
-  used,
-  nextTokenMs,
-  arrivalMs: 0,
-});
+describe('refund', () => {
+  const debt = double({ min: 0, max: 1, noNaN: true });
 
-describe('jointly', () => {
-  const quota = { tokens: 10, refillMs: 1000 };
-  const other = { tokens: 4, refillMs: 5000 };
-  const of = (own: Verdict, others: Verdict): Outcome => jointly(own, quota, others, other);
-
-  it('refuses if either does, until both have a token', () => {
-    expect(of(verdict(false, 10, 300), verdict(true, 2, 4000))).toMatchObject({
-      allowed: false,
-      nextTokenMs: 300,
-    });
-    expect(of(verdict(true, 5, 900), verdict(false, 4, 4000))).toMatchObject({
-      allowed: false,
-      nextTokenMs: 4000,
-    });
-    expect(of(verdict(false, 10, 300), verdict(false, 4, 200))).toMatchObject({
-      allowed: false,
-      nextTokenMs: 300,
-    });
+  it('gives back exactly what was taken', () => {
+    check(
+      property(anyQuota, debt, anyCost, nat(100_000), (quota, share, cost, pause) => {
+        const before = 1_000_000 + Math.floor(share * quota.burst * quota.emissionIntervalMs);
+        const taken = decide(before, 1_000_000, quota, cost);
+        if (!taken.allowed) return;
+        const nowMs = 1_000_000 + pause;
+        expect(refund(taken.tat, nowMs, quota, cost)).toBe(Math.max(before, nowMs));
+      }),
+    );
   });
 
-  it('tells the one with fewer tokens left, in tokens of the first', () => {
-    expect(of(verdict(true, 8, 900), verdict(true, 1, 4000))).toMatchObject({
-      allowed: true,
-      used: 8,
-      nextTokenMs: 900,
-    });
-    expect(of(verdict(true, 2, 900), verdict(true, 3, 4000))).toMatchObject({
-      allowed: true,
-      used: 9,
-      nextTokenMs: 4000,
-    });
+  it('with other requests in between, gives back too much by at most what was refilled meanwhile', () => {
+    check(
+      property(
+        anyQuota,
+        debt,
+        anyCost,
+        array(tuple(nat(500), anyCost), { maxLength: 5 }),
+        (quota, share, cost, others) => {
+          let nowMs = 1_000_000;
+          let without = nowMs + Math.floor(share * quota.burst * quota.emissionIntervalMs);
+          const taken = decide(without, nowMs, quota, cost);
+          if (!taken.allowed) return;
+          let tat = taken.tat;
+          for (const [pause, otherCost] of others) {
+            nowMs += pause;
+            const decision = decide(tat, nowMs, quota, otherCost);
+            if (!decision.allowed) continue;
+            tat = decision.tat;
+            without = decide(without, nowMs, quota, otherCost).tat;
+          }
+          const excess = Math.max(without, nowMs) - refund(tat, nowMs, quota, cost);
+          expect(excess).toBeGreaterThanOrEqual(0);
+          expect(excess).toBeLessThanOrEqual(nowMs - 1_000_000);
+        },
+      ),
+    );
+  });
+
+  it('never overflows a bucket', () => {
+    expect(refund(1_000_500, 1_000_000, API)).toBe(1_000_000);
+    expect(refund(7, 1_000_000, API)).toBe(1_000_000);
   });
 });

@@ -1,38 +1,428 @@
+import {
+  assert as check,
+  asyncProperty,
+  array,
+  boolean,
+  constantFrom,
+  integer,
+  record,
+  tuple,
+} from 'fast-check';
+import { Redis } from 'ioredis';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
+import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
 import { MemoryStore } from '../../../proxy/limiter/memory-store.js';
-import { RedisBuckets } from '../../../proxy/limiter/redis-buckets.js';
-import { RedisStore } from '../../../proxy/limiter/redis-store.js';
+import {
+  GCRA_SCRIPT,
+  parseReply,
+  RedisBuckets,
+  redisKey,
+  RedisStore,
+  TimeoutError,
+  withTimeout,
+} from '../../../proxy/limiter/redis-store.js';
 import { parseRedisUrl } from '../../../proxy/limiter/redis-url.js';
-import { listening, start, type Process } from '../process.js';
-import { ask, tree, type Answer } from '../support.js';
 import { freePort, hasRedis, startRedis, type TestRedis } from './redis-server.js';
 
-const SLOW = { tokens: 5, refillMs: 600_000 };
+const HAS_REDIS = hasRedis('redis-store.test.ts');
+/** No token comes back while a test runs. */
+const SLOW: Quota = { burst: 5, emissionIntervalMs: 600_000 };
 const NOW_MS = 1_800_000_000_000;
 const clock = (): number => NOW_MS;
 
-interface Stores {
-  readonly api: RedisStore;
-  readonly download: RedisStore;
-  readonly local: { readonly api: MemoryStore; readonly download: MemoryStore };
+describe('withTimeout', () => {
+  it('throws TimeoutError when the time is over, and what the promise throws before', async () => {
+    await expect(withTimeout(20, pause(1_000, 'late', { ref: false }))).rejects.toThrow(TimeoutError);
+    await expect(withTimeout(20, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(withTimeout(20, pause(1, 'in time'))).resolves.toBe('in time');
+  });
+
+  it('does not blame the other side for a pause of this process', async () => {
+    const server = createServer((socket) => socket.end('reply'));
+    onTestFinished(() => void server.close());
+    await new Promise<void>((settle) => {
+      server.listen(0, '127.0.0.1', settle);
+    });
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
+    const reply = new Promise<string>((settle) => {
+      connect(address.port, '127.0.0.1').once('data', (data: Buffer) => settle(data.toString()));
+    });
+    // Whether the kernel has the reply by then or not: nothing is read for 100 ms.
+    setImmediate(() => {
+      const startedMs = performance.now();
+      while (performance.now() - startedMs < 100);
+    });
+    await expect(withTimeout(50, reply)).resolves.toBe('reply');
+  });
+});
+
+describe('redisKey and parseReply', () => {
+  it('name the bucket, its quota and the client', () => {
+    expect(redisKey('api', { burst: 60, emissionIntervalMs: 1000 }, '192.0.2.7')).toBe(
+      'register-api:api:60x1000:192.0.2.7',
+    );
+  });
+
+  it('throw on a reply that the script can’t have returned', () => {
+    for (const reply of [
+      null,
+      'OK',
+      7,
+      [],
+      [1],
+      [1, 2, 3],
+      [1, null],
+      ['1', '2'],
+      [1, 2.5],
+      { 0: 1, 1: 2 },
+    ]) {
+      expect(() => parseReply(reply)).toThrow('an invalid reply');
+    }
+    expect(parseReply([1, 2])).toEqual({ nowMs: 1, tat: 2 });
+  });
+});
+
+describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
+  let server: TestRedis;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.remove();
+  });
+
+  /** The script as it is, but for the clock, which the test passes. */
+  const withClock = GCRA_SCRIPT.replace("redis.call('TIME')", '{ ARGV[3], ARGV[4] }');
+
+  async function runAt(
+    nowMs: number,
+    key: string,
+    quota: Quota,
+    emission: number,
+  ): Promise<{ nowMs: number; tat: number }> {
+    const time = [Math.floor(nowMs / 1000), (nowMs % 1000) * 1000 + 999];
+    return parseReply(
+      await redis.eval(withClock, 1, key, emission, quota.burst * quota.emissionIntervalMs, ...time),
+    );
+  }
+
+  it('asks for the time once, so that the test replaces it', () => {
+    expect(GCRA_SCRIPT.split("redis.call('TIME')")).toHaveLength(2);
+  });
+
+  it('agrees with decide() and refund() over 20,000 random steps', async () => {
+    const counts = { allowed: 0, refused: 0, full: 0, refunded: 0 };
+    // Intervals so long that no key expires while the test, on its faster clock, still needs it.
+    const anyQuota = record({
+      burst: integer({ min: 1, max: 30 }),
+      emissionIntervalMs: integer({ min: 20_000, max: 90_000 }),
+    });
+    const anyStep = tuple(integer({ min: 0, max: 99 }), constantFrom(1, 1, 0.5, 1 / 3, 0.1), boolean());
+    let client = 0;
+    await check(
+      asyncProperty(anyQuota, array(anyStep, { minLength: 200, maxLength: 200 }), async (quota, steps) => {
+        client += 1;
+        const key = redisKey('steps', quota, String(client));
+        let nowMs = NOW_MS + client;
+        let expected: number | undefined;
+        for (const [percent, cost, isRefunded] of steps) {
+          nowMs += percent === 99 ? 10_000_000 : Math.floor((percent * quota.emissionIntervalMs) / 100);
+          const { tat } = await runAt(nowMs, key, quota, emissionMs(quota, cost));
+          const decision = decide(expected, nowMs, quota, cost);
+          expect(decide(tat, nowMs, quota, cost)).toEqual(decision);
+          expected = decision.tat;
+          if (!decision.allowed) counts.refused += 1;
+          else if (decision.used === 1) counts.full += 1;
+          else counts.allowed += 1;
+          if (decision.allowed && isRefunded && percent % 4 === 0) {
+            counts.refunded += 1;
+            await runAt(nowMs, key, quota, -emissionMs(quota, cost));
+            expected = refund(expected, nowMs, quota, cost);
+          }
+        }
+      }),
+      { numRuns: 100, endOnFailure: true },
+    );
+    // All states were met.
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(400);
+  });
+
+  it('agrees with decide() on the server’s own clock, its keys expiring', async () => {
+    const quota = { burst: 5, emissionIntervalMs: 3 };
+    const key = redisKey('real', quota, 'a');
+    let expected: number | undefined;
+    let refused = 0;
+    for (let step = 0; step < 4_000; step += 1) {
+      const { nowMs, tat } = parseReply(await redis.eval(GCRA_SCRIPT, 1, key, 3, 15));
+      const decision = decide(expected, nowMs, quota);
+      expect(decide(tat, nowMs, quota)).toEqual(decision);
+      expected = decision.tat;
+      if (!decision.allowed) refused += 1;
+    }
+    expect(refused).toBeLessThan(4_000);
+  });
+
+  it('writes whole milliseconds, and lets a key go when its bucket is full', async () => {
+    const quota = { burst: 60, emissionIntervalMs: 1000 };
+    for (let count = 0; count < 3; count += 1) await runAt(NOW_MS, 'expiry', quota, 1000);
+    expect(await redis.get('expiry')).toBe('1800000003000');
+    const left = await redis.pttl('expiry');
+    expect(left).toBeGreaterThan(2_500);
+    expect(left).toBeLessThanOrEqual(3_000);
+    await runAt(NOW_MS, 'expiry', quota, -2000);
+    expect(await redis.get('expiry')).toBe('1800000001000');
+    await runAt(NOW_MS, 'expiry', quota, -2000);
+    expect(await redis.exists('expiry')).toBe(0);
+  });
+
+  it('takes no bucket for emptier than empty when the server’s clock goes back', async () => {
+    const quota = { burst: 3, emissionIntervalMs: 1000 };
+    await runAt(NOW_MS, 'back', quota, 1000);
+    const nowMs = NOW_MS - 3_600_000;
+    const { tat } = await runAt(nowMs, 'back', quota, 1000);
+    expect(decide(tat, nowMs, quota)).toMatchObject({ allowed: false, nextTokenMs: 1000 });
+  });
+
+  it('takes a value it can not read for a full bucket', async () => {
+    await redis.set('odd', 'nonsense');
+    expect(await runAt(NOW_MS, 'odd', SLOW, 1000)).toEqual({ nowMs: NOW_MS, tat: NOW_MS });
+  });
+});
+
+interface Tested {
+  readonly buckets: RedisBuckets;
+  readonly log: string[];
+  /** Takes from this client's bucket: whether it was allowed, or undefined if Redis failed. */
+  readonly take: (client: string) => Promise<boolean | undefined>;
 }
 
-/** Both limits as the proxy makes them, on a Redis that may be none. */
-async function storesOn(url: string): Promise<Stores> {
-  const buckets = new RedisBuckets(parseRedisUrl(url), () => undefined);
+async function started(url: string): Promise<Tested> {
+  const log: string[] = [];
+  const buckets = new RedisBuckets(parseRedisUrl(url), (line) => void log.push(line));
   onTestFinished(() => buckets.close());
   await buckets.start();
-  const common = { maximumClients: 9, clock };
-  const api = new MemoryStore({ ...common, quota: SLOW });
-  const download = new MemoryStore({ ...common, quota: { tokens: 2, refillMs: 600_000 }, alsoFrom: api });
-  const shared = new RedisStore({ policy: 'api', buckets, local: api, clock });
-  return {
-    api: shared,
-    download: new RedisStore({ policy: 'download', buckets, local: download, clock, alsoFrom: shared }),
-    local: { api, download },
-  };
+  return { buckets, log, take: async (client) => (await buckets.take(client, SLOW, 1))?.allowed };
+}
+
+async function server(settings?: readonly string[]): Promise<TestRedis> {
+  const redis = await startRedis(settings);
+  onTestFinished(redis.remove);
+  return redis;
+}
+
+async function timed<T>(action: Promise<T>): Promise<[result: T, ms: number]> {
+  const startedMs = performance.now();
+  return [await action, performance.now() - startedMs];
+}
+
+const down = (port: number, reason: string): string =>
+  `Redis at 127.0.0.1:${port} can't be used (${reason}): until it can, this process limits by itself`;
+const up = (port: number): string =>
+  `Redis at 127.0.0.1:${port} keeps the limits, shared with every proxy that uses it`;
+const upAgain = (port: number): string => `Redis at 127.0.0.1:${port} is up again: the limits are shared`;
+
+describe('RedisBuckets without Redis', () => {
+  it('says so once when nobody listens, fails at once, and counts the fallbacks', async () => {
+    const port = await freePort();
+    const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
+    expect(buckets.isUp).toBe(false);
+    for (let count = 0; count < 20; count += 1) {
+      const [allowed, ms] = await timed(take('a'));
+      expect(allowed).toBeUndefined();
+      expect(ms).toBeLessThan(45);
+    }
+    await pause(1_200);
+    expect(log).toEqual([down(port, 'ECONNREFUSED')]);
+    expect(buckets.fallbacks).toBe(20);
+  });
+
+  it('says so within a second or so when somebody listens and is silent', async () => {
+    const { port } = await listener(() => undefined);
+    const [{ buckets, log }, ms] = await timed(started(`redis://127.0.0.1:${port}`));
+    expect(ms).toBeLessThan(2_500);
+    expect(buckets.isUp).toBe(false);
+    expect(log).toEqual([expect.stringMatching(/can't be used \((no connection|no reply within 1000 ms)\)/)]);
+  });
+
+  it('survives a server that talks nonsense', async () => {
+    for (const nonsense of [
+      'HTTP/1.1 400 Bad Request\r\n\r\n',
+      '+OK\r\n'.repeat(50),
+      ':7\r\n'.repeat(50),
+      '*-7\r\n',
+      '\u0000',
+    ]) {
+      const { port } = await listener((socket) => socket.write(nonsense));
+      const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
+      expect(buckets.isUp).toBe(false);
+      expect(await take('a')).toBeUndefined();
+      expect(log).toHaveLength(1);
+    }
+  });
+});
+
+async function listener(answer: (socket: Socket) => unknown): Promise<{ port: number }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', () => answer(socket));
+  });
+  await new Promise<void>((settle) => {
+    server.listen(0, '127.0.0.1', settle);
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
+  return { port: address.port };
+}
+
+describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
+  it('takes tokens there, for every proxy that uses it', async () => {
+    const { port, url } = await server();
+    const [first, second] = await Promise.all([started(url), started(url)]);
+    const clients = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? first : second));
+    const allowed = await Promise.all(clients.map(({ take }) => take('a')));
+    expect(allowed.filter(Boolean)).toHaveLength(5);
+    expect(first.log).toEqual([up(port)]);
+    expect(await first.buckets.refund('a', SLOW, 1)).toBe(true);
+    expect([await second.take('a'), await second.take('a')]).toEqual([true, false]);
+    expect(first.buckets.fallbacks).toBe(0);
+  });
+
+  it('notices a killed Redis at once, and its return', async () => {
+    const redis = await server();
+    const { buckets, log, take } = await started(redis.url);
+    await redis.kill();
+    await expect.poll(() => buckets.isUp, { timeout: 500 }).toBe(false);
+    expect(await take('a')).toBeUndefined();
+    expect(await buckets.refund('a', SLOW, 1)).toBe(false);
+    await redis.restart();
+    await expect.poll(() => buckets.isUp, { timeout: 2_000 }).toBe(true);
+    expect(await take('a')).toBe(true);
+    expect(log).toEqual([up(redis.port), down(redis.port, 'the connection was closed'), upAgain(redis.port)]);
+  });
+
+  it('waits 50 ms for a frozen Redis, three times, and returns when it thaws', async () => {
+    const redis = await server();
+    const { buckets, log, take } = await started(redis.url);
+    redis.signal('SIGSTOP');
+    for (const isUpAfter of [true, true, false]) {
+      const [allowed, ms] = await timed(take('a'));
+      expect(allowed).toBeUndefined();
+      expect(ms).toBeGreaterThan(45);
+      expect(ms).toBeLessThan(150);
+      expect(buckets.isUp).toBe(isUpAfter);
+    }
+    const [, ms] = await timed(take('a'));
+    expect(ms).toBeLessThan(45);
+    await pause(1_500);
+    redis.signal('SIGCONT');
+    await expect.poll(() => buckets.isUp, { timeout: 2_000 }).toBe(true);
+    expect(log).toEqual([up(redis.port), down(redis.port, 'no reply within 50 ms'), upAgain(redis.port)]);
+    expect(buckets.fallbacks).toBe(4);
+  });
+
+  it('stays with Redis after a single late reply, which has taken a token', async () => {
+    const redis = await server();
+    const { buckets, log, take } = await started(redis.url);
+    for (let count = 0; count < 3; count += 1) {
+      redis.signal('SIGSTOP');
+      expect(await take(`late ${count}`)).toBeUndefined();
+      redis.signal('SIGCONT');
+      await pause(100);
+      expect(await take('in time')).toBe(true);
+    }
+    expect(buckets.isUp).toBe(true);
+    const allowed = [];
+    for (let count = 0; count < 5; count += 1) allowed.push(await take('late 0'));
+    expect(allowed).toEqual([true, true, true, true, false]);
+    expect(log).toEqual([up(redis.port)]);
+  });
+
+  it('drops a connection that stays silent, and finds a Redis that comes back on the same port', async () => {
+    const redis = await server();
+    const { buckets, take } = await started(redis.url);
+    redis.signal('SIGSTOP');
+    for (let count = 0; count < 3; count += 1) await take('a');
+    // Longer than a silent connection is kept (5 s): the next handshake is silent as well.
+    await pause(6_500);
+    expect(buckets.isUp).toBe(false);
+    redis.signal('SIGCONT');
+    await expect.poll(() => buckets.isUp, { timeout: 2_500 }).toBe(true);
+  });
+
+  it('does without a Redis that became a replica, is out of memory or forgot the script', async () => {
+    const redis = await server();
+    const admin = new Redis(redis.url);
+    onTestFinished(() => admin.disconnect());
+    const { buckets, log, take } = await started(redis.url);
+    await admin.script('FLUSH');
+    expect(await take('a')).toBe(true);
+
+    await admin.replicaof('127.0.0.1', '1');
+    expect(await take('b')).toBeUndefined();
+    expect(buckets.isUp).toBe(false);
+    await pause(1_200);
+    expect(buckets.isUp).toBe(false);
+    await admin.replicaof('NO', 'ONE');
+    await expect.poll(() => buckets.isUp, { timeout: 2_500 }).toBe(true);
+
+    await admin.config('SET', 'maxmemory', '1');
+    expect(await take('c')).toBeUndefined();
+    await admin.config('SET', 'maxmemory', '0');
+    await expect.poll(() => buckets.isUp, { timeout: 2_500 }).toBe(true);
+    expect(log).toHaveLength(5);
+    expect(log[1]).toMatch(/can't be used \(READONLY /);
+    expect(log[3]).toMatch(/can't be used \(OOM /);
+  });
+
+  it('logs in, and never says the password', async () => {
+    const redis = await server(['--requirepass', 'pa55word']);
+    const wrong = await started(`redis://:wr0ng@127.0.0.1:${redis.port}`);
+    expect(wrong.buckets.isUp).toBe(false);
+    expect(wrong.log).toEqual([expect.stringContaining("can't be used (WRONGPASS ")]);
+    const none = await started(redis.url);
+    expect(none.log).toEqual([expect.stringContaining("can't be used (NOAUTH ")]);
+    const right = await started(`redis://:pa55word@127.0.0.1:${redis.port}/3`);
+    expect(await right.take('a')).toBe(true);
+    expect([...wrong.log, ...none.log, ...right.log].join()).not.toMatch(/wr0ng|pa55word/);
+  });
+
+  it('closes its connection, and says nothing about it', async () => {
+    const redis = await server();
+    const admin = new Redis(redis.url);
+    onTestFinished(() => admin.disconnect());
+    const { buckets, log } = await started(redis.url);
+    const named = async (): Promise<number> =>
+      String(await admin.client('LIST')).split('name=register-api').length - 1;
+    expect(await named()).toBe(1);
+    buckets.close();
+    await expect.poll(named, { timeout: 1_000 }).toBe(0);
+    await pause(1_200);
+    expect(await named()).toBe(0);
+    expect(log).toEqual([up(redis.port)]);
+  });
+});
+
+/** A limit as the proxy makes it, on a Redis that may be none. */
+async function storeOn(url: string): Promise<{ store: RedisStore; local: MemoryStore; redis: RedisBuckets }> {
+  const redis = new RedisBuckets(parseRedisUrl(url), () => undefined);
+  onTestFinished(() => redis.close());
+  await redis.start();
+  const local = new MemoryStore({ quota: SLOW, maxClients: 9, clock });
+  return { store: new RedisStore({ bucket: 'api', redis, local, clock }), local, redis };
 }
 
 async function hits(store: RedisStore, key: string): Promise<number> {
@@ -41,179 +431,50 @@ async function hits(store: RedisStore, key: string): Promise<number> {
 
 describe('RedisStore without Redis', () => {
   it('is the local store', async () => {
-    const { api, download, local } = await storesOn(`redis://127.0.0.1:${await freePort()}`);
-    expect(await hits(api, 'a')).toBe(1);
-    // The scarcer bucket is told: 1 of 2 downloads left.
-    expect(await hits(download, 'a')).toBe(1);
-    expect(local.api.increment('a').totalHits).toBe(3);
-    expect(await hits(api, 'a')).toBe(4);
-  });
-
-  it('refuses what express-rate-limit never asks for here', async () => {
-    const { api } = await storesOn(`redis://127.0.0.1:${await freePort()}`);
-    expect(() => api.decrement()).toThrow('not given back');
-    expect(() => api.resetKey()).toThrow('DEL');
+    const { store, local, redis } = await storeOn(`redis://127.0.0.1:${await freePort()}`);
+    expect([await hits(store, 'a'), await hits(store, 'a@0.5')]).toEqual([1, 2]);
+    expect(local.increment('a').totalHits).toBe(3);
+    await store.decrement('a');
+    expect(await hits(store, 'a')).toBe(3);
+    expect(redis.fallbacks).toBe(3);
+    expect(() => store.resetKey()).toThrow('DEL');
   });
 });
 
-async function server(): Promise<TestRedis> {
-  const redis = await startRedis();
-  onTestFinished(redis.remove);
-  return redis;
-}
-
-const HAS_REDIS = hasRedis('redis-store.test.ts');
-
 describe.skipIf(!HAS_REDIS)('RedisStore with a real Redis', () => {
   it('counts as MemoryStore does: limit + 1 for a refusal, which takes nothing', async () => {
-    const { api } = await storesOn((await server()).url);
+    const { store } = await storeOn((await server()).url);
     const counted: number[] = [];
-    for (let count = 0; count < 8; count += 1) counted.push(await hits(api, 'a'));
+    for (let count = 0; count < 8; count += 1) counted.push(await hits(store, 'a'));
     expect(counted).toEqual([1, 2, 3, 4, 5, 6, 6, 6]);
-    expect(await hits(api, 'b')).toBe(1);
-    const resetMs = Number((await api.increment('a')).resetTime);
+    expect(await hits(store, 'b')).toBe(1);
+    const resetMs = Number((await store.increment('a')).resetTime);
     expect(resetMs).toBeGreaterThan(NOW_MS + 590_000);
     expect(resetMs).toBeLessThanOrEqual(NOW_MS + 600_000);
     expect(resetMs % 1000).toBe(0);
   });
 
-  it('weighs both buckets before a download takes from them', async () => {
-    const { api, download } = await storesOn((await server()).url);
+  it('takes parts of tokens, and gives them back', async () => {
+    const { store } = await storeOn((await server()).url);
     const counted: number[] = [];
-    for (let count = 0; count < 5; count += 1) counted.push(await hits(download, 'a'));
-    expect(counted).toEqual([1, 2, 3, 3, 3]);
-    // The three refused took nothing here either.
-    expect(await hits(api, 'a')).toBe(3);
-    for (let count = 0; count < 5; count += 1) await hits(api, 'b');
-    expect(await hits(download, 'b')).toBe(3);
-    expect(await hits(download, 'c')).toBe(1);
+    for (let count = 0; count < 5; count += 1) counted.push(await hits(store, 'a@0.25'));
+    expect(counted).toEqual([1, 1, 1, 1, 2]);
+    await store.decrement('a@0.25');
+    expect(await hits(store, 'a')).toBe(2);
   });
 
-  it('leaves the local buckets alone while Redis answers, and starts there with a full one', async () => {
+  it('leaves the local bucket alone while Redis answers, and starts there with a full one', async () => {
     const redis = await server();
-    const { api } = await storesOn(redis.url);
-    for (let count = 0; count < 6; count += 1) await hits(api, 'a');
+    const { store } = await storeOn(redis.url);
+    for (let count = 0; count < 6; count += 1) await hits(store, 'a');
     await redis.kill();
-    expect([await hits(api, 'a'), await hits(api, 'a')]).toEqual([1, 2]);
+    expect([await hits(store, 'a'), await hits(store, 'a')]).toEqual([1, 2]);
   });
 
-  it('starts everyone afresh under a changed quota', async () => {
-    const { api, local } = await storesOn((await server()).url);
-    for (let count = 0; count < 6; count += 1) await hits(api, 'a');
-    local.api.follow({ tokens: 2, refillMs: 600_000 });
-    expect([await hits(api, 'a'), await hits(api, 'a'), await hits(api, 'a')]).toEqual([1, 2, 3]);
-  });
-});
-
-describe.skipIf(!HAS_REDIS)('Two proxy processes on one Redis', () => {
-  // No token comes back while a test runs.
-  const FLAGS = ['--api-tokens', '60', '--api-refill-seconds', '600', '--trust-proxy', 'loopback'];
-
-  interface Pair {
-    readonly redis: TestRedis;
-    readonly proxies: readonly (Process & { port: number })[];
-    /** One request as this client, to the proxies in turn. */
-    readonly as: (client: string) => Promise<Answer>;
-  }
-
-  async function pair(): Promise<Pair> {
-    const redis = await server();
-    const root = await tree();
-    const flags = ['--dist', root, '--redis', redis.url, ...FLAGS];
-    const proxies = await Promise.all([listening(flags), listening(flags)]);
-    let turn = 0;
-    const as = async (client: string): Promise<Answer> => {
-      turn += 1;
-      return ask(proxies[turn % 2]?.port ?? 0, '/api/v1', { headers: { 'X-Forwarded-For': client } });
-    };
-    return { redis, proxies, as };
-  }
-
-  async function burst({ as }: Pair, client: string, count: number): Promise<Record<string, number>> {
-    const answers = await Promise.all(Array.from({ length: count }, () => as(client)));
-    const statuses: Record<string, number> = {};
-    for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
-    return statuses;
-  }
-
-  const REDIS_LINES = /register-api proxy: (Redis .*)\n/g;
-  const redisLines = ({ output }: Process): string[] =>
-    [...output.stderr.matchAll(REDIS_LINES)].map(([, line = '']) => line.replace(/ \(.*\)/, ''));
-
-  it('let 60 of 400 pass together', async () => {
-    const both = await pair();
-    expect(await burst(both, '198.51.100.1', 400)).toEqual({ 200: 60, 429: 340 });
-    expect(await burst(both, '198.51.100.2', 100)).toEqual({ 200: 60, 429: 40 });
-  });
-
-  it('answer no 5xx and stay limited while Redis is killed and restarted under load', async () => {
-    const both = await pair();
-    const { redis, as, proxies } = both;
-    const statuses: Record<string, number> = {};
-    const over = new AbortController();
-    const load = Array.from({ length: 8 }, async () => {
-      while (!over.signal.aborted) {
-        const { status } = await as('198.51.100.1');
-        statuses[status] = (statuses[status] ?? 0) + 1;
-      }
-    });
-    await pause(300);
-    await redis.kill();
-    await pause(700);
-    await redis.restart();
-    await expect
-      .poll(() => proxies.every((proxy) => proxy.output.stderr.includes('answers again')), { timeout: 2_500 })
-      .toBe(true);
-    await pause(300);
-    over.abort();
-    await Promise.all(load);
-    expect(Object.keys(statuses).toSorted()).toEqual(['200', '429']);
-    // The shared bucket, one in each process, and the shared one again, as Redis came back empty.
-    expect(statuses[200]).toBeGreaterThan(120);
-    expect(statuses[200]).toBeLessThanOrEqual(240);
-    // Shared again: together 60 for somebody new.
-    expect(await burst(both, '198.51.100.2', 200)).toEqual({ 200: 60, 429: 140 });
-    for (const proxy of proxies) {
-      expect(redisLines(proxy)).toEqual([
-        `Redis at 127.0.0.1:${redis.port} keeps the limits, shared with every proxy that uses it`,
-        `Redis at 127.0.0.1:${redis.port} can't be used: until it can, this process limits by itself`,
-        `Redis at 127.0.0.1:${redis.port} answers again: the limits are shared`,
-      ]);
-    }
-  });
-
-  it('answer in time while Redis is frozen, each with its own buckets', async () => {
-    const both = await pair();
-    both.redis.signal('SIGSTOP');
-    const times: number[] = [];
-    for (let count = 0; count < 40; count += 1) {
-      const startedMs = performance.now();
-      expect((await both.as('198.51.100.1')).status).toBe(200);
-      times.push(performance.now() - startedMs);
-    }
-    const slow = times.filter((ms) => ms > 45);
-    // The first of each process; a pause of the machine may add one.
-    expect(slow.length).toBeLessThanOrEqual(4);
-    expect(Math.max(...times)).toBeLessThan(400);
-    expect(await burst(both, '198.51.100.2', 400)).toEqual({ 200: 120, 429: 280 });
-  });
-
-  it('start without Redis, and stop with exit code 0 whether it is there or not', async () => {
-    const port = await freePort();
-    const alone = await listening(['--dist', await tree(), '--redis', `redis://127.0.0.1:${port}`]);
-    expect(redisLines(alone)).toEqual([
-      `Redis at 127.0.0.1:${port} can't be used: until it can, this process limits by itself`,
-    ]);
-    expect((await ask(alone.port, '/api/v1')).status).toBe(200);
-    const { proxies } = await pair();
-    for (const { child } of [alone, ...proxies]) child.kill('SIGTERM');
-    expect(await Promise.all([alone, ...proxies].map(async ({ ended }) => ended))).toEqual([0, 0, 0]);
-  });
-
-  it('end with 3 if the port is taken, in spite of an open connection to Redis', async () => {
-    const { redis, proxies } = await pair();
-    const taken = String(proxies[0]?.port);
-    const third = start(['--dist', await tree(), '--redis', redis.url, '--port', taken]);
-    expect(await third.ended).toBe(3);
+  it('starts everyone with a full bucket under a changed quota', async () => {
+    const { store, local } = await storeOn((await server()).url);
+    for (let count = 0; count < 6; count += 1) await hits(store, 'a');
+    local.quota = { burst: 2, emissionIntervalMs: 600_000 };
+    expect([await hits(store, 'a'), await hits(store, 'a'), await hits(store, 'a')]).toEqual([1, 2, 3]);
   });
 });

@@ -1,0 +1,476 @@
+import {
+  array,
+  assert as check,
+  bigInt,
+  boolean,
+  constantFrom,
+  integer,
+  ipV4,
+  ipV6,
+  oneof,
+  property,
+  string,
+  tuple,
+} from 'fast-check';
+import { IncomingMessage } from 'node:http';
+import { BlockList, isIP, Socket, SocketAddress } from 'node:net';
+import { describe, expect, it } from 'vitest';
+
+import {
+  anonymize,
+  canonicalAddress,
+  clientKey,
+  createClientAddress,
+  forwardedAddress,
+  matcherOf,
+  NAMED_RANGES,
+  parseRanges,
+  type AddressRange,
+} from '../../../proxy/limiter/client-ip.js';
+
+/** The long run: `IP_RUNS=1000000 npx vitest run --config test/vitest.config.ts client-ip`. */
+const RUNS = Number(process.env.IP_RUNS ?? 20_000);
+
+const ALL_BITS = (1n << 128n) - 1n;
+
+/** Numbers whose groups are often zero, so that "::" occurs in every place. */
+const ipv6Value = tuple(
+  array(constantFrom(0n, 0n, 0n, 1n, 0xan, 0xffffn, 0x2001n), { minLength: 8, maxLength: 8 }),
+  bigInt({ min: 0n, max: ALL_BITS }),
+  boolean(),
+).map(([groups, value, isSparse]) =>
+  isSparse ? groups.reduce<bigint>((sum, part) => (sum << 16n) | part, 0n) : value,
+);
+
+function spelled(value: bigint, family: 'ipv4' | 'ipv6'): string {
+  const [groups, size] = family === 'ipv4' ? [4, 8n] : [8, 16n];
+  const parts = Array.from({ length: groups }, (_, index) => {
+    const part = (value >> (size * BigInt(groups - 1 - index))) & ((1n << size) - 1n);
+    return part.toString(family === 'ipv4' ? 10 : 16);
+  });
+  return parts.join(family === 'ipv4' ? '.' : ':');
+}
+
+/** Addresses in all spellings, and what is nearly one. */
+const nearlyAddress = oneof(
+  ipV4(),
+  ipV6(),
+  ipv6Value.map((value) => spelled(value, 'ipv6')),
+  array(constantFrom(...'0123456789abcdefABCF:.%'.split('')), { maxLength: 40 }).map((characters) =>
+    characters.join(''),
+  ),
+  array(
+    oneof(
+      constantFrom('', '0', '00', '1', 'ffff', '00001', 'g', '1.2.3.4'),
+      integer({ min: 0, max: 300 }).map(String),
+    ),
+    { maxLength: 9 },
+  ).map((parts) => parts.join(':')),
+  array(oneof(constantFrom('', '0', '00', '01', 'a', ' 1'), integer({ min: 0, max: 300 }).map(String)), {
+    maxLength: 5,
+  }).map((parts) => parts.join('.')),
+  tuple(ipV6(), constantFrom('%eth0', '%', '%1', '%a.b-c', '%%', '%a b', '%[')).map((parts) =>
+    parts.join(''),
+  ),
+  tuple(constantFrom('::ffff:', '::FFFF:0:', '::', '0:0:0:0:0:ffff:', '64:ff9b::', '::1:'), ipV4()).map(
+    (parts) => parts.join(''),
+  ),
+  string({ maxLength: 12 }),
+);
+
+/** Without the zone that SocketAddress keeps in some versions of Node. */
+function binary(address: string): string {
+  return new SocketAddress({
+    address: address.split('%', 1)[0] ?? '',
+    family: address.includes(':') ? 'ipv6' : 'ipv4',
+  }).address;
+}
+
+describe('canonicalAddress', () => {
+  it('writes each address in one way', () => {
+    const same = [
+      '2001:db8::7',
+      '2001:DB8:0:0::7',
+      '2001:0db8:0000:0000:0000:0000:0000:0007',
+      '2001:db8::7%eth0',
+      '2001:db8::7%br_lan',
+      '2001:db8::0.0.0.7',
+    ];
+    expect(new Set(same.map(canonicalAddress))).toEqual(new Set(['2001:db8::7']));
+    const mapped = ['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:c000:207', '0:0:0:0:0:ffff:192.0.2.7'];
+    expect(new Set(mapped.map(canonicalAddress))).toEqual(new Set(['192.0.2.7']));
+    expect(canonicalAddress('::192.0.2.7')).toBe('::c000:207');
+  });
+
+  it.each([
+    '',
+    '1.2.3',
+    '1.2.3.4.5',
+    '1.2.3.256',
+    '01.2.3.4',
+    '0x7f.1',
+    '2130706433',
+    ':::',
+    'unknown',
+    '_hidden',
+    ':1::',
+    '1::2::3',
+    '1:2:3:4:5:6:7::8',
+    '1:2:3:4:5:6::1.2.3.4',
+    '::1%',
+  ])('is undefined for "%s"', (text) => {
+    expect(canonicalAddress(text)).toBeUndefined();
+  });
+
+  it(`accepts what node:net does, and means the same address, in ${RUNS} texts`, () => {
+    const counts = { 0: 0, 4: 0, 6: 0 };
+    check(
+      property(nearlyAddress, (text) => {
+        const version = isIP(text);
+        const canonical = canonicalAddress(text);
+        counts[version === 4 ? 4 : version === 6 ? 6 : 0] += 1;
+        if (version === 0) return canonical === undefined;
+        if (canonical === undefined) return false;
+        return binary(canonical) === binary(text).replace(/^::ffff:(?=.*\.)/, '');
+      }),
+      { numRuns: RUNS },
+    );
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(RUNS / 20);
+  });
+
+  it(`writes IPv6 as WHATWG's URL does (RFC 5952), over ${RUNS} addresses`, () => {
+    let different = 0;
+    check(
+      property(ipv6Value, (value) => {
+        const text = spelled(value, 'ipv6');
+        const canonical = canonicalAddress(text);
+        const isMapped = value >> 32n === 0xffffn;
+        if (!isMapped && `[${canonical}]` !== new URL(`http://[${text}]`).hostname) different += 1;
+      }),
+      { numRuns: RUNS },
+    );
+    expect(different).toBe(0);
+  });
+});
+
+describe('forwardedAddress', () => {
+  it('ignores the port that some load balancers add, and brackets', () => {
+    check(
+      property(ipV4(), ipV6(), integer({ min: 0, max: 65_535 }), (ipv4, ipv6, port) => {
+        expect(forwardedAddress(`${ipv4}:${port}`)).toBe(ipv4);
+        const canonical = canonicalAddress(ipv6);
+        for (const element of [`[${ipv6}]:${port}`, `[${ipv6}]`, ipv6, `[${ipv6}%eth0]:${port}`]) {
+          expect(forwardedAddress(element)).toBe(canonical);
+        }
+      }),
+    );
+  });
+
+  it.each([
+    '1.2.3.4:',
+    '1.2.3.4:x',
+    '1.2.3.4:123456',
+    '[1.2.3.4',
+    '[]',
+    '[::1]x',
+    '[::1]80',
+    '[::1]:',
+    '::1]:80',
+    ']',
+    'for=1.2.3.4',
+    '"1.2.3.4"',
+    '-',
+    ':80',
+  ])('is undefined for "%s"', (element) => {
+    expect(forwardedAddress(element)).toBeUndefined();
+  });
+
+  it(`is a canonical address or undefined, whatever the text (${RUNS} texts)`, () => {
+    const characters = constantFrom(...'0123456789abcdef:.[]%, x'.split(''));
+    const odd: string[] = [];
+    check(
+      property(array(characters, { maxLength: 40 }), (text) => {
+        const address = forwardedAddress(text.join(''));
+        if (address === undefined) return;
+        if (isIP(address) === 0 || canonicalAddress(address) !== address) odd.push(address);
+      }),
+      { numRuns: RUNS },
+    );
+    expect(odd).toEqual([]);
+  });
+});
+
+describe('clientKey', () => {
+  it('puts clients that are gone into one bucket', () => {
+    expect(clientKey(undefined)).toBe('gone');
+  });
+
+  it('is the address itself for IPv4, and for what is no address', () => {
+    expect(['192.0.2.7', 'a:b'].map(clientKey)).toEqual(['192.0.2.7', 'a:b']);
+  });
+
+  it('is the /56 for IPv6: 256 networks of 64 bits share a bucket, the next does not', () => {
+    expect(clientKey('2001:db8:0:1200::1')).toBe('2001:db8:0:1200::/56');
+    expect(clientKey('2001:db8:0:12ff:ffff:ffff:ffff:ffff')).toBe('2001:db8:0:1200::/56');
+    expect(clientKey('2001:0db8:0000:1234::')).toBe('2001:db8:0:1200::/56');
+    expect(clientKey('2001:db8:0:1300::1')).toBe('2001:db8:0:1300::/56');
+    expect(clientKey('2001:db8:0:11ff::1')).toBe('2001:db8:0:1100::/56');
+  });
+
+  it('does not put an IPv4-compatible address into the bucket of that IPv4 address', () => {
+    expect(clientKey(canonicalAddress('::192.0.2.7'))).toBe('::/56');
+  });
+});
+
+describe('anonymize', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.0/24'],
+    ['::ffff:192.0.2.7', '192.0.2.0/24'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    // 6to4 has the IPv4 address in the 32 bits after the first 16.
+    ['2002:c633:6401::1', '2002:c633:6400::/40'],
+    // IPv4-compatible, in both spellings.
+    ['::198.51.100.9', '::/48'],
+    ['::c633:6409', '::/48'],
+    ['64:ff9b::198.51.100.9', '64:ff9b::/48'],
+    ['fe80::1%eth0', 'fe80::/48'],
+    ['somebody', 'unknown'],
+  ])('of %s is %s', (address, network) => {
+    expect(anonymize(address)).toBe(network);
+  });
+
+  it('says the same for all addresses of a network', () => {
+    check(
+      property(ipv6Value, bigInt({ min: 0n, max: (1n << 80n) - 1n }), (value, low) => {
+        if (value >> 80n === 0n) return;
+        const other = spelled(((value >> 80n) << 80n) | low, 'ipv6');
+        expect(anonymize(other)).toBe(anonymize(spelled(value, 'ipv6')));
+      }),
+    );
+  });
+});
+
+describe('parseRanges', () => {
+  it.each([
+    ['true', 'anybody could choose the address they are limited by'],
+    ['*', 'anybody could choose the address they are limited by'],
+    ['0.0.0.0/0', 'anybody could choose the address they are limited by'],
+    ['10.0.0.0/8,::/0', 'anybody could choose the address they are limited by'],
+    ['1', 'a count of hops trusts whoever reaches this port by a shorter way'],
+    ['2', 'a count of hops'],
+    ['proxy.example', 'the name "proxy.example" is not looked up'],
+    ['localhost', 'the name "localhost" is not looked up'],
+    ['Loopback', 'the name "Loopback" is not looked up'],
+    ['uniquelocal', 'ranges in CIDR notation or loopback, linklocal, private, separated by commas'],
+    ['', 'not ""'],
+    ['10.0.0.0/8,', 'not ""'],
+    ['10.0.0.0/8 192.0.2.1', 'not "10.0.0.0/8 192.0.2.1"'],
+    ['10.0.0.0/33', 'a prefix of 1 to 32 bits in "10.0.0.0/33"'],
+    ['fc00::/129', 'a prefix of 1 to 128 bits in "fc00::/129"'],
+    ['10.0.0.0/', 'not "10.0.0.0/"'],
+    ['10.0.0.0/-8', 'not "10.0.0.0/-8"'],
+    ['10.0.0.0/8/8', 'not "10.0.0.0/8/8"'],
+    ['10.0.0.0/255.0.0.0', 'not "10.0.0.0/255.0.0.0"'],
+    ['10/8', 'not "10/8"'],
+    ['010.0.0.0/8', 'not "010.0.0.0/8"'],
+    ['fe80::1%eth0', 'the name "fe80::1%eth0" is not looked up'],
+    ['::ffff:10.0.0.0/104', 'ranges of IPv4 written as IPv4, not as "::ffff:10.0.0.0/104"'],
+  ])('refuses "%s" with the reason', (list, reason) => {
+    expect(() => parseRanges(list)).toThrow(reason);
+  });
+
+  it('reads ranges, addresses and names, with spaces around the commas', () => {
+    expect(parseRanges(' 10.0.0.0/8, 192.0.2.7 ,2001:db8::/32')).toEqual([
+      { address: '10.0.0.0', prefix: 8, family: 'ipv4' },
+      { address: '192.0.2.7', prefix: 32, family: 'ipv4' },
+      { address: '2001:db8::', prefix: 32, family: 'ipv6' },
+    ]);
+    for (const [name, ranges] of Object.entries(NAMED_RANGES)) {
+      expect(parseRanges(name)).toEqual(parseRanges(ranges.join(',')));
+    }
+  });
+});
+
+describe('matcherOf', () => {
+  it('of nothing matches nobody, and nothing matches what is no address', () => {
+    expect(matcherOf([])('127.0.0.1')).toBe(false);
+    const isLocal = matcherOf(parseRanges('loopback'));
+    expect(['', 'localhost', ':::', '127.1'].filter(isLocal)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'loopback',
+      ['127.0.0.1', '127.255.0.1', '::1', '::ffff:127.0.0.1'],
+      ['128.0.0.1', '::2', '10.0.0.1', '::127.0.0.1'],
+    ],
+    ['linklocal', ['169.254.0.1', 'fe80::1%eth0', 'febf::1'], ['169.255.0.1', 'fec0::1', '192.168.0.1']],
+    [
+      'private',
+      ['10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', 'fc00::1', 'fdff::1'],
+      [
+        '11.0.0.0',
+        '172.15.255.255',
+        '172.32.0.0',
+        '192.169.0.0',
+        'fe00::1',
+        '127.0.0.1',
+        '::1',
+        '100.64.0.1',
+      ],
+    ],
+    ['::/8', ['::1', 'ff::'], ['1.2.3.4', '::ffff:1.2.3.4', '100::']],
+  ])('%s', (list, inside, outside) => {
+    const matches = matcherOf(parseRanges(list));
+    expect(inside.filter((address) => !matches(address))).toEqual([]);
+    expect(outside.filter((address) => matches(address))).toEqual([]);
+  });
+
+  it(`agrees with node:net's BlockList, in ${RUNS / 4} lists of ranges`, () => {
+    const family = constantFrom<AddressRange['family']>('ipv4', 'ipv6');
+    const range = tuple(family, ipv6Value, integer({ min: 1, max: 128 })).map(([family, value, length]) => {
+      const width = family === 'ipv4' ? 32 : 128;
+      const prefix = ((length - 1) % width) + 1;
+      return { address: spelled(value & ((1n << BigInt(width)) - 1n), family), prefix, family };
+    });
+    // A list, the range to be near to, and the bit to be away from it (or none).
+    const flipped = integer({ min: -1, max: 127 });
+    const counts = { inside: 0, outside: 0 };
+    check(
+      property(array(range, { minLength: 1, maxLength: 4 }), flipped, (ranges, flip) => {
+        const [{ address, family } = { address: '', family: 'ipv4' as const }] = ranges;
+        const width = family === 'ipv4' ? 32 : 128;
+        const near =
+          flip < 0 ? address : spelled(valueOf(address, family) ^ (1n << BigInt(flip % width)), family);
+        const canonical = canonicalAddress(near) ?? '';
+        const list = new BlockList();
+        for (const { address, prefix, family } of ranges) {
+          const isMapped = family === 'ipv6' && canonicalAddress(address)?.includes('.') === true;
+          if (isMapped) return true;
+          // BlockList would match ::/8 with every IPv4 address.
+          if ((family === 'ipv6') === canonical.includes(':')) list.addSubnet(address, prefix, family);
+        }
+        const expected = list.check(canonical, canonical.includes(':') ? 'ipv6' : 'ipv4');
+        counts[expected ? 'inside' : 'outside'] += 1;
+        return matcherOf(ranges)(near) === expected && matcherOf(ranges)(canonical) === expected;
+      }),
+      { numRuns: RUNS / 4 },
+    );
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(RUNS / 50);
+  });
+});
+
+function valueOf(address: string, family: 'ipv4' | 'ipv6'): bigint {
+  const [size, separator, prefix] =
+    family === 'ipv4' ? ([8n, '.', ''] as const) : ([16n, ':', '0x'] as const);
+  return address.split(separator).reduce((sum, part) => (sum << size) | BigInt(`${prefix}${part}`), 0n);
+}
+
+/** What a proxy that trusts these ranges takes for the client, and what it logs. */
+function reader(ranges?: string): {
+  read: (peer: string | undefined, header?: string) => string | undefined;
+  log: string[];
+  advance: (ms: number) => void;
+} {
+  const log: string[] = [];
+  let nowMs = 0;
+  const clientAddress = createClientAddress(ranges === undefined ? [] : parseRanges(ranges), {
+    clock: () => nowMs,
+    log: (line) => void log.push(line),
+  });
+  return {
+    log,
+    advance: (ms) => void (nowMs += ms),
+    read: (peer, header) => {
+      const socket = new Socket();
+      Object.defineProperty(socket, 'remoteAddress', { value: peer });
+      const request = new IncomingMessage(socket);
+      if (header !== undefined) request.headers['x-forwarded-for'] = header;
+      return clientAddress(request);
+    },
+  };
+}
+
+const WARNING =
+  'which --trust-proxy does not cover, and is ignored: if that is a proxy of yours, all its clients share one limit';
+
+describe('createClientAddress', () => {
+  it('returns the socket’s peer without trusted proxies, whatever a header claims', () => {
+    const { read } = reader();
+    expect(read('192.0.2.7', '198.51.100.1')).toBe('192.0.2.7');
+    expect(read('::ffff:192.0.2.7')).toBe('192.0.2.7');
+    expect(read('2001:db8::7')).toBe('2001:db8::7');
+    expect(read('a socket file')).toBe('a socket file');
+    expect(read(undefined, '198.51.100.1')).toBeUndefined();
+  });
+
+  it('returns the socket’s peer if that is none of the trusted proxies', () => {
+    expect(reader('10.0.0.0/8').read('192.0.2.7', '198.51.100.1')).toBe('192.0.2.7');
+  });
+
+  it.each([
+    // The proxy vouches for the last one only.
+    ['198.51.100.1', '198.51.100.1'],
+    ['203.0.113.9, 198.51.100.1', '198.51.100.1'],
+    // The last is a proxy of ours, so the one before it counts.
+    ['203.0.113.9, 198.51.100.1, 10.0.0.2', '198.51.100.1'],
+    ['203.0.113.9,198.51.100.1,10.0.0.2,10.0.0.3', '198.51.100.1'],
+    // All of them are ours: the first sent it.
+    ['10.0.0.9, 10.0.0.2', '10.0.0.9'],
+    // Nobody vouches for what is left of the client.
+    ['unknown, <script>, 198.51.100.1', '198.51.100.1'],
+    ['10.0.0.1, 198.51.100.1', '198.51.100.1'],
+    // Empty elements do not count.
+    ['198.51.100.1, , 10.0.0.2,', '198.51.100.1'],
+    // Other spellings.
+    ['198.51.100.1:4711', '198.51.100.1'],
+    ['[2001:DB8::7]:4711, ::ffff:10.0.0.2', '2001:db8::7'],
+    ['::ffff:198.51.100.1', '198.51.100.1'],
+    // Nothing to trust: the socket's peer.
+    ['unknown', '10.0.0.1'],
+    ['198.51.100.1, unknown', '10.0.0.1'],
+    ['198.51.100.1, unknown, 10.0.0.2', '10.0.0.1'],
+    ['198.51.100.1 10.0.0.2', '10.0.0.1'],
+    ['for=198.51.100.1', '10.0.0.1'],
+    ['', '10.0.0.1'],
+    [' , ,', '10.0.0.1'],
+  ])('behind a trusted proxy that sends "%s" returns %s', (header, expected) => {
+    const { read, log } = reader('10.0.0.0/8');
+    expect(read('10.0.0.1', header)).toBe(expected);
+    expect(read('::ffff:10.0.0.1', header)).toBe(expected);
+    expect(log).toEqual([]);
+  });
+
+  it('reads the longest header that Node lets through at once', () => {
+    const { read } = reader('10.0.0.0/8');
+    const header = Array.from({ length: 2_000 }, () => '10.0.0.1').join();
+    const startedMs = performance.now();
+    expect(read('10.0.0.1', `198.51.100.1,${header}`)).toBe('198.51.100.1');
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+
+  it('warns at most once a minute of X-Forwarded-For from elsewhere, naming a network and no address', () => {
+    const { read, log, advance } = reader('10.0.0.0/8');
+    read('192.0.2.7', '198.51.100.1');
+    read('192.0.2.7', '198.51.100.2');
+    read('203.0.113.8', '198.51.100.3');
+    advance(59_999);
+    read('203.0.113.8', '198.51.100.3');
+    expect(log).toEqual([`X-Forwarded-For comes from 192.0.2.0/24, ${WARNING}`]);
+    advance(1);
+    read('2001:db8:1:2::3', '198.51.100.3');
+    expect(log.slice(1)).toEqual([
+      `X-Forwarded-For comes from 2001:db8:1::/48, ${WARNING} (and 3 more since the last such line)`,
+    ]);
+  });
+
+  it('does not warn where trusting it would change nothing', () => {
+    const { read, log } = reader();
+    read('192.0.2.7', '192.0.2.7');
+    read('192.0.2.7', '::ffff:192.0.2.7');
+    read('192.0.2.7', 'unknown');
+    read('192.0.2.7', '');
+    read('192.0.2.7');
+    expect(log).toEqual([]);
+  });
+});
