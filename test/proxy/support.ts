@@ -235,8 +235,47 @@ export const INLINE_DISK: Disk = {
   close: () => Promise.resolve(),
 };
 
+/** One that can be told to do something else: `undefined` as the reader has it read again. */
+export function controlledDisk(): {
+  disk: Disk;
+  reads: string[];
+  interfere: (read: Disk['read'] | undefined) => void;
+} {
+  const reads: string[] = [];
+  let interfering: Disk['read'] | undefined;
+  const disk: Disk = {
+    ...INLINE_DISK,
+    read: (request) => {
+      reads.push(request.path);
+      return (interfering ?? INLINE_DISK.read)(request);
+    },
+  };
+  return {
+    disk,
+    reads,
+    interfere: (read) => {
+      interfering = read;
+    },
+  };
+}
+
+/** A disk that fails to read one file. */
+export function failingDisk(path: string, code = 'EIO'): Disk {
+  return {
+    ...INLINE_DISK,
+    read: (request) => {
+      if (request.path !== path) return INLINE_DISK.read(request);
+      return Promise.reject(Object.assign(new Error(`${code}: i/o error, read`), { code }));
+    },
+  };
+}
+
 /** So many requests that no test meets the limit. */
-export const UNLIMITED = { api: { burst: 1_000_000 }, download: { burst: 1_000_000 } };
+export const UNLIMITED = {
+  api: { burst: 1_000_000 },
+  download: { burst: 1_000_000 },
+  page: { burst: 1_000_000 },
+};
 
 export interface AskOptions {
   readonly method?: string;
@@ -258,7 +297,12 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
   const { disk = INLINE_DISK, quotas, trustProxy = [] } = options;
-  const watcher = new SnapshotWatcher(root, { api: {}, download: {}, page: {}, ...quotas }, disk, dependencies);
+  const watcher = new SnapshotWatcher(
+    root,
+    { api: {}, download: {}, page: {}, ...quotas },
+    disk,
+    dependencies,
+  );
   await watcher.start();
   const metrics = createMetrics();
   const app = createApp({ ...dependencies, watcher, disk, metrics, trustProxy });
