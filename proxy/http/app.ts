@@ -53,6 +53,8 @@ export interface AppOptions extends Dependencies {
 const MAX_CLIENTS = 100_000;
 /** What 503 asks clients to wait while there is no snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 10;
+/** The detail of the 503 before the first snapshot. */
+const NOT_YET = 'nothing has been published yet';
 /** A part of a download takes its share of a token, and at least this much: a hundredth. */
 const LEAST_DOWNLOAD_COST = 0.01;
 /** Lines that requests cause, such as one about a failing disk, come no more often. 1000 ms (= 1 second). */
@@ -84,6 +86,8 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
       next();
     } else if (method === 'OPTIONS') {
       send(request, response, options(context.active));
+    } else if (context.active.snapshot === undefined) {
+      send(request, response, noSnapshot(context, NOT_YET));
     } else {
       const detail = `method "${method}": expected GET, HEAD or OPTIONS`;
       send(request, response, problem(context, 'method_not_allowed', detail, ALLOW));
@@ -142,7 +146,7 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
   const respond = async (request: IncomingMessage): Promise<HttpResponse> => {
     const context = contextOf(request);
     const { active, match } = context;
-    if (active.snapshot === undefined) return noSnapshot(context, 'nothing has been published yet');
+    if (active.snapshot === undefined) return noSnapshot(context, NOT_YET);
     if (match.kind === 'redirect') return redirect(context, match.location);
     if (match.kind === 'refusal') return problem(context, match.code, match.detail);
 

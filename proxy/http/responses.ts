@@ -131,11 +131,13 @@ export function problem(
   detail: string,
   extra = NO_HEADERS,
 ): HttpResponse {
-  const { status, title } = errorOf(active.snapshot, code);
-  const type = `${active.documentation}#error-${code}`;
+  // Before the first snapshot there is one error, whatever it is that the request would have got.
+  const error = active.snapshot === undefined ? 'no_snapshot' : code;
+  const { status, title } = errorOf(active.snapshot, error);
+  const type = `${active.documentation}#error-${error}`;
   // Cut before a split escape, so that it stays a URI reference.
   const instance = uriReference(match.path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
-  const body = Buffer.from(JSON.stringify({ type, title, status, detail, instance, error: code }));
+  const body = Buffer.from(JSON.stringify({ type, title, status, detail, instance, error }));
   const isStorable = status === 404;
   const table = isStorable ? active.headers.notFound : active.headers.error;
   const headers = [

@@ -164,7 +164,7 @@ export class FileCache {
       maxBytes: CACHED_FILE_MAX_BYTES,
     });
     if (read === undefined) {
-      this.#entries.delete(path);
+      this.#forget(path, epoch);
       return undefined;
     }
     const file = read.identity === known?.identity ? known : await this.#describe(path, read, epoch);
@@ -210,10 +210,18 @@ export class FileCache {
   }
 
   #remember(path: string, file: CachedFile | undefined, of: string | undefined, { epoch }: Epoch): void {
-    const present = this.#entries.get(path);
-    // A read that began in an older epoch must not outlast one that began later.
-    if (present !== undefined && present.epoch > epoch) return;
+    if (this.#isOutdated(path, epoch)) return;
     this.#entries.set(path, { file, of, epoch, checkedAtMs: this.#clock() });
+  }
+
+  #forget(path: string, { epoch }: Epoch): void {
+    if (!this.#isOutdated(path, epoch)) this.#entries.delete(path);
+  }
+
+  /** What a read that began in an older epoch found must not replace what one that began later did. */
+  #isOutdated(path: string, epoch: number): boolean {
+    const present = this.#entries.get(path);
+    return present !== undefined && present.epoch > epoch;
   }
 }
 

@@ -97,7 +97,7 @@ function readWhole(descriptor: number, size: number): Buffer<ArrayBuffer> {
   // slice would keep all of the pool.
   const buffer = Buffer.allocUnsafeSlow(size + 1);
   let length = 0;
-  for (let count = -1; count !== 0 && length < size; length += count) {
+  for (let count = -1; count !== 0 && length < Math.max(1, size); length += count) {
     count = readSync(descriptor, buffer, length, buffer.length - length, length);
   }
   if (length !== size) throw new Error(`read ${length} bytes of a file of ${size}`);

@@ -5,6 +5,7 @@ import { DEFAULT_QUOTAS, type BucketName, type Quotas } from '../limiter/middlew
 import { errorCode, type Dependencies, type Log } from '../log.js';
 import type { Disk } from './disk.js';
 import { cachedFile, type CachedFile } from './file-cache.js';
+import type { FileRead } from './files.js';
 import { parseSnapshot, SNAPSHOT_FILE, SnapshotError, titleOf, type Snapshot } from './snapshot.js';
 
 /** A snapshot is in service at most this long after it was published, and the time of one read. 1000 ms (= 1 second). */
@@ -43,8 +44,8 @@ export class SnapshotWatcher {
   readonly #disk: Disk;
   readonly #log: Log;
   #active: ActiveSnapshot;
-  /** Identity of the last snapshot.json that was read, good or bad. */
-  #seen: string | undefined;
+  /** The last snapshot.json that was read, good or bad. */
+  #seen: Pick<FileRead, 'identity' | 'root'> | undefined;
   #isPresent = false;
   #isReadable = false;
   #poll: Promise<void> | undefined;
@@ -127,9 +128,9 @@ export class SnapshotWatcher {
   }
 
   async #look(): Promise<void> {
-    const known = this.#seen;
+    const seen = this.#seen;
     const request = { root: this.#dist, path: SNAPSHOT_FILE, maxBytes: SNAPSHOT_MAX_BYTES };
-    const file = await this.#disk.read({ ...request, known });
+    const file = await this.#disk.read({ ...request, known: seen?.identity });
     this.#isPresent = file !== undefined;
     if (file === undefined) {
       this.#seen = undefined;
@@ -137,14 +138,14 @@ export class SnapshotWatcher {
       this.#complain(`no ${SNAPSHOT_FILE}`);
       return;
     }
-    if (file.identity === known && file.root === this.#active.root) {
-      this.#isReadable = file.identity === this.#active.document?.identity;
+    if (file.identity === seen?.identity && file.root === seen.root) {
+      this.#isReadable = file.identity === this.#active.document?.identity && file.root === this.#active.root;
       return;
     }
     const read = file.bytes === undefined ? await this.#disk.read(request) : file;
     if (read?.bytes === undefined || read.digest === undefined) return;
     // Whatever is wrong with this file deserves a line of its own, and one only.
-    this.#seen = read.identity;
+    this.#seen = { identity: read.identity, root: read.root };
     this.#complaint = '';
     const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
     const document = cachedFile(SNAPSHOT_FILE, read, read.digest);

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 
 import { createApp, type AppOptions } from '../../proxy/http/app.js';
+import type { DeclaredHeaders } from '../../proxy/http/headers.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
 import { createMetrics } from '../../proxy/ops/metrics.js';
 import type { Disk } from '../../proxy/tree/disk.js';
@@ -83,7 +84,7 @@ const lifetime = (cacheControl: string, cdn = cacheControl): Record<string, stri
 const RECORD = 'max-age=300, stale-while-revalidate=600, stale-if-error=86400';
 const SUMMARY = 'max-age=60, stale-while-revalidate=120, stale-if-error=3600';
 
-export const HEADERS = {
+export const HEADERS: DeclaredHeaders = {
   all: {
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Expose-Headers': EXPOSED,
@@ -236,8 +237,47 @@ export const INLINE_DISK: Disk = {
   close: () => Promise.resolve(),
 };
 
+/** One that can be told to do something else: `undefined` as the reader has it read again. */
+export function controlledDisk(): {
+  disk: Disk;
+  reads: string[];
+  interfere: (read: Disk['read'] | undefined) => void;
+} {
+  const reads: string[] = [];
+  let interfering: Disk['read'] | undefined;
+  const disk: Disk = {
+    ...INLINE_DISK,
+    read: (request) => {
+      reads.push(request.path);
+      return (interfering ?? INLINE_DISK.read)(request);
+    },
+  };
+  return {
+    disk,
+    reads,
+    interfere: (read) => {
+      interfering = read;
+    },
+  };
+}
+
+/** A disk that fails to read one file. */
+export function failingDisk(path: string, code = 'EIO'): Disk {
+  return {
+    ...INLINE_DISK,
+    read: (request) => {
+      if (request.path !== path) return INLINE_DISK.read(request);
+      return Promise.reject(Object.assign(new Error(`${code}: i/o error, read`), { code }));
+    },
+  };
+}
+
 /** So many requests that no test meets the limit. */
-export const UNLIMITED = { api: { burst: 1_000_000 }, download: { burst: 1_000_000 } };
+export const UNLIMITED = {
+  api: { burst: 1_000_000 },
+  download: { burst: 1_000_000 },
+  page: { burst: 1_000_000 },
+};
 
 export interface AskOptions {
   readonly method?: string;

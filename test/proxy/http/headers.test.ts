@@ -1,91 +1,123 @@
 import { describe, expect, it } from 'vitest';
 
-import { DEFAULT_QUOTAS } from '../../proxy/config.js';
-import { createHeaderTable, type HeaderList } from '../../proxy/headers.js';
+import {
+  BUILT_IN,
+  CACHE_CLASSES,
+  createHeaderTables,
+  type HeaderList,
+  type HeaderTables,
+} from '../../../proxy/http/headers.js';
+import { BUCKETS, DEFAULT_QUOTAS, type BucketName } from '../../../proxy/limiter/middleware.js';
+import { EXPOSED, HEADERS, LINK } from '../support.js';
 
-const table = createHeaderTable(DEFAULT_QUOTAS, '<x>; rel="y"');
+const tables = createHeaderTables(HEADERS, DEFAULT_QUOTAS);
+const builtIn = createHeaderTables(BUILT_IN, DEFAULT_QUOTAS);
 
 function valueOf(headers: HeaderList, name: string): string | undefined {
   const index = headers.findIndex((entry, place) => place % 2 === 0 && entry === name);
   return index === -1 ? undefined : headers[index + 1];
 }
 
-/** Word for word the table of decisions.md. */
-const DECIDED = [
-  [
-    'record',
-    'public, max-age=300, stale-while-revalidate=600, stale-if-error=86400',
-    'max-age=3600, stale-while-revalidate=600, stale-if-error=86400',
-  ],
-  [
-    'summary',
-    'public, max-age=60, stale-while-revalidate=120, stale-if-error=3600',
-    'max-age=300, stale-while-revalidate=120, stale-if-error=3600',
-  ],
-  ['download', 'public, max-age=3600, stale-if-error=86400', 'max-age=86400, stale-if-error=86400'],
-  ['feed', 'public, max-age=900, stale-if-error=86400', 'max-age=900, stale-if-error=86400'],
-  ['page', 'public, max-age=3600, stale-if-error=86400', 'max-age=86400, stale-if-error=86400'],
-] as const;
+/** Every list of a table that is for GET and HEAD. */
+function listsOf({
+  content,
+  notFound,
+  error,
+}: HeaderTables): readonly [bucket: BucketName, list: HeaderList][] {
+  return [...Object.values(content), notFound, error].flatMap((lists) =>
+    BUCKETS.map((bucket): [BucketName, HeaderList] => [bucket, lists[bucket]]),
+  );
+}
 
-const ALL = ['record', 'summary', 'download', 'feed', 'page', 'unrouted'] as const;
+const POLICIES: Readonly<Record<BucketName, string>> = {
+  api: '"api";q=60;w=60',
+  download: '"download";q=12;w=720, "api";q=60;w=60',
+  page: '"page";q=240;w=60',
+};
 
-describe('createHeaderTable', () => {
-  it.each(DECIDED)('keeps a %s as decided', (cacheClass, cacheControl, cdn) => {
-    expect(valueOf(table.content[cacheClass], 'Cache-Control')).toBe(cacheControl);
-    expect(valueOf(table.content[cacheClass], 'CDN-Cache-Control')).toBe(cdn);
-  });
+describe('createHeaderTables', () => {
+  it.each(CACHE_CLASSES)(
+    'gives content of class %s the lifetimes that are declared, whatever its bucket',
+    (name) => {
+      for (const bucket of BUCKETS) {
+        const headers = tables.content[name][bucket];
+        expect(valueOf(headers, 'Cache-Control')).toBe(HEADERS.content[name]['Cache-Control']);
+        expect(valueOf(headers, 'CDN-Cache-Control')).toBe(HEADERS.content[name]['CDN-Cache-Control']);
+        expect(valueOf(headers, 'Accept-Ranges')).toBe('bytes');
+      }
+    },
+  );
 
-  it.each(ALL)('keeps a 404 of class %s for a minute, and other errors not at all', (answerClass) => {
-    expect(valueOf(table.brief[answerClass], 'Cache-Control')).toBe('public, max-age=60');
-    expect(valueOf(table.brief[answerClass], 'CDN-Cache-Control')).toBe('max-age=60');
-    expect(valueOf(table.uncached[answerClass], 'Cache-Control')).toBe('no-store');
-    expect(valueOf(table.uncached[answerClass], 'CDN-Cache-Control')).toBeUndefined();
-  });
+  it.each(BUCKETS)(
+    'lets a 404 of bucket %s be stored for a minute, and other errors not at all',
+    (bucket) => {
+      expect(valueOf(tables.notFound[bucket], 'Cache-Control')).toBe('public, max-age=60');
+      expect(valueOf(tables.notFound[bucket], 'CDN-Cache-Control')).toBe('max-age=60');
+      expect(valueOf(tables.error[bucket], 'Cache-Control')).toBe('no-store');
+      expect(valueOf(tables.error[bucket], 'CDN-Cache-Control')).toBeUndefined();
+    },
+  );
 
-  it('never uses s-maxage, which forbids serving stale', () => {
-    expect(JSON.stringify(table)).not.toContain('s-maxage');
-  });
-
-  it('puts CORS, nosniff and RateLimit-Policy on every answer', () => {
-    for (const headers of [table.content, table.brief, table.uncached].flatMap((lists) =>
-      Object.values(lists),
-    )) {
+  it('puts what is declared for all, and RateLimit-Policy, on every response', () => {
+    for (const [bucket, headers] of listsOf(tables)) {
       expect(valueOf(headers, 'Access-Control-Allow-Origin')).toBe('*');
-      expect(valueOf(headers, 'Access-Control-Expose-Headers')).toBe(
-        'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link',
-      );
+      expect(valueOf(headers, 'Access-Control-Expose-Headers')).toBe(EXPOSED);
+      expect(valueOf(headers, 'Cross-Origin-Resource-Policy')).toBe('cross-origin');
       expect(valueOf(headers, 'X-Content-Type-Options')).toBe('nosniff');
-      expect(valueOf(headers, 'RateLimit-Policy')).toMatch(/^"(?:api|download)";q=\d+;w=\d+$/);
+      expect(valueOf(headers, 'RateLimit-Policy')).toBe(POLICIES[bucket]);
     }
   });
 
-  it('tells downloads their own policy, and the others that of the API', () => {
-    for (const answerClass of ALL) {
-      const policy = answerClass === 'download' ? '"download";q=12;w=720' : '"api";q=60;w=60';
-      expect(valueOf(table.brief[answerClass], 'RateLimit-Policy')).toBe(policy);
+  it('names no field twice', () => {
+    for (const headers of [tables, builtIn].flatMap((each) => [
+      ...listsOf(each).map(([, list]) => list),
+      each.options,
+    ])) {
+      const names = headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+      expect(new Set(names).size).toBe(names.length);
     }
-    expect(valueOf(table.content.download, 'RateLimit-Policy')).toBe('"download";q=12;w=720');
   });
 
-  it('tells the policy in force, in whole seconds', () => {
-    const quotas = { api: { tokens: 7, refillMs: 150 }, download: { tokens: 2, refillMs: 500 } };
-    const changed = createHeaderTable(quotas, undefined);
-    expect(valueOf(changed.content.record, 'RateLimit-Policy')).toBe('"api";q=7;w=2');
-    expect(valueOf(changed.content.download, 'RateLimit-Policy')).toBe('"download";q=2;w=1');
+  it('states the policy in force, in whole seconds', () => {
+    const quotas = {
+      api: { burst: 7, emissionIntervalMs: 150 },
+      download: { burst: 2, emissionIntervalMs: 500 },
+      page: { burst: 1, emissionIntervalMs: 1 },
+    };
+    const { content } = createHeaderTables(HEADERS, quotas);
+    expect(valueOf(content.record.api, 'RateLimit-Policy')).toBe('"api";q=7;w=2');
+    expect(valueOf(content.download.download, 'RateLimit-Policy')).toBe('"download";q=2;w=1, "api";q=7;w=2');
+    expect(valueOf(content.page.page, 'RateLimit-Policy')).toBe('"page";q=1;w=1');
   });
 
-  it('describes the API by Link on its answers and on what is nothing else, once it knows how', () => {
-    const withLink = ALL.filter(
-      (answerClass) => valueOf(table.uncached[answerClass], 'Link') === '<x>; rel="y"',
-    );
-    expect(withLink).toEqual(['record', 'summary', 'unrouted']);
-    expect(JSON.stringify(createHeaderTable(DEFAULT_QUOTAS, undefined))).not.toContain('"Link"');
+  it('answers a preflight with what is declared for it, and no policy: OPTIONS never counts', () => {
+    const { options } = tables;
+    for (const [name, value] of Object.entries({ ...HEADERS.all, ...HEADERS.options })) {
+      expect(valueOf(options, name)).toBe(value);
+    }
+    expect(valueOf(options, 'RateLimit-Policy')).toBeUndefined();
   });
 
-  it('lets pages run nothing that stands in the page itself', () => {
-    const policy = valueOf(table.content.page, 'Content-Security-Policy');
-    expect(policy).toContain("default-src 'self'");
-    expect(policy).not.toContain('unsafe');
-    expect(valueOf(table.content.record, 'Content-Security-Policy')).toBeUndefined();
+  it('puts Link where it is declared', () => {
+    expect(valueOf(tables.content.record.api, 'Link')).toBe(LINK);
+    expect(valueOf(tables.error.page, 'Link')).toBe(LINK);
+    expect(valueOf(tables.content.download.download, 'Link')).toBeUndefined();
+  });
+});
+
+describe('BUILT_IN', () => {
+  it('has no response stored, any script read it, and nothing that only a snapshot can say', () => {
+    for (const [bucket, headers] of listsOf(builtIn)) {
+      expect(headers).toEqual([
+        'Access-Control-Allow-Origin',
+        '*',
+        'X-Content-Type-Options',
+        'nosniff',
+        'RateLimit-Policy',
+        POLICIES[bucket],
+        'Cache-Control',
+        'no-store',
+      ]);
+    }
   });
 });

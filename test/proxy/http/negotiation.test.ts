@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { acceptedCodings } from '../../proxy/codings.js';
+import { acceptedCodings } from '../../../proxy/http/negotiation.js';
 
 describe('acceptedCodings', () => {
   it.each([

@@ -1,73 +1,147 @@
+import { assert as check, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { isNotModified, parseHttpDate } from '../../proxy/conditions.js';
+import {
+  evaluatePreconditions,
+  isRangeCurrent,
+  parseHttpDate,
+  type Outcome,
+} from '../../../proxy/http/preconditions.js';
 
 const ETAG = '"0123456789abcdef0123456789abcdef"';
 const MODIFIED = Date.UTC(2026, 10, 20, 8, 0, 0) / 1000;
 const DATE = 'Fri, 20 Nov 2026 08:00:00 GMT';
 
-function notModified(headers: Record<string, string>): boolean {
-  return isNotModified(headers, { etag: ETAG, modifiedSeconds: MODIFIED });
+const BEFORE = 'Fri, 20 Nov 2026 07:59:59 GMT';
+const AFTER = 'Fri, 20 Nov 2026 08:00:01 GMT';
+
+function evaluate(headers: Record<string, string>): Outcome {
+  return evaluatePreconditions(headers, { etag: ETAG, modifiedSeconds: MODIFIED });
 }
 
-describe('isNotModified by If-None-Match', () => {
-  it.each([
-    ['another tag', '"x"'],
-    ['the tag without quotes', ETAG.slice(1, -1)],
-    ['the tag within another', `"a${ETAG.slice(1)}`],
-    ['half of the tag', ETAG.slice(0, -1)],
-    ['lower-case weak prefix', `w/${ETAG}`],
-    ['a space in the prefix', `W/ ${ETAG}`],
-    ['tags without a comma', `"x" ${ETAG}`],
-    ['words before', `x, ${ETAG}`],
-    ['words after', `${ETAG}, x`],
-    ['asterisk in a list', `"x", *`],
-    ['nothing', ''],
-    ['quotes only', '"'],
-    ['200 kB of quotes', '"'.repeat(200_001)],
-    ['200 kB of commas and spaces', `${', '.repeat(100_000)}x`],
-  ])('is false for %s, and quick', (_name, value) => {
+/** Lists that do not have the tag, some of which are no lists. */
+const OTHER_LISTS: readonly [string, string][] = [
+  ['another tag', '"x"'],
+  ['the tag without quotes', ETAG.slice(1, -1)],
+  ['the tag within another', `"a${ETAG.slice(1)}`],
+  ['half of the tag', ETAG.slice(0, -1)],
+  ['lower-case weak prefix', `w/${ETAG}`],
+  ['a space in the prefix', `W/ ${ETAG}`],
+  ['tags without a comma', `"x" ${ETAG}`],
+  ['words before', `x, ${ETAG}`],
+  ['words after', `${ETAG}, x`],
+  ['asterisk in a list', `"x", *`],
+  ['nothing', ''],
+  ['quotes only', '"'],
+  ['200 kB of quotes', '"'.repeat(200_001)],
+  ['200 kB of commas and spaces', `${', '.repeat(100_000)}x`],
+];
+
+/** Lists that have it in its strong form. */
+const LISTS: readonly [string, string][] = [
+  ['the tag', ETAG],
+  ['a list with it', `"x", W/"y",${ETAG}`],
+  ['a list with both of its forms', `W/${ETAG}, ${ETAG}`],
+  ['a list with empty elements', `,, ${ETAG} ,`],
+  ['tags that hold commas', `"a,b", ${ETAG}`],
+  ['tags that hold obs-text', `"\xe9", ${ETAG}`],
+  ['an empty tag beside it', `"", ${ETAG}`],
+  ['asterisk', '*'],
+  ['asterisk in spaces', ' * '],
+];
+
+describe('evaluatePreconditions: If-None-Match', () => {
+  it.each(OTHER_LISTS)('proceeds for %s, and is quick', (_name, value) => {
     const startedMs = performance.now();
-    expect(notModified({ 'if-none-match': value })).toBe(false);
+    expect(evaluate({ 'if-none-match': value })).toBe('proceed');
     expect(performance.now() - startedMs).toBeLessThan(500);
   });
 
-  it.each([
-    ['the tag', ETAG],
-    ['its weak form', `W/${ETAG}`],
-    ['a list with it', `"x", W/"y",${ETAG}`],
-    ['a list with empty elements', `,, ${ETAG} ,`],
-    ['tags that hold commas', `"a,b", ${ETAG}`],
-    ['tags that hold obs-text', `"\xe9", ${ETAG}`],
-    ['an empty tag beside it', `"", ${ETAG}`],
-    ['asterisk', '*'],
-    ['asterisk in spaces', ' * '],
-  ])('is true for %s', (_name, value) => {
-    expect(notModified({ 'if-none-match': value })).toBe(true);
+  it.each([...LISTS, ['its weak form', `W/${ETAG}`] as const])('is not modified for %s', (_name, value) => {
+    expect(evaluate({ 'if-none-match': value })).toBe('not_modified');
   });
 
-  it('decides alone: If-Modified-Since counts for nothing beside it, even if it is malformed', () => {
-    expect(notModified({ 'if-none-match': '"x"', 'if-modified-since': DATE })).toBe(false);
-    expect(notModified({ 'if-none-match': 'x', 'if-modified-since': DATE })).toBe(false);
-    expect(notModified({ 'if-none-match': ETAG, 'if-modified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' })).toBe(
-      true,
+  it('decides alone: If-Modified-Since counts for nothing beside it, even if the list is malformed', () => {
+    expect(evaluate({ 'if-none-match': '"x"', 'if-modified-since': DATE })).toBe('proceed');
+    expect(evaluate({ 'if-none-match': 'x', 'if-modified-since': DATE })).toBe('proceed');
+    expect(evaluate({ 'if-none-match': ETAG, 'if-modified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' })).toBe(
+      'not_modified',
     );
   });
 });
 
-describe('isNotModified by If-Modified-Since', () => {
+describe('evaluatePreconditions: If-Modified-Since', () => {
   it.each([
-    ['Fri, 20 Nov 2026 07:59:59 GMT', false],
-    [DATE, true],
-    ['Fri, 20 Nov 2026 08:00:01 GMT', true],
-    ['Friday, 20-Nov-26 08:00:00 GMT', true],
-    ['Fri Nov 20 08:00:00 2026', true],
+    [BEFORE, 'proceed'],
+    [DATE, 'not_modified'],
+    // After a rollback, a client that has the withdrawn version has the later date.
+    [AFTER, 'proceed'],
+    ['Friday, 20-Nov-26 08:00:00 GMT', 'not_modified'],
+    ['Fri Nov 20 08:00:00 2026', 'not_modified'],
+    ['1', 'proceed'],
   ])('%s: %s', (value, expected) => {
-    expect(notModified({ 'if-modified-since': value })).toBe(expected);
+    expect(evaluate({ 'if-modified-since': value })).toBe(expected);
   });
 
-  it('is false without either field', () => {
-    expect(notModified({})).toBe(false);
+  it('proceeds without any field', () => {
+    expect(evaluate({})).toBe('proceed');
+  });
+});
+
+describe('evaluatePreconditions: If-Match', () => {
+  it.each([...OTHER_LISTS, ['the weak form', `W/${ETAG}`] as const])(
+    'fails for %s, and is quick',
+    (_name, value) => {
+      const startedMs = performance.now();
+      expect(evaluate({ 'if-match': value })).toBe('failed');
+      expect(performance.now() - startedMs).toBeLessThan(500);
+    },
+  );
+
+  it.each(LISTS)('proceeds for %s', (_name, value) => {
+    expect(evaluate({ 'if-match': value })).toBe('proceed');
+  });
+
+  it('comes before If-None-Match, and keeps If-Unmodified-Since out', () => {
+    expect(evaluate({ 'if-match': '"x"', 'if-none-match': ETAG })).toBe('failed');
+    expect(evaluate({ 'if-match': ETAG, 'if-none-match': ETAG })).toBe('not_modified');
+    expect(evaluate({ 'if-match': ETAG, 'if-unmodified-since': BEFORE })).toBe('proceed');
+    expect(evaluate({ 'if-match': '"x"', 'if-unmodified-since': DATE })).toBe('failed');
+  });
+});
+
+describe('evaluatePreconditions: If-Unmodified-Since', () => {
+  it.each([
+    [BEFORE, 'failed'],
+    [DATE, 'proceed'],
+    [AFTER, 'proceed'],
+    ['Friday, 20-Nov-26 07:59:59 GMT', 'failed'],
+    ['1', 'proceed'],
+    ['', 'proceed'],
+  ])('%s: %s', (value, expected) => {
+    expect(evaluate({ 'if-unmodified-since': value })).toBe(expected);
+  });
+
+  it('comes before If-None-Match and If-Modified-Since', () => {
+    expect(evaluate({ 'if-unmodified-since': BEFORE, 'if-none-match': ETAG })).toBe('failed');
+    expect(evaluate({ 'if-unmodified-since': BEFORE, 'if-modified-since': DATE })).toBe('failed');
+    expect(evaluate({ 'if-unmodified-since': DATE, 'if-modified-since': DATE })).toBe('not_modified');
+  });
+});
+
+describe('isRangeCurrent', () => {
+  it.each([
+    [undefined, true],
+    [ETAG, true],
+    [`W/${ETAG}`, false],
+    ['"x"', false],
+    ['*', false],
+    [`${ETAG}, ${ETAG}`, false],
+    // No strong validator: two snapshots may be published within its second.
+    [DATE, false],
+  ])('of If-Range %s is %s', (value, expected) => {
+    const headers = value === undefined ? {} : { 'if-range': value };
+    expect(isRangeCurrent(headers, { etag: ETAG, modifiedSeconds: MODIFIED })).toBe(expected);
   });
 });
 
@@ -85,6 +159,7 @@ describe('parseHttpDate', () => {
     'Fri, 00 Nov 2026 08:00:00 GMT',
     'Fri, 20 Nov 2026 24:00:00 GMT',
     'Fri, 20 Nov 2026 08:60:00 GMT',
+    'Fri, 20 Nov 2026 08:00:61 GMT',
     'Fri, 20 Nov 2026 8:00:00 GMT',
     ` ${DATE}`,
     `${DATE}, ${DATE}`,
@@ -97,5 +172,17 @@ describe('parseHttpDate', () => {
     expect(parseHttpDate('Sun, 06 Nov 1994 08:49:37 GMT')).toBe(seconds);
     expect(parseHttpDate('Sunday, 06-Nov-94 08:49:37 GMT')).toBe(seconds);
     expect(parseHttpDate('Sun Nov  6 08:49:37 1994')).toBe(seconds);
+  });
+
+  it('reads a leap second, the only time it has a 61st second for', () => {
+    expect(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT')).toBe(Date.UTC(2017, 0, 1) / 1000);
+  });
+
+  it('reads what Date writes', () => {
+    check(
+      property(integer({ min: 0, max: Date.UTC(9999, 11, 31) / 1000 }), (seconds) => {
+        return parseHttpDate(new Date(seconds * 1000).toUTCString()) === seconds;
+      }),
+    );
   });
 });

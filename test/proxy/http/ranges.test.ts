@@ -1,6 +1,7 @@
+import { assert as check, constantFrom, integer, nat, oneof, property, string, tuple } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { parseRange } from '../../proxy/ranges.js';
+import { parseRange } from '../../../proxy/http/ranges.js';
 
 const SIZE = 1_000;
 
@@ -56,5 +57,39 @@ describe('parseRange', () => {
   it('finds no byte to begin at in an empty file, and all of it in its last bytes', () => {
     expect(parseRange('bytes=0-', 0)).toBe('unsatisfiable');
     expect(parseRange('bytes=-5', 0)).toBeUndefined();
+  });
+
+  it('names a part within the file, whatever the field says', () => {
+    const position = oneof(nat(2_000).map(String), constantFrom('', '00', '18446744073709551616', '-1', 'x'));
+    const field = oneof(
+      tuple(position, position).map(([first, last]) => `bytes=${first}-${last}`),
+      string({ maxLength: 20 }).map((text) => `bytes=${text}`),
+      string({ maxLength: 20 }),
+    );
+    check(
+      property(field, integer({ min: 0, max: 1_500 }), (text, size) => {
+        const range = parseRange(text, size);
+        if (range === undefined || range === 'unsatisfiable') return true;
+        const { first, last } = range;
+        return (
+          Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last < size
+        );
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('puts a file together again from its parts', () => {
+    check(
+      property(integer({ min: 1, max: 1_500 }), integer({ min: 1, max: 1_500 }), (size, step) => {
+        let length = 0;
+        for (let first = 0; first < size; first += step) {
+          const range = parseRange(`bytes=${first}-${first + step - 1}`, size);
+          if (typeof range !== 'object' || range.first !== length) return false;
+          length = range.last + 1;
+        }
+        return length === size && parseRange(`bytes=${length}-`, size) === 'unsatisfiable';
+      }),
+    );
   });
 });

@@ -1,60 +1,185 @@
 import { describe, expect, it } from 'vitest';
 
-import { problemBody, PROBLEMS } from '../../proxy/problems.js';
-import { uriReference } from '../../proxy/uri-reference.js';
-import { problemOf } from './support.js';
+import { createContext, type RequestContext } from '../../../proxy/http/context.js';
+import { ERROR_CODES } from '../../../proxy/http/headers.js';
+import {
+  content,
+  notModified,
+  options,
+  problem,
+  protocolError,
+  redirect,
+} from '../../../proxy/http/responses.js';
+import type { Route } from '../../../proxy/http/router.js';
+import type { CachedFile } from '../../../proxy/tree/file-cache.js';
+import { SnapshotWatcher, type ActiveSnapshot } from '../../../proxy/tree/watcher.js';
+import { emptyFolder, ERRORS, INLINE_DISK, LINK, problemOf, tree } from '../support.js';
 
-function instanceOf(path: string): unknown {
-  return problemOf({ text: problemBody('invalid_path', '', '', path).toString() }).instance;
+async function activeOf(root: string): Promise<ActiveSnapshot> {
+  const watcher = new SnapshotWatcher(root, { api: {}, download: {}, page: {} }, INLINE_DISK, {
+    log: () => undefined,
+  });
+  await watcher.start();
+  watcher.stop();
+  return watcher.active;
 }
 
-describe('problemBody', () => {
-  it('has the six keys of the contract in their order', () => {
-    const body = problemBody(
-      'not_found',
-      'https://register.example/developers',
-      'nothing here',
-      '/x',
-    ).toString('utf8');
-    expect(body).toBe(
-      '{"type":"https://register.example/developers#error-not_found","title":"Not found","status":404,' +
+async function contextOf(target: string): Promise<RequestContext> {
+  return createContext(await activeOf(await tree()), { target, violation: undefined, client: '192.0.2.1' });
+}
+
+async function fileRoute(target: string): Promise<{ active: ActiveSnapshot; route: Route }> {
+  const { active, match } = await contextOf(target);
+  if (match.kind !== 'file') throw new Error('expected a route with a file');
+  return { active, route: match.route };
+}
+
+function namesOf(headers: readonly string[]): string[] {
+  return headers.filter((_, index) => index % 2 === 0);
+}
+
+function fileOf(bytes: Buffer | undefined, size = bytes?.length ?? 0): CachedFile {
+  return {
+    path: 'x',
+    coding: undefined,
+    etag: '"x"',
+    modifiedSeconds: 0,
+    lastModified: 'Thu, 01 Jan 1970 00:00:00 GMT',
+    size,
+    identity: '1',
+    bytes,
+  };
+}
+
+describe('problem', () => {
+  it('has the six keys of the contract in their order', async () => {
+    const { status, body, headers, share } = problem(await contextOf('/x'), 'not_found', 'nothing here');
+    expect(body?.toString('utf8')).toBe(
+      '{"type":"https://register.example/developers#error-not_found","title":"Title of 404","status":404,' +
         '"detail":"nothing here","instance":"/x","error":"not_found"}',
     );
+    expect([status, share]).toEqual([404, 0]);
+    expect(headers).toEqual(expect.arrayContaining(['Link', LINK, 'Content-Length', String(body?.length)]));
   });
 
-  it('has the statuses of the contract', () => {
-    const statuses = Object.entries(PROBLEMS).map(([code, { status }]) => `${code} ${status}`);
-    expect(statuses).toEqual([
-      'invalid_id 400',
-      'invalid_limit 400',
-      'invalid_path 400',
-      'not_found 404',
-      'method_not_allowed 405',
-      'uri_too_long 414',
-      'range_not_satisfiable 416',
-      'rate_limited 429',
-      'internal 500',
-      'no_snapshot 503',
-    ]);
+  it.each(ERROR_CODES)('has the status and title of %s from the snapshot', async (code) => {
+    const { status, body } = problem(await contextOf('/x'), code, 'x');
+    expect(status).toBe(Reflect.get(ERRORS[code], 'status'));
+    expect(problemOf({ text: String(body) })).toMatchObject({ ...ERRORS[code], error: code });
   });
 
-  it('repeats no more than 256 characters of a path, and no half of an escape', () => {
-    expect(instanceOf(`/${'a'.repeat(5_000)}`)).toBe(`/${'a'.repeat(255)}`);
-    expect(instanceOf(`/${'a'.repeat(254)}%41`)).toBe(`/${'a'.repeat(254)}`);
-    expect(instanceOf(`/${'a'.repeat(253)}%41`)).toBe(`/${'a'.repeat(253)}`);
+  it.each(ERROR_CODES)('is one error before the first snapshot, whatever went wrong: %s', async (code) => {
+    const active = await activeOf(await emptyFolder());
+    const context = createContext(active, { target: '/x', violation: undefined, client: undefined });
+    const { status, body } = problem(context, code, 'x');
+    expect(status).toBe(503);
+    expect(problemOf({ text: String(body) })).toEqual({
+      type: '/developers#error-no_snapshot',
+      title: 'No snapshot yet',
+      status: 503,
+      detail: 'x',
+      instance: '/x',
+      error: 'no_snapshot',
+    });
+  });
+
+  it('repeats no more than 256 characters of a path, and no half of an escape', async () => {
+    const instanceOf = async (path: string): Promise<unknown> => {
+      const { body } = problem(await contextOf(path), 'invalid_path', '');
+      return problemOf({ text: String(body) }).instance;
+    };
+    expect(await instanceOf(`/${'a'.repeat(5_000)}`)).toBe(`/${'a'.repeat(255)}`);
+    expect(await instanceOf(`/${'a'.repeat(254)}%3A`)).toBe(`/${'a'.repeat(254)}`);
+    expect(await instanceOf(`/${'a'.repeat(253)}%3A`)).toBe(`/${'a'.repeat(253)}`);
+  });
+
+  it('has RateLimit only where the limiter was met and nobody stores the response', async () => {
+    const context = await contextOf('/x');
+    expect(namesOf(problem(context, 'invalid_path', '').headers)).not.toContain('RateLimit');
+    context.limit = { bucket: 'page', remaining: 3, nextTokenSeconds: 2, refused: false };
+    expect(problem(context, 'invalid_path', '').headers).toEqual(
+      expect.arrayContaining(['RateLimit', '"page";r=3;t=2']),
+    );
+    expect(namesOf(problem(context, 'not_found', '').headers)).not.toContain('RateLimit');
   });
 });
 
-describe('uriReference', () => {
-  it.each([
-    ['/%zz', '/%25zz'],
-    ['/%', '/%25'],
-    ['/%41%', '/%41%25'],
-    ['/\xe9 "<>\\^`{|}[]#\0\x7f', '/%E9%20%22%3C%3E%5C%5E%60%7B%7C%7D%5B%5D%23%00%7F'],
-    ['//evil.example/', '/%2Fevil.example/'],
-    ["/api/v1?limit=1&x=a:b@c!$'()*+,;=~-._", "/api/v1?limit=1&x=a:b@c!$'()*+,;=~-._"],
-    ['/%C3%A9', '/%C3%A9'],
-  ])('of %j is %s', (received, reference) => {
-    expect(uriReference(received)).toBe(reference);
+describe('content', () => {
+  it('is 200 with the whole, or 206 with its part and its share', async () => {
+    const { active, route } = await fileRoute('/downloads/groups.csv');
+    const file = fileOf(Buffer.from('0123456789'));
+    const whole = content(active, route, { file, varies: false });
+    expect([whole.status, String(whole.body), whole.share]).toEqual([200, '0123456789', 1]);
+    const part = content(active, route, { file, varies: false }, { first: 2, last: 4 });
+    expect([part.status, String(part.body), part.share]).toEqual([206, '234', 0.3]);
+    expect(part.headers).toEqual(
+      expect.arrayContaining(['Content-Range', 'bytes 2-4/10', 'Content-Length', '3']),
+    );
+    expect(namesOf(part.headers).filter((name) => name !== 'Content-Range')).toEqual(namesOf(whole.headers));
+  });
+
+  it('is the whole share of an empty file', async () => {
+    const { active, route } = await fileRoute('/downloads/groups.csv');
+    expect(content(active, route, { file: fileOf(Buffer.alloc(0)), varies: false })).toMatchObject({
+      status: 200,
+      share: 1,
+      stream: undefined,
+    });
+  });
+
+  it('streams what memory does not hold', async () => {
+    const { active, route } = await fileRoute('/downloads/groups.csv');
+    const file = fileOf(undefined, 1_000);
+    const { body, stream } = content(active, route, { file, varies: false });
+    expect([body, stream]).toEqual([undefined, { file, range: { first: 0, last: 999 } }]);
+  });
+
+  it('varies and names its coding', async () => {
+    const { active, route } = await fileRoute('/api/v1/group/7');
+    const file: CachedFile = { ...fileOf(Buffer.from('x')), coding: 'br' };
+    expect(content(active, route, { file, varies: true }).headers).toEqual(
+      expect.arrayContaining(['Vary', 'Accept-Encoding', 'Content-Encoding', 'br']),
+    );
+  });
+});
+
+describe('notModified, redirect, options, protocolError', () => {
+  it('304 has the headers of the 200 but for those of its body', async () => {
+    const { active, route } = await fileRoute('/api/v1/group/7');
+    const representation = { file: fileOf(Buffer.from('x')), varies: true };
+    const whole = content(active, route, representation);
+    const short = notModified(active, route, representation);
+    expect(namesOf(short.headers)).toEqual(
+      namesOf(whole.headers).filter((name) => !name.startsWith('Content-')),
+    );
+    expect([short.status, short.body, short.share]).toEqual([304, undefined, 0]);
+  });
+
+  it('308 is stored as a 404 is', async () => {
+    const context = await contextOf('/api/v1/');
+    const { status, headers } = redirect(context, '/api/v1');
+    expect(status).toBe(308);
+    expect(headers).toEqual([
+      ...context.active.headers.notFound.api,
+      'Location',
+      '/api/v1',
+      'Content-Length',
+      '0',
+    ]);
+  });
+
+  it('204 has no Content-Length', async () => {
+    const { status, headers } = options((await contextOf('/')).active);
+    expect([status, namesOf(headers).includes('Content-Length')]).toEqual([204, false]);
+  });
+
+  it('an error of the protocol has no body and ends the connection', async () => {
+    const { active } = await contextOf('/');
+    expect(protocolError(active, 405, ['Allow', 'GET'])).toEqual({
+      status: 405,
+      headers: [...active.headers.error.api, 'Allow', 'GET', 'Content-Length', '0', 'Connection', 'close'],
+      body: undefined,
+      share: 0,
+    });
   });
 });

@@ -9,22 +9,26 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { resolve } from '../../proxy/resolve.js';
-import { parseSnapshot } from '../../proxy/snapshot.js';
-import { ROUTES, snapshotJson } from './support.js';
+import { emptyRouter, matchRoute, type Router } from '../../../proxy/http/router.js';
+import { parseSnapshot } from '../../../proxy/tree/snapshot.js';
+import { ROUTES, snapshotJson } from '../support.js';
 
-const { table } = parseSnapshot(JSON.stringify(snapshotJson()));
+const router = routerOf(ROUTES);
+
+function routerOf(routes: readonly object[]): Router {
+  return parseSnapshot(JSON.stringify(snapshotJson({ routes }))).router;
+}
 
 /** "file NAME", "308 LOCATION" or the error's code. */
 function outcome(target: string): string {
-  const resolution = resolve(target, table);
-  if (resolution.kind === 'file') return `file ${resolution.file}`;
-  return resolution.kind === 'redirect' ? `308 ${resolution.location}` : resolution.code;
+  const match = matchRoute(target, router);
+  if (match.kind === 'file') return `file ${match.file}`;
+  return match.kind === 'redirect' ? `308 ${match.location}` : match.code;
 }
 
 function detail(target: string): string {
-  const resolution = resolve(target, table);
-  return resolution.kind === 'refusal' ? resolution.detail : '';
+  const match = matchRoute(target, router);
+  return match.kind === 'refusal' ? match.detail : '';
 }
 
 const INVALID_PATHS = [
@@ -105,7 +109,6 @@ const FILES = [
   ['/', 'index.html'],
   ['/?x', 'index.html'],
   ['/api/v1', 'api/v1.json'],
-  ['/%61pi/v%31', 'api/v1.json'],
   ['/.well-known/security.txt', '.well-known/security.txt'],
   ['http://register.example/api/v1', 'api/v1.json'],
   ['HTTPS://register.example:8080/api/v1?x=1', 'api/v1.json'],
@@ -114,9 +117,10 @@ const FILES = [
   ['http://register.example?x', 'index.html'],
   ['/api/v1/group/0', 'api/v1/group/0.json'],
   ['/api/v1/group/7', 'api/v1/group/7.json'],
-  ['/api/v1/group/%37', 'api/v1/group/7.json'],
   ['/api/v1/group/9007199254740991', 'api/v1/group/9007199254740991.json'],
   ['/group/7/history.json', 'group/7/history.json'],
+  ['/downloads/SHA256SUMS', 'downloads/SHA256SUMS'],
+  ['/assets/style-1a2b3c4d5e.css', 'assets/style-1a2b3c4d5e.css'],
   ['/changes/3.json', 'changes/3.json'],
   ['/changes/index.json', 'changes/index.json'],
   ['/api/v1/largest', 'api/v1/largest/100.json'],
@@ -170,7 +174,7 @@ const INVALID_LIMITS = [
   'limit=10%00',
 ];
 
-describe('resolve', () => {
+describe('matchRoute', () => {
   it.each(INVALID_PATHS)('refuses a path that is not plainly one: %s', (_name, target) => {
     expect(outcome(target ?? '')).toBe('invalid_path');
   });
@@ -213,6 +217,12 @@ describe('resolve', () => {
     },
   );
 
+  it('takes a second "?" for a part of the name, so that ??limit is no limit', () => {
+    expect(outcome('/api/v1/largest??limit=5')).toBe('file api/v1/largest/100.json');
+    expect(outcome('/api/v1/largest?x&?limit=5')).toBe('file api/v1/largest/100.json');
+    expect(outcome('/api/v1/largest??limit=5&limit=6')).toBe('file api/v1/largest/6.json');
+  });
+
   it.each(INVALID_LIMITS)('refuses ?%s, naming the bounds', (query) => {
     expect(outcome(`/api/v1/largest?${query}`)).toBe('invalid_limit');
     expect(detail(`/api/v1/largest?${query}`)).toMatch(
@@ -227,7 +237,19 @@ describe('resolve', () => {
     ['/api/v1/?', '/api/v1?'],
     ['http://register.example/api/v1/', '/api/v1'],
     ['/api/v1/?x="<é>\\', '/api/v1?x=%22%3C%E9%3E%5C'],
-    ['/%61/', '/%61'],
+    ['/%61/', '/a'],
+    ['/%61pi/v%31', '/api/v1'],
+    ['/api/v1/group/%34%35', '/api/v1/group/45'],
+    ['/api/v1/group/%34%35?x=1', '/api/v1/group/45?x=1'],
+    ['/api/v1/group/%34%35?', '/api/v1/group/45?'],
+    ['/api/v1/group/%34%35/?x=%31', '/api/v1/group/45?x=%31'],
+    ['http://register.example/%61pi/v1', '/api/v1'],
+    ['/%41%5A%61%7a%30%39%2d%2D%5f%5F%7e%7E', '/AZaz09--__~~'],
+    ['/a%2eb%2Ec', '/a.b.c'],
+    ['/%2ewell-known/security.txt', '/.well-known/security.txt'],
+    // Only unreserved characters: the others may mean something else where they are escaped.
+    ['/%61%3A%40%2561%C3%A9', '/a%3A%40%2561%C3%A9'],
+    ['/%61;%3b', '/a;%3b'],
     ['/evil.example/', '/evil.example'],
   ])('sends %s to %s', (target, location) => {
     expect(outcome(target)).toBe(`308 ${location}`);
@@ -249,6 +271,9 @@ describe('resolve', () => {
       '@',
       '?',
       '7',
+      '%37',
+      '%61',
+      '.git',
       'api',
       'v1',
       '',
@@ -260,16 +285,16 @@ describe('resolve', () => {
       anyString({ unit: 'binary-ascii', maxLength: 60 }).map((text) => `/${text}`),
     );
     const file =
-      /^(?:api\/v1\.json|api\/v1\/group\/\d+\.json|api\/v1\/largest\/\d+\.json|group\/\d+\/history\.json|downloads\/groups\.csv|feeds\/all\.atom|changes\/(?:\d+|index)\.json|index\.html|\.well-known\/security\.txt|snapshot\.json)$/;
+      /^(?:api\/v1\.json|api\/v1\/group\/\d+\.json|api\/v1\/largest\/\d+\.json|group\/\d+\/history\.json|downloads\/(?:groups\.csv|SHA256SUMS)|assets\/style-1a2b3c4d5e\.css|feeds\/all\.atom|changes\/(?:\d+|index)\.json|index\.html|\.well-known\/security\.txt|snapshot\.json)$/;
     expect(() =>
       check(
         property(target, (text) => {
-          const resolution = resolve(text, table);
-          const location = resolution.kind === 'redirect' ? resolution.location : '/';
+          const match = matchRoute(text, router);
+          const location = match.kind === 'redirect' ? match.location : '/';
           const { host } = new URL(location, 'http://register.example');
           // Not expect(): it costs more than all the rest.
           return (
-            file.test(resolution.kind === 'file' ? resolution.file : 'index.html') &&
+            file.test(match.kind === 'file' ? match.file : 'index.html') &&
             /^\/(?![/\\])/.test(location) &&
             host === 'register.example'
           );
@@ -285,16 +310,15 @@ describe('resolve', () => {
       path: '/api/v1/group/newest',
       file: 'newest.json',
       class: 'record',
+      bucket: 'api',
       type: 'x/y',
     };
     const twin = { ...special, name: 'deep', path: '/api/v1/group/7/deep', file: 'deep.json' };
-    const { table: both } = parseSnapshot(
-      JSON.stringify(snapshotJson({ routes: [...ROUTES, special, twin] })),
-    );
-    expect(resolve('/api/v1/group/newest', both)).toMatchObject({ file: 'newest.json' });
-    expect(resolve('/api/v1/group/7/deep', both)).toMatchObject({ file: 'deep.json' });
-    expect(resolve('/api/v1/group/7', both)).toMatchObject({ file: 'api/v1/group/7.json' });
-    expect(resolve('/api/v1/group/8/deep', both)).toMatchObject({ code: 'not_found' });
+    const both = routerOf([...ROUTES, special, twin]);
+    expect(matchRoute('/api/v1/group/newest', both)).toMatchObject({ file: 'newest.json' });
+    expect(matchRoute('/api/v1/group/7/deep', both)).toMatchObject({ file: 'deep.json' });
+    expect(matchRoute('/api/v1/group/7', both)).toMatchObject({ file: 'api/v1/group/7.json' });
+    expect(matchRoute('/api/v1/group/8/deep', both)).toMatchObject({ code: 'not_found' });
   });
 
   describe('a month', () => {
@@ -303,13 +327,14 @@ describe('resolve', () => {
       path: '/feeds/{month}.atom',
       file: 'feeds/{month}.atom',
       class: 'feed',
+      bucket: 'api',
       type: 'application/atom+xml',
       parameters: [{ name: 'month', in: 'path', type: 'month' }],
     };
-    const { table: archived } = parseSnapshot(JSON.stringify(snapshotJson({ routes: [archive] })));
+    const archived = routerOf([archive]);
 
     it.each(['2026-11', '2026-01', '0000-12', '2026-11-00001', '2026-11-99999'])('is %s', (month) => {
-      expect(resolve(`/feeds/${month}.atom`, archived)).toMatchObject({ file: `feeds/${month}.atom` });
+      expect(matchRoute(`/feeds/${month}.atom`, archived)).toMatchObject({ file: `feeds/${month}.atom` });
     });
 
     it.each([
@@ -326,7 +351,7 @@ describe('resolve', () => {
       'x',
       '',
     ])('is not "%s", which names nothing', (text) => {
-      expect(resolve(`/feeds/${text}.atom`, archived)).toMatchObject({
+      expect(matchRoute(`/feeds/${text}.atom`, archived)).toMatchObject({
         kind: 'refusal',
         code: 'not_found',
         detail: 'nothing is published at this path',
@@ -340,6 +365,7 @@ describe('resolve', () => {
       path: '/odd/{id}',
       file: 'plain/{id}',
       class: 'record',
+      bucket: 'api',
       type: 'x/y',
       parameters: [{ name: 'id', in: 'path', type: 'id' }],
     };
@@ -348,23 +374,76 @@ describe('resolve', () => {
       { ...plain, name: 'feed', path: '/odd/{id}.atom', file: 'feed/{id}' },
       { ...plain, name: 'versioned', path: '/odd/v{id}.atom', file: 'versioned/{id}' },
     ];
-    const { table: odd } = parseSnapshot(JSON.stringify(snapshotJson({ routes: list })));
-    expect(resolve('/odd/7', odd)).toMatchObject({ file: 'plain/7' });
-    expect(resolve('/odd/7.atom', odd)).toMatchObject({ file: 'feed/7' });
-    expect(resolve('/odd/v7.atom', odd)).toMatchObject({ file: 'versioned/7' });
-    expect(resolve('/odd/v.atom', odd)).toMatchObject({ code: 'invalid_id' });
-    expect(resolve('/odd/v7', odd)).toMatchObject({ code: 'invalid_id' });
+    const odd = routerOf(list);
+    expect(matchRoute('/odd/7', odd)).toMatchObject({ file: 'plain/7' });
+    expect(matchRoute('/odd/7.atom', odd)).toMatchObject({ file: 'feed/7' });
+    expect(matchRoute('/odd/v7.atom', odd)).toMatchObject({ file: 'versioned/7' });
+    expect(matchRoute('/odd/v.atom', odd)).toMatchObject({ code: 'invalid_id' });
+    expect(matchRoute('/odd/v7', odd)).toMatchObject({ code: 'invalid_id' });
   });
 
   it('puts bucketed records where their last three digits say', () => {
-    const routes = ROUTES.map((route) => ({
-      ...route,
-      file: route.file.replace('group/{id}.json', 'group/{id:bucket}/{id}.json'),
-    }));
-    const { table: bucketed } = parseSnapshot(JSON.stringify(snapshotJson({ routes })));
-    const fileOf = (id: string): unknown => resolve(`/api/v1/group/${id}`, bucketed);
+    const routes = [
+      {
+        name: 'group',
+        path: '/api/v1/group/{id}',
+        file: 'api/v1/group/{id:bucket}/{id}.json',
+        class: 'record',
+        bucket: 'api',
+        type: 'x/y',
+        parameters: [{ name: 'id', in: 'path', type: 'id' }],
+      },
+    ];
+    const bucketed = routerOf(routes);
+    const fileOf = (id: string): unknown => matchRoute(`/api/v1/group/${id}`, bucketed);
     expect(fileOf('7')).toMatchObject({ file: 'api/v1/group/007/7.json' });
     expect(fileOf('1000')).toMatchObject({ file: 'api/v1/group/000/1000.json' });
     expect(fileOf('9007199254740991')).toMatchObject({ file: 'api/v1/group/991/9007199254740991.json' });
+  });
+
+  it('has the 404 of a route name what is not there', () => {
+    const match = matchRoute('/api/v1/group/999', router);
+    expect(match.kind === 'file' && match.route.absent(match.values)).toBe('no group 999 in this register');
+    const index = matchRoute('/api/v1', router);
+    expect(index.kind === 'file' && index.route.absent(index.values)).toBe(
+      'nothing is published at this path',
+    );
+  });
+
+  it('says of a file how it is to be sent and counted', () => {
+    const attachment = {
+      name: 'csv',
+      path: '/downloads/x.csv',
+      file: 'downloads/x.csv',
+      class: 'download',
+      bucket: 'download',
+      type: 'text/csv',
+      attachment: 'x.csv',
+    };
+    expect(matchRoute('/downloads/x.csv', routerOf([attachment]))).toMatchObject({
+      route: {
+        name: 'csv',
+        class: 'download',
+        bucket: 'download',
+        contentHeaders: ['Content-Type', 'text/csv', 'Content-Disposition', 'attachment; filename="x.csv"'],
+      },
+    });
+    expect(matchRoute('/', router)).toMatchObject({ route: { class: 'page', bucket: 'page' } });
+    expect(matchRoute('/downloads/SHA256SUMS', router)).toMatchObject({
+      route: { class: 'download', bucket: 'api' },
+    });
+  });
+
+  it('keeps the route of a refused parameter', () => {
+    expect(matchRoute('/api/v1/group/x', router)).toMatchObject({
+      kind: 'refusal',
+      route: { name: 'group' },
+    });
+    expect(matchRoute('/nothing', router)).not.toHaveProperty('route');
+  });
+
+  it('finds nothing in an empty router, and still refuses what is no path', () => {
+    expect(matchRoute('/', emptyRouter())).toMatchObject({ code: 'not_found' });
+    expect(matchRoute('/%00', emptyRouter())).toMatchObject({ code: 'invalid_path' });
   });
 });

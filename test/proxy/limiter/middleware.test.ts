@@ -48,7 +48,9 @@ async function started(quotas: Partial<Quotas> = {}, redis?: RedisBuckets): Prom
     const bucket = (['api', 'download', 'page'] as const).find((name) => name === searchParams.get('bucket'));
     if (bucket !== undefined) {
       const client = searchParams.get('client') ?? undefined;
-      request.context = { client, bucket, downloadCost: Number(searchParams.get('cost')), limit: undefined };
+      const downloadCost = Number(searchParams.get('cost'));
+      // As much of a context as the limiter needs.
+      Object.assign(request, { context: { client, bucket, downloadCost, limit: undefined } });
     }
     app(request, response);
   });

@@ -1,237 +1,422 @@
 import { createHash } from 'node:crypto';
-import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
-import { CACHED_FILE_MAX_BYTES, READ_NOW_MAX_BYTES } from '../../proxy/config.js';
-import { Contents } from '../../proxy/contents.js';
-import { readChunks } from '../../proxy/files.js';
-import { emptyFolder, publish } from './support.js';
+import type { Disk } from '../../../proxy/tree/disk.js';
+import { FileCache, type CachedFile, type Epoch } from '../../../proxy/tree/file-cache.js';
+import { readChunks, type FileRead, type ReadRequest } from '../../../proxy/tree/files.js';
+import { emptyFolder, INLINE_DISK, publish } from '../support.js';
 
-const NOW = Date.UTC(2100, 0, 1);
+/** Files up to this size are held. 1 MiB. */
+const HELD_MAX_BYTES = 1024 * 1024;
+
+interface Setup {
+  readonly root: string;
+  readonly files: FileCache;
+  /** The tree in an epoch of this number. */
+  readonly at: (epoch: number) => Epoch;
+  readonly advance: (ms: number) => void;
+  /** What was asked of the disk. */
+  readonly reads: ReadRequest[];
+  /** Has the disk do something else from now on; undefined has it read again. */
+  readonly interfere: (read: Disk['read'] | undefined) => void;
+}
+
+async function setUp(maxBytes?: number): Promise<Setup> {
+  const root = await emptyFolder();
+  const reads: ReadRequest[] = [];
+  let nowMs = 0;
+  let interfering: Disk['read'] | undefined;
+  const disk: Disk = {
+    ...INLINE_DISK,
+    read: (request) => {
+      reads.push(request);
+      return (interfering ?? INLINE_DISK.read)(request);
+    },
+  };
+  return {
+    root,
+    files: new FileCache(disk, () => nowMs, maxBytes),
+    at: (epoch) => ({ epoch, root }),
+    advance: (ms) => {
+      nowMs += ms;
+    },
+    reads,
+    interfere: (read) => {
+      interfering = read;
+    },
+  };
+}
+
+async function existing(file: Promise<CachedFile | undefined>): Promise<CachedFile> {
+  const found = await file;
+  if (found === undefined) throw new Error('expected the file to be there');
+  return found;
+}
+
+const HANGS = (): Promise<never> => new Promise<never>(() => undefined);
 
 function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-async function makeContents(maximumBytes?: number): Promise<{ root: string; contents: Contents }> {
-  const root = await emptyFolder();
-  return { root, contents: new Contents(root, () => NOW, maximumBytes) };
-}
-
-describe('Contents.read', () => {
+describe('FileCache.read', () => {
   it('finds nothing where there is no file: a missing one, a missing folder, a folder, a file in place of a folder, a link', async () => {
-    const { root, contents } = await makeContents();
+    const { root, files, at } = await setUp();
     await publish(root, 'here.json', '{}');
     await mkdir(join(root, 'folder'));
     await symlink('/etc/hostname', join(root, 'link.json'));
-    for (const file of ['gone.json', 'no/gone.json', 'folder', 'here.json/gone.json', 'link.json']) {
-      expect(await contents.read(file, 1)).toBeUndefined();
+    for (const path of ['gone.json', 'no/gone.json', 'folder', 'here.json/gone.json', 'link.json']) {
+      expect(await files.read(path, at(1))).toBeUndefined();
     }
   });
 
-  it('throws what the file system says of a file that can not be read', async () => {
-    const { root, contents } = await makeContents();
-    // This process's memory is a regular file that fails to be read at its start.
-    await symlink('/proc/self', join(root, 'broken'));
-    await expect(contents.read('broken/mem', 1)).rejects.toThrow(/EIO/);
+  it('throws what the file system says of a file that can not be read, and tries again', async () => {
+    const { root, files, at, interfere } = await setUp();
+    await publish(root, 'a.json', '{}');
+    interfere(() => Promise.reject(new Error('EIO')));
+    await expect(files.read('a.json', at(1))).rejects.toThrow('EIO');
+    interfere(undefined);
+    expect(await files.read('a.json', at(1))).toMatchObject({ size: 2 });
   });
 
   it('makes the ETag from the content alone, and Last-Modified from the time of the file', async () => {
-    const { root, contents } = await makeContents();
+    const { root, files, at } = await setUp();
     await publish(root, 'a.json', '{"a":1}');
-    await utimes(join(root, 'a.json'), 1_800_000_000.9, 1_800_000_000.9);
-    expect(await contents.read('a.json', 1)).toMatchObject({
+    await utimes(join(root, 'a.json'), 1_700_000_000.9, 1_700_000_000.9);
+    expect(await files.read('a.json', at(1))).toMatchObject({
+      path: 'a.json',
+      coding: undefined,
       etag: `"${sha256('{"a":1}').slice(0, 32)}"`,
-      modifiedSeconds: 1_800_000_000,
-      lastModified: new Date(1_800_000_000_000).toUTCString(),
+      modifiedSeconds: 1_700_000_000,
+      lastModified: new Date(1_700_000_000_000).toUTCString(),
       size: 7,
       bytes: Buffer.from('{"a":1}'),
     });
   });
 
-  it('never claims a modification later than now', async () => {
-    const { root, contents } = await makeContents();
+  it('never claims a modification later than now, by the clock of the day', async () => {
+    const { root, files, at } = await setUp();
     await publish(root, 'a.json', '{}');
-    await utimes(join(root, 'a.json'), NOW / 1000 + 500, NOW / 1000 + 500);
-    expect(await contents.read('a.json', 1)).toMatchObject({ modifiedSeconds: NOW / 1000 });
+    const later = Date.now() / 1000 + 500;
+    await utimes(join(root, 'a.json'), later, later);
+    const before = Math.floor(Date.now() / 1000);
+    const { modifiedSeconds } = await existing(files.read('a.json', at(1)));
+    expect(modifiedSeconds).toBeGreaterThanOrEqual(before);
+    expect(modifiedSeconds).toBeLessThanOrEqual(Date.now() / 1000);
   });
 
   it('reads an empty file', async () => {
-    const { root, contents } = await makeContents();
+    const { root, files, at } = await setUp();
     await publish(root, 'a.json', '');
-    expect(await contents.read('a.json', 1)).toMatchObject({ size: 0, bytes: Buffer.alloc(0) });
+    expect(await files.read('a.json', at(1))).toMatchObject({ size: 0, bytes: Buffer.alloc(0) });
   });
 
-  it('reads a file once for all who ask while it is being read', async () => {
-    const { root, contents } = await makeContents();
+  it('reads a file once for all requests that come while it is being read', async () => {
+    const { root, files, at, reads } = await setUp();
     await publish(root, 'a.json', '{}');
-    const both = [contents.read('a.json', 1), contents.read('a.json', 1)];
+    const both = [files.read('a.json', at(1)), files.read('a.json', at(1))];
     expect(both[0]).toBe(both[1]);
-    expect(contents.read('a.json', 2)).not.toBe(both[0]);
+    expect(reads.length).toBe(1);
+    expect(files.read('a.json', at(2))).not.toBe(both[0]);
+    expect(reads.length).toBe(2);
     await Promise.all(both);
   });
+
+  it('reads what is absent once, and remembers nothing of it', async () => {
+    const { root, files, at, reads } = await setUp();
+    expect(await files.read('a.json', at(1))).toBeUndefined();
+    expect([reads.length, files.bytes]).toEqual([1, 0]);
+    await publish(root, 'a.json', '{}');
+    expect(await files.read('a.json', at(1))).toMatchObject({ size: 2 });
+  });
+
+  it('reads from the root of its epoch', async () => {
+    const { root, files, at } = await setUp();
+    await publish(root, 'a.json', '{"a":1}');
+    const other = await emptyFolder();
+    await publish(other, 'a.json', '{"a":2}');
+    await files.read('a.json', at(1));
+    const { bytes } = await existing(files.read('a.json', { epoch: 2, root: other }));
+    expect(String(bytes)).toBe('{"a":2}');
+  });
 });
 
-describe('Contents.fresh', () => {
-  it('knows a file in the generation it was read for, and not in the next', async () => {
-    const { root, contents } = await makeContents();
+describe('FileCache.get', () => {
+  it('knows a file in the epoch it was read for, and not in the next', async () => {
+    const { root, files, at } = await setUp();
     await publish(root, 'a.json', '{}');
-    expect(contents.fresh('a.json', 1)).toBeUndefined();
-    const content = await contents.read('a.json', 1);
-    expect(contents.fresh('a.json', 1)).toBe(content);
-    expect(contents.fresh('a.json', 2)).toBeUndefined();
+    expect(files.get('a.json', at(1))).toBeUndefined();
+    const file = await files.read('a.json', at(1));
+    expect(files.get('a.json', at(1))).toBe(file);
+    expect(files.get('a.json', at(2))).toBeUndefined();
   });
 
-  it('takes an unchanged file into the next generation without reading it again', async () => {
-    const { root, contents } = await makeContents();
+  it('takes an unchanged file into the next epoch without reading it again', async () => {
+    const { root, files, at, reads } = await setUp();
     await publish(root, 'a.json', '{}');
-    const content = await contents.read('a.json', 1);
-    expect(await contents.read('a.json', 2)).toBe(content);
-    expect(contents.fresh('a.json', 2)).toBe(content);
+    const file = await existing(files.read('a.json', at(1)));
+    expect(await files.read('a.json', at(2))).toBe(file);
+    expect(files.get('a.json', at(2))).toBe(file);
+    expect(reads.map(({ known }) => known)).toEqual([undefined, file.identity]);
   });
 
-  it('reads a replaced file anew in the next generation, also one of the same size', async () => {
-    const { root, contents } = await makeContents();
+  it('reads a replaced file anew in the next epoch, also one of the same size', async () => {
+    const { root, files, at } = await setUp();
     await publish(root, 'a.json', '{"a":1}');
-    await contents.read('a.json', 1);
+    await files.read('a.json', at(1));
     await publish(root, 'a.json', '{"a":2}');
-    expect(contents.fresh('a.json', 1)?.bytes?.toString()).toBe('{"a":1}');
-    expect((await contents.read('a.json', 2))?.bytes?.toString()).toBe('{"a":2}');
+    expect(files.get('a.json', at(1))?.bytes?.toString()).toBe('{"a":1}');
+    expect((await files.read('a.json', at(2)))?.bytes?.toString()).toBe('{"a":2}');
   });
 
-  it('forgets a deleted file in the next generation', async () => {
-    const { root, contents } = await makeContents();
+  it('forgets a deleted file in the next epoch', async () => {
+    const { root, files, at } = await setUp();
     await publish(root, 'a.json', '{}');
-    await contents.read('a.json', 1);
+    await files.read('a.json', at(1));
     await rm(join(root, 'a.json'));
-    expect(await contents.read('a.json', 2)).toBeUndefined();
-    expect(contents.fresh('a.json', 1)).toBeUndefined();
-    expect(contents.bytes).toBe(0);
+    expect(await files.read('a.json', at(2))).toBeUndefined();
+    expect(files.get('a.json', at(1))).toBeUndefined();
+    expect(files.bytes).toBe(0);
   });
 
-  it('is not deceived by a reading that began in an older generation and ends last', async () => {
-    const { root, contents } = await makeContents();
-    // Takes a tenth of a second to hash.
-    await publish(root, 'a.json', Buffer.alloc(100_000_000));
+  it('is not deceived by a read that began in an older epoch and ends last', async () => {
+    const { root, files, at, interfere } = await setUp();
+    await publish(root, 'a.json', '{"a":1}');
+    let letGo = (): void => undefined;
+    interfere(async (request) => {
+      const old = await INLINE_DISK.read(request);
+      await new Promise<void>((settle) => {
+        letGo = settle;
+      });
+      return old;
+    });
     const ends: string[] = [];
-    const old = contents.read('a.json', 1).then(() => ends.push('old'));
-    await pause(20);
+    const old = files.read('a.json', at(1)).then(() => ends.push('old'));
+    await new Promise(setImmediate);
+    interfere(undefined);
     await publish(root, 'a.json', '{"a":2}');
-    await contents.read('a.json', 2).then(() => ends.push('young'));
+    await files.read('a.json', at(2)).then(() => ends.push('young'));
+    letGo();
     await old;
     expect(ends).toEqual(['young', 'old']);
-    expect(contents.fresh('a.json', 2)?.bytes?.toString()).toBe('{"a":2}');
+    expect(files.get('a.json', at(2))?.bytes?.toString()).toBe('{"a":2}');
+  });
+
+  it('is not deceived by an older read that found nothing, either', async () => {
+    const { root, files, at, interfere } = await setUp();
+    let letGo = (): void => undefined;
+    interfere(async () => {
+      await new Promise<void>((settle) => {
+        letGo = settle;
+      });
+      return undefined;
+    });
+    const old = files.read('a.json', at(1));
+    await new Promise(setImmediate);
+    interfere(undefined);
+    await publish(root, 'a.json', '{"a":2}');
+    await files.read('a.json', at(2));
+    letGo();
+    expect(await old).toBeUndefined();
+    expect(files.get('a.json', at(2))?.bytes?.toString()).toBe('{"a":2}');
   });
 });
 
-describe('Contents.readNow', () => {
-  it('gives what read gives, and remembers it for its generation', async () => {
-    const { root, contents } = await makeContents();
-    await publish(root, 'a.json', '{"a":1}');
-    const now = contents.readNow('a.json', 1);
-    expect(contents.fresh('a.json', 1)).toBe(now);
-    const { contents: other } = { contents: new Contents(root, () => NOW) };
-    expect(now).toEqual(await other.read('a.json', 1));
-    expect(contents.readNow('nothing.json', 1)).toBeUndefined();
-  });
-
-  it('looks again in the next generation: at the same file, at another one, at none', async () => {
-    const { root, contents } = await makeContents();
-    for (const file of ['a.json', 'b.json', 'c.json']) {
-      await publish(root, file, '{}');
-      contents.readNow(file, 1);
-    }
-    await publish(root, 'b.json', '{"b":2}');
-    await rm(join(root, 'c.json'));
-    const before = contents.fresh('a.json', 1);
-    expect(contents.fresh('a.json', 2)).toBeUndefined();
-    expect(contents.readNow('a.json', 2)).toBe(before);
-    expect(contents.fresh('a.json', 2)).toBe(before);
-    expect(contents.readNow('b.json', 2)?.bytes?.toString()).toBe('{"b":2}');
-    expect(contents.readNow('c.json', 2)).toBeUndefined();
-    expect(await contents.read('c.json', 2)).toBeUndefined();
-  });
-
-  it('leaves files of more than 64 KiB, and all of them while the disk is slow, to read', async () => {
-    const root = await emptyFolder();
-    await publish(root, 'large.json', 'x'.repeat(READ_NOW_MAX_BYTES + 1));
-    await publish(root, 'fits.json', 'x'.repeat(READ_NOW_MAX_BYTES));
+describe('FileCache within an epoch', () => {
+  it('looks again after 30 s, at the state and not at the bytes', async () => {
+    const { root, files, at, advance, reads } = await setUp();
     await publish(root, 'a.json', '{}');
-    let nowMs = NOW;
-    let stepMs = 0;
-    const contents = new Contents(root, () => (nowMs += stepMs));
-    expect(contents.readNow('large.json', 1)).toBeUndefined();
-    stepMs = 60;
-    expect(contents.readNow('fits.json', 1)?.size).toBe(READ_NOW_MAX_BYTES);
-    expect(contents.readNow('a.json', 1)).toBeUndefined();
-    expect((await contents.read('a.json', 1))?.size).toBe(2);
+    const file = await existing(files.read('a.json', at(1)));
+    advance(29_999);
+    expect(files.get('a.json', at(1))).toBe(file);
+    advance(1);
+    expect(files.get('a.json', at(1))).toBeUndefined();
+    expect(await files.read('a.json', at(1))).toBe(file);
+    expect(reads.at(-1)?.known).toBe(file.identity);
+    advance(29_999);
+    expect(files.get('a.json', at(1))).toBe(file);
+  });
+
+  it('finds what arrived after its snapshot.json, or went', async () => {
+    const { root, files, at, advance } = await setUp();
+    await publish(root, 'a.json', '{"a":1}');
+    await publish(root, 'b.json', '{}');
+    await files.read('a.json', at(1));
+    await files.read('b.json', at(1));
+    await publish(root, 'a.json', '{"a":2}');
+    await rm(join(root, 'b.json'));
+    advance(30_000);
+    expect((await files.read('a.json', at(1)))?.bytes?.toString()).toBe('{"a":2}');
+    expect(await files.read('b.json', at(1))).toBeUndefined();
+  });
+
+  it('finds a sibling that arrived later, and one that is of the new file', async () => {
+    const { root, files, at, advance } = await setUp();
+    await publish(root, 'a.json', 'x'.repeat(2_000));
+    const of = await existing(files.read('a.json', at(1)));
+    expect(await files.readSibling(of, 'gzip', at(1))).toBe(of);
+    expect(files.getSibling(of, 'gzip', at(1))).toBe(of);
+    await publish(root, 'a.json.gz', gzipSync('x'.repeat(2_000)));
+    advance(30_000);
+    expect(files.getSibling(of, 'gzip', at(1))).toBeUndefined();
+    expect(await files.readSibling(of, 'gzip', at(1))).toMatchObject({ coding: 'gzip' });
+  });
+
+  it('serves what is known while the disk hangs', async () => {
+    const { root, files, at, advance, interfere } = await setUp();
+    await publish(root, 'a.json', 'x'.repeat(2_000));
+    await publish(root, 'a.json.gz', gzipSync('x'.repeat(2_000)));
+    const of = await existing(files.read('a.json', at(1)));
+    const form = await files.readSibling(of, 'gzip', at(1));
+    expect(form.coding).toBe('gzip');
+    interfere(HANGS);
+    advance(30_000);
+    const startedMs = performance.now();
+    expect(await files.read('a.json', at(1))).toBe(of);
+    expect(await files.readSibling(of, 'gzip', at(1))).toBe(form);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    // Of another epoch it is not known to be current.
+    const isServed = await Promise.race([files.read('a.json', at(2)).then(() => true), pause(600, false)]);
+    expect(isServed).toBe(false);
+  });
+
+  it('finds what a slow disk brought in the end', async () => {
+    const { root, files, at, advance, interfere } = await setUp();
+    await publish(root, 'a.json', '{"a":1}');
+    const old = await existing(files.read('a.json', at(1)));
+    await publish(root, 'a.json', '{"a":2}');
+    advance(30_000);
+    let letGo = (): void => undefined;
+    interfere(async (request) => {
+      await new Promise<void>((settle) => {
+        letGo = settle;
+      });
+      return INLINE_DISK.read(request);
+    });
+    expect(await files.read('a.json', at(1))).toBe(old);
+    letGo();
+    await expect.poll(() => files.get('a.json', at(1))?.bytes?.toString()).toBe('{"a":2}');
   });
 });
 
-describe('Contents memory', () => {
+describe('FileCache siblings', () => {
+  const TEXT = 'x'.repeat(2_000);
+
+  it('are what the disk says, with an ETag of their own and the time of the file', async () => {
+    const { root, files, at, reads } = await setUp();
+    await publish(root, 'a.json', TEXT);
+    await publish(root, 'a.json.br', brotliCompressSync(TEXT));
+    const of = await existing(files.read('a.json', at(1)));
+    const form = await files.readSibling(of, 'br', at(1));
+    expect(form).toMatchObject({
+      path: 'a.json.br',
+      coding: 'br',
+      etag: `${of.etag.slice(0, -1)}-br"`,
+      lastModified: of.lastModified,
+      modifiedSeconds: of.modifiedSeconds,
+      bytes: brotliCompressSync(TEXT),
+    });
+    expect(files.getSibling(of, 'br', at(1))).toBe(form);
+    expect(reads.length).toBe(2);
+  });
+
+  it('are none of another version of their file', async () => {
+    const { root, files, at } = await setUp();
+    await publish(root, 'a.json', TEXT);
+    await publish(root, 'a.json.br', brotliCompressSync(TEXT));
+    const of = await existing(files.read('a.json', at(1)));
+    await files.readSibling(of, 'br', at(1));
+    await publish(root, 'a.json', `${TEXT} `);
+    const next = await existing(files.read('a.json', at(2)));
+    expect(files.getSibling(next, 'br', at(1))).toBeUndefined();
+    expect(await files.readSibling(next, 'br', at(2))).toBe(next);
+    await publish(root, 'a.json.br', brotliCompressSync(`${TEXT} `));
+    expect(await files.readSibling(next, 'br', at(3))).toMatchObject({ coding: 'br' });
+  });
+
+  it('are remembered as absent, but not when they could not be read', async () => {
+    const { root, files, at, interfere } = await setUp();
+    await publish(root, 'a.json', TEXT);
+    const of = await existing(files.read('a.json', at(1)));
+    interfere(() => Promise.reject(new Error('EMFILE')));
+    expect(await files.readSibling(of, 'br', at(1))).toBe(of);
+    expect(files.getSibling(of, 'br', at(1))).toBeUndefined();
+    interfere(undefined);
+    expect(await files.readSibling(of, 'br', at(1))).toBe(of);
+    expect(files.getSibling(of, 'br', at(1))).toBe(of);
+  });
+});
+
+describe('FileCache memory', () => {
   it('stays within its bytes, and lets go what was used least recently', async () => {
-    const { root, contents } = await makeContents(20_000);
+    const { root, files, at } = await setUp(20_000);
     for (let index = 0; index < 40; index += 1) {
       await publish(root, `${index}.json`, 'x'.repeat(976));
-      await contents.read(`${index}.json`, 1);
+      await files.read(`${index}.json`, at(1));
       // Used again and again, so it stays.
-      contents.fresh('0.json', 1);
-      expect(contents.bytes).toBeLessThanOrEqual(20_000);
+      files.get('0.json', at(1));
+      expect(files.bytes).toBeLessThanOrEqual(20_000);
     }
-    expect(contents.fresh('0.json', 1)).toBeDefined();
-    expect(contents.fresh('39.json', 1)).toBeDefined();
-    expect(contents.fresh('1.json', 1)).toBeUndefined();
+    expect(files.get('0.json', at(1))).toBeDefined();
+    expect(files.get('39.json', at(1))).toBeDefined();
+    expect(files.get('1.json', at(1))).toBeUndefined();
   });
 
   it('counts compressed forms, and what can not be had compressed, and lets go of them as well', async () => {
-    const { root, contents } = await makeContents(20_000);
+    const { root, files, at } = await setUp(20_000);
     const text = 'x'.repeat(4_000);
     await publish(root, 'a.json', text);
     await publish(root, 'a.json.gz', gzipSync(text));
-    const of = await contents.read('a.json', 1);
-    if (of === undefined) throw new Error('expected the file to be there');
-    const alone = contents.bytes;
-    const { size } = await contents.readVariant({ coding: 'gzip', of }, 1);
-    expect(contents.bytes).toBe(alone + 1_024 + size);
-    expect(await contents.readVariant({ coding: 'br', of }, 1)).toBe(of);
-    expect(contents.bytes).toBe(alone + 2 * 1_024 + size);
+    const of = await existing(files.read('a.json', at(1)));
+    const alone = files.bytes;
+    const { size } = await files.readSibling(of, 'gzip', at(1));
+    expect(files.bytes).toBe(alone + 1_024 + size);
+    expect(await files.readSibling(of, 'br', at(1))).toBe(of);
+    expect(files.bytes).toBe(alone + 2 * 1_024 + size);
     for (let index = 0; index < 20; index += 1) {
       await publish(root, `${index}.json`, text);
-      await contents.read(`${index}.json`, 1);
-      expect(contents.bytes).toBeLessThanOrEqual(20_000);
+      await files.read(`${index}.json`, at(1));
+      expect(files.bytes).toBeLessThanOrEqual(20_000);
     }
-    expect(contents.freshVariant({ coding: 'gzip', of }, 1)).toBeUndefined();
+    expect(files.getSibling(of, 'gzip', at(1))).toBeUndefined();
   });
 
   it('does not hold a file of more than 1 MiB, but its ETag', async () => {
-    const { root, contents } = await makeContents();
-    const large = Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'large ');
+    const { root, files, at } = await setUp();
+    const large = Buffer.alloc(HELD_MAX_BYTES + 1, 'large ');
     await publish(root, 'large.csv', large);
     await publish(root, 'fits.csv', large.subarray(1));
-    const content = await contents.read('large.csv', 1);
-    expect(content).toMatchObject({
+    const file = await files.read('large.csv', at(1));
+    expect(file).toMatchObject({
       etag: `"${sha256(large).slice(0, 32)}"`,
       size: large.length,
       bytes: undefined,
     });
-    expect(contents.fresh('large.csv', 1)).toBe(content);
-    expect(contents.bytes).toBeLessThan(10_000);
-    expect((await contents.read('fits.csv', 1))?.bytes?.length).toBe(CACHED_FILE_MAX_BYTES);
+    expect(files.get('large.csv', at(1))).toBe(file);
+    expect(files.bytes).toBeLessThan(10_000);
+    expect((await files.read('fits.csv', at(1)))?.bytes?.length).toBe(HELD_MAX_BYTES);
+  });
+
+  it('keeps no more than the bytes that it counts', async () => {
+    const { root, files, at } = await setUp();
+    await publish(root, 'a.json', '{}');
+    const { bytes } = await existing(files.read('a.json', at(1)));
+    expect(bytes?.buffer.byteLength).toBeLessThanOrEqual(3);
   });
 });
 
-describe('Contents.open', () => {
+describe('FileCache.open', () => {
   it('opens the file that was hashed, which is read to its end though it is replaced meanwhile', async () => {
-    const { root, contents } = await makeContents();
-    const large = Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'old');
+    const { root, files, at } = await setUp();
+    const large = Buffer.alloc(HELD_MAX_BYTES + 1, 'old');
     await publish(root, 'large.csv', large);
-    const content = await contents.read('large.csv', 1);
-    const opened = content && (await contents.open(content));
+    const opened = await files.open(await existing(files.read('large.csv', at(1))), at(1));
     if (opened === undefined) throw new Error('expected the file to be open');
-    await publish(root, 'large.csv', Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'new'));
+    await publish(root, 'large.csv', Buffer.alloc(HELD_MAX_BYTES + 1, 'new'));
     const chunks: Buffer[] = [];
     for await (const chunk of readChunks(opened)) chunks.push(chunk);
     await opened.handle.close();
@@ -239,28 +424,28 @@ describe('Contents.open', () => {
   });
 
   it('refuses a file that is another one by now, and has it read anew', async () => {
-    const { root, contents } = await makeContents();
-    await publish(root, 'large.csv', Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'old'));
-    const content = await contents.read('large.csv', 1);
-    await publish(root, 'large.csv', Buffer.alloc(CACHED_FILE_MAX_BYTES + 1, 'new'));
-    expect(content && (await contents.open(content))).toBeUndefined();
-    const renewed = await contents.read('large.csv', 1);
-    expect(renewed?.etag).not.toBe(content?.etag);
+    const { root, files, at } = await setUp();
+    await publish(root, 'large.csv', Buffer.alloc(HELD_MAX_BYTES + 1, 'old'));
+    const file = await existing(files.read('large.csv', at(1)));
+    await publish(root, 'large.csv', Buffer.alloc(HELD_MAX_BYTES + 1, 'new'));
+    expect(await files.open(file, at(1))).toBeUndefined();
+    const renewed = await files.read('large.csv', at(1));
+    expect(renewed?.etag).not.toBe(file.etag);
   });
-});
 
-describe('readChunks', () => {
-  it('throws if the file has become shorter than it was', async () => {
-    const { root, contents } = await makeContents();
-    await publish(root, 'large.csv', Buffer.alloc(CACHED_FILE_MAX_BYTES + 1));
-    const content = await contents.read('large.csv', 1);
-    const opened = content && (await contents.open(content));
-    if (opened === undefined) throw new Error('expected the file to be open');
-    await writeFile(join(root, 'large.csv'), 'short');
-    const drain = async (): Promise<void> => {
-      for await (const chunk of readChunks(opened)) expect(chunk.length).toBeGreaterThan(0);
-    };
-    await expect(drain()).rejects.toThrow('read 5 bytes of a file of 1048577');
-    await opened.handle.close();
+  it('describes a file that is replaced before its digest is known by one state alone', async () => {
+    const { root, files, at, interfere } = await setUp();
+    const next = Buffer.alloc(HELD_MAX_BYTES + 2, 'new');
+    await publish(root, 'large.csv', Buffer.alloc(HELD_MAX_BYTES + 1, 'old'));
+    interfere(async (request): Promise<FileRead | undefined> => {
+      const old = await INLINE_DISK.read(request);
+      await publish(root, 'large.csv', next);
+      return old;
+    });
+    const file = await existing(files.read('large.csv', at(1)));
+    expect(file).toMatchObject({ etag: `"${sha256(next).slice(0, 32)}"`, size: next.length });
+    const opened = await files.open(file, at(1));
+    await opened?.handle.close();
+    expect(opened?.size).toBe(next.length);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseSnapshot } from '../../proxy/snapshot.js';
-import { ROUTES, SERVICE, snapshotJson } from './support.js';
+import { ERROR_CODES } from '../../../proxy/http/headers.js';
+import { errorOf, parseSnapshot, SnapshotError, titleOf } from '../../../proxy/tree/snapshot.js';
+import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
 
 function parse(changes: Record<string, unknown>): unknown {
   return parseSnapshot(JSON.stringify(snapshotJson(changes)));
@@ -13,6 +14,7 @@ function withRoute(changes: Record<string, unknown>): Record<string, unknown> {
     path: '/odd',
     file: 'odd.json',
     class: 'record',
+    bucket: 'api',
     type: 'application/json',
     ...changes,
   };
@@ -23,19 +25,22 @@ const ID = { name: 'id', in: 'path', type: 'id' };
 const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 9, default: 3 };
 
 describe('parseSnapshot', () => {
-  it('says which format it reads when it meets a newer one', () => {
-    expect(() => parse({ format: 2 })).toThrow('tree is of format 2, this proxy reads format 1');
-    expect(() => parseSnapshot('{"format":2}')).toThrow('tree is of format 2, this proxy reads format 1');
+  it('says which format it reads when it meets another one', () => {
+    expect(() => parse({ format: 3 })).toThrow('tree is of format 3, this proxy reads format 2');
+    expect(() => parseSnapshot('{"format":3}')).toThrow('tree is of format 3, this proxy reads format 2');
+    expect(() => parseSnapshot('{"format":1}')).toThrow('tree is of format 1, this proxy reads format 2');
   });
 
   it.each([
-    ['', 'snapshot.json is no JSON'],
-    ['{"format":1', 'snapshot.json is no JSON'],
+    ['', 'snapshot.json is not JSON'],
+    ['{"format":2', 'snapshot.json is not JSON'],
     ['[]', 'snapshot.json has no format number'],
     ['null', 'snapshot.json has no format number'],
-    ['{"format":"1"}', 'snapshot.json has no format number'],
-    ['{"format":1}', 'snapshot.json is malformed at sequence'],
+    ['{"format":"2"}', 'snapshot.json has no format number'],
+    ['{"format":2.5}', 'snapshot.json has no format number'],
+    ['{"format":2}', 'snapshot.json is malformed at sequence'],
   ])('refuses the text %j', (text, message) => {
+    expect(() => parseSnapshot(text)).toThrow(SnapshotError);
     expect(() => parseSnapshot(text)).toThrow(message);
   });
 
@@ -79,13 +84,17 @@ describe('parseSnapshot', () => {
 
   it.each([
     ['class', { class: 'secret' }],
+    ['bucket', { bucket: 'secret' }],
+    ['no bucket', { bucket: undefined }],
     ['type of parameter', { path: '/odd/{id}', parameters: [{ ...ID, type: 'uuid' }] }],
     ['place of parameter', { parameters: [{ ...ID, in: 'header' }] }],
     ['parameter without an error code', { parameters: [{ ...LIMIT, name: 'offset' }] }],
     ['default out of bounds', { parameters: [{ ...LIMIT, default: 10 }] }],
     ['no default', { parameters: [{ ...LIMIT, default: undefined }] }],
     ['a type that would split the header', { type: 'text/html\r\nSet-Cookie: x=1' }],
-  ])('refuses a route it could not answer: %s', (_name, changes) => {
+    ['an attachment that would end its quotes', { attachment: 'x";y="z' }],
+    ['an attachment in a folder', { attachment: '../x.csv' }],
+  ])('refuses a route it could not serve: %s', (_name, changes) => {
     expect(() => parse(withRoute(changes))).toThrow(/^snapshot\.json is malformed/);
   });
 
@@ -94,7 +103,7 @@ describe('parseSnapshot', () => {
     ['base_url', 'javascript:alert(1)'],
     ['docs', 'developers'],
     ['docs', '//evil.example'],
-    ['description', '/x>; rel="x"'],
+    ['docs', '/x>; rel="x"'],
   ])('refuses a service whose %s is %s', (key, value) => {
     expect(() => parse({ service: { ...SERVICE, [key]: value } })).toThrow(`service.${key}`);
   });
@@ -103,11 +112,43 @@ describe('parseSnapshot', () => {
     { tokens: 0, refill_seconds: 1 },
     { tokens: 1.5, refill_seconds: 1 },
     { tokens: 60, refill_seconds: 0 },
+    { tokens: 60, refill_seconds: 0.0001 },
     { tokens: 60 },
-  ])('refuses limits of %j', (api) => {
-    expect(() => parse({ limits: { api, download: { tokens: 12, refill_seconds: 60 } } })).toThrow(
-      'limits.api',
+  ])('refuses limits of %j', (limit) => {
+    for (const bucket of ['api', 'download', 'page']) {
+      const others = { tokens: 12, refill_seconds: 60 };
+      const limits = { api: others, download: others, page: others, [bucket]: limit };
+      expect(() => parse({ limits })).toThrow(`limits.${bucket}`);
+    }
+  });
+
+  it('needs a limit for each bucket', () => {
+    const limit = { tokens: 12, refill_seconds: 60 };
+    expect(() => parse({ limits: { api: limit, download: limit } })).toThrow('limits.page');
+  });
+
+  it.each([
+    ['all', { 'X-Y': 'a\r\nSet-Cookie: x=1' }],
+    ['all', { 'X Y': 'a' }],
+    ['error', { 'X:Y': 'a' }],
+    ['options', { 'X-Y': '' }],
+    ['not_found', { 'X-Y': 'é' }],
+    ['not_found', undefined],
+    ['content', { ...HEADERS.content, asset: undefined }],
+    ['content', { ...HEADERS.content, page: { 'X-Y': 7 } }],
+  ])('refuses headers it could not send: %s %j', (key, fields) => {
+    expect(() => parse({ headers: { ...HEADERS, [key]: fields } })).toThrow(
+      new RegExp(`^snapshot\\.json is malformed at headers\\.${key}`),
     );
+  });
+
+  it.each(ERROR_CODES)('needs the status and title of %s', (code) => {
+    const without = Object.fromEntries(Object.entries(ERRORS).filter(([key]) => key !== code));
+    expect(() => parse({ errors: without })).toThrow('snapshot.json is malformed at errors');
+    expect(() => parse({ errors: { ...ERRORS, [code]: { status: 200, title: 'x' } } })).toThrow(
+      `errors.${code}`,
+    );
+    expect(() => parse({ errors: { ...ERRORS, [code]: { status: 404 } } })).toThrow(`errors.${code}`);
   });
 
   it('ignores keys it does not know, everywhere', () => {
@@ -115,9 +156,12 @@ describe('parseSnapshot', () => {
     const limits = {
       api: { tokens: 1, refill_seconds: 0.5, burst: 9 },
       download: { tokens: 1, refill_seconds: 1 },
+      page: { tokens: 1, refill_seconds: 1 },
       feeds: {},
     };
-    expect(parse({ future: { x: 1 }, routes, limits })).toMatchObject({
+    const errors = { ...ERRORS, teapot: { status: 418, title: 'x', colour: 'red' } };
+    const headers = { ...HEADERS, content: { ...HEADERS.content, video: {} }, future: {} };
+    expect(parse({ future: { x: 1 }, routes, limits, errors, headers })).toMatchObject({
       sequence: 3,
       limits: { api: { tokens: 1, refill_seconds: 0.5 } },
     });
@@ -130,5 +174,22 @@ describe('parseSnapshot', () => {
 
   it('reads an empty register, whose as_of is null', () => {
     expect(parse({ as_of: null })).toMatchObject({ as_of: null });
+  });
+});
+
+describe('errorOf', () => {
+  it('is what the snapshot says, or 503 without one', () => {
+    const snapshot = parseSnapshot(JSON.stringify(snapshotJson()));
+    expect(errorOf(snapshot, 'not_found')).toEqual({ status: 404, title: 'Title of 404' });
+    expect(errorOf(undefined, 'not_found')).toEqual({ status: 503, title: 'No snapshot yet' });
+  });
+});
+
+describe('titleOf', () => {
+  it('names sequence and date', () => {
+    const titleWith = (changes: Record<string, unknown>): string =>
+      titleOf(parseSnapshot(JSON.stringify(snapshotJson(changes))));
+    expect(titleWith({})).toBe('snapshot 3, as of 2026-11-20T08:00:00Z');
+    expect(titleWith({ as_of: null })).toBe('snapshot 3, of an empty register');
   });
 });

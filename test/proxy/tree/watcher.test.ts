@@ -1,110 +1,278 @@
-import { rm } from 'node:fs/promises';
+import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { SnapshotFollower } from '../../proxy/follower.js';
-import { emptyFolder, publish, publishSnapshot } from './support.js';
+import type { Disk } from '../../../proxy/tree/disk.js';
+import { SnapshotWatcher, type QuotaOverrides } from '../../../proxy/tree/watcher.js';
+import { emptyFolder, INLINE_DISK, publish, publishSnapshot, tree } from '../support.js';
 
-async function makeFollower(): Promise<{
-  root: string;
-  follower: SnapshotFollower;
-  log: string[];
-  nextLook: () => Promise<void>;
-}> {
-  const root = await emptyFolder();
+const NO_OVERRIDES: QuotaOverrides = { api: {}, download: {}, page: {} };
+
+function watch(
+  root: string,
+  { disk = INLINE_DISK, overrides = NO_OVERRIDES }: { disk?: Disk; overrides?: QuotaOverrides } = {},
+): { watcher: SnapshotWatcher; log: string[] } {
   const log: string[] = [];
-  let nowMs = 1_000_000;
-  const follower = new SnapshotFollower(root, { clock: () => nowMs, log: (line) => void log.push(line) });
-  const nextLook = async (): Promise<void> => {
-    nowMs += 1_000;
-    await follower.refresh();
-  };
-  return { root, follower, log, nextLook };
+  const watcher = new SnapshotWatcher(root, overrides, disk, { log: (line) => void log.push(line) });
+  onTestFinished(() => watcher.stop());
+  return { watcher, log };
 }
 
-describe('SnapshotFollower.start', () => {
+async function emptyWatch(): Promise<{ root: string; watcher: SnapshotWatcher; log: string[] }> {
+  const root = await emptyFolder();
+  return { root, ...watch(root) };
+}
+
+/** Each read waits until it is let go. */
+function heldDisk(): { disk: Disk; letGo: () => void; reads: () => number } {
+  const waiting: (() => void)[] = [];
+  let count = 0;
+  return {
+    disk: {
+      read: async (request) => {
+        count += 1;
+        await new Promise<void>((settle) => {
+          waiting.push(settle);
+        });
+        return INLINE_DISK.read(request);
+      },
+      close: () => Promise.resolve(),
+    },
+    letGo: () => {
+      for (const settle of waiting.splice(0)) settle();
+    },
+    reads: () => count,
+  };
+}
+
+describe('SnapshotWatcher.start', () => {
   it('throws for a tree it can not serve', async () => {
-    const { root, follower } = await makeFollower();
-    await publishSnapshot(root, { format: 2 });
-    await expect(follower.start()).rejects.toThrow('tree is of format 2, this proxy reads format 1');
+    const { root, watcher } = await emptyWatch();
+    await publishSnapshot(root, { format: 3 });
+    await expect(watcher.start()).rejects.toThrow('tree is of format 3, this proxy reads format 2');
   });
 
   it('waits if there is no snapshot, and says so', async () => {
-    const { follower, log } = await makeFollower();
-    await follower.start();
-    expect(follower.snapshot).toBeUndefined();
-    expect(log).toEqual(['no snapshot.json: answering 503 until there is a good one']);
+    const { watcher, log } = await emptyWatch();
+    await watcher.start();
+    expect(watcher.active.snapshot).toBeUndefined();
+    expect([watcher.isPresent, watcher.isReadable]).toEqual([false, false]);
+    expect(log).toEqual(['no snapshot.json: responding 503 until there is a good one']);
+  });
+
+  it('looks once a second from then on, and not while a look is under way', async () => {
+    const root = await tree();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { disk, letGo, reads } = heldDisk();
+    const { watcher } = watch(root, { disk });
+    const started = watcher.start();
+    letGo();
+    await started;
+    vi.advanceTimersByTime(999);
+    expect(reads()).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(reads()).toBe(2);
+    vi.advanceTimersByTime(10_000);
+    expect(reads()).toBe(2);
+    letGo();
+    await new Promise(setImmediate);
+    const before = reads();
+    vi.advanceTimersByTime(1_000);
+    expect(reads()).toBe(before + 1);
+    watcher.stop();
+    letGo();
+    await new Promise(setImmediate);
+    vi.advanceTimersByTime(5_000);
+    expect(reads()).toBe(before + 1);
   });
 });
 
-describe('SnapshotFollower.refresh', () => {
-  it('looks once a second at most, and only when asked', async () => {
-    let nowMs = 0;
-    const follower = new SnapshotFollower(await emptyFolder(), { clock: () => nowMs, log: () => undefined });
-    await follower.start();
-    nowMs = 999;
-    expect(follower.refresh()).toBeUndefined();
-    nowMs = 1_000;
-    const looking = follower.refresh();
-    expect(looking).toBeInstanceOf(Promise);
-    // Whoever comes while it looks waits for the same look.
-    expect(follower.refresh()).toBe(looking);
-    await looking;
-    expect(follower.refresh()).toBeUndefined();
+describe('SnapshotWatcher.confirm', () => {
+  it('settles after a look that began after the call, and shares it', async () => {
+    const root = await tree();
+    const { disk, letGo, reads } = heldDisk();
+    const { watcher } = watch(root, { disk });
+    const started = watcher.start();
+    letGo();
+    await started;
+    const first = watcher.confirm();
+    expect(reads()).toBe(2);
+    // This look may have begun before the caller saw what it wants confirmed.
+    const second = watcher.confirm();
+    expect(watcher.confirm()).toBe(second);
+    letGo();
+    await first;
+    await new Promise(setImmediate);
+    expect(reads()).toBe(3);
+    letGo();
+    await second;
+    expect(reads()).toBe(3);
   });
 
   it('takes the first snapshot into service when it appears', async () => {
-    const { root, follower, log, nextLook } = await makeFollower();
-    await follower.start();
+    const { root, watcher, log } = await emptyWatch();
+    await watcher.start();
     await publishSnapshot(root);
-    await nextLook();
-    expect(follower.snapshot?.sequence).toBe(3);
+    await watcher.confirm();
+    expect(watcher.active.snapshot?.sequence).toBe(3);
+    expect([watcher.isPresent, watcher.isReadable]).toEqual([true, true]);
     expect(log.at(-1)).toBe('serving snapshot 3, as of 2026-11-20T08:00:00Z');
   });
 
-  it('counts a generation for each new file, and none for the same one', async () => {
-    const { root, follower, nextLook } = await makeFollower();
+  it('counts an epoch for each new file, and none for the same one', async () => {
+    const { root, watcher } = await emptyWatch();
     await publishSnapshot(root);
-    await follower.start();
-    const { generation } = follower;
-    await nextLook();
-    expect(follower.generation).toBe(generation);
+    await watcher.start();
+    const { epoch } = watcher.active;
+    await watcher.confirm();
+    expect(watcher.active.epoch).toBe(epoch);
     // The same bytes again, as a publisher may write them: files beside it may have changed.
     await publishSnapshot(root);
-    await nextLook();
-    expect(follower.generation).toBe(generation + 1);
+    await watcher.confirm();
+    expect(watcher.active.epoch).toBe(epoch + 1);
   });
 
   it.each([
-    ['of a newer format', '{"format":2}', 'tree is of format 2, this proxy reads format 1'],
-    ['cut short', '{"format":1,', 'snapshot.json is no JSON'],
+    ['of a newer format', '{"format":3}', 'tree is of format 3, this proxy reads format 2'],
+    ['cut short', '{"format":2,', 'snapshot.json is not JSON'],
   ])(
     'keeps the last good snapshot when the new one is %s, and says so once for each broken file',
     async (_name, text, message) => {
-      const { root, follower, log, nextLook } = await makeFollower();
+      const { root, watcher, log } = await emptyWatch();
       await publishSnapshot(root);
-      await follower.start();
+      await watcher.start();
+      const { document } = watcher.active;
       await publish(root, 'snapshot.json', text);
-      for (let count = 0; count < 3; count += 1) await nextLook();
-      expect(follower.snapshot?.sequence).toBe(3);
-      const complaint = `${message}: still serving snapshot 3, as of 2026-11-20T08:00:00Z`;
+      for (let count = 0; count < 3; count += 1) await watcher.confirm();
+      expect(watcher.active.snapshot?.sequence).toBe(3);
+      expect(watcher.active.document).toBe(document);
+      expect([watcher.isPresent, watcher.isReadable]).toEqual([true, false]);
+      const complaint: unknown = expect.stringMatching(
+        new RegExp(`${message}.*: still serving snapshot 3, as of 2026-11-20T08:00:00Z$`),
+      );
       expect(log.slice(1)).toEqual([complaint]);
       await publish(root, 'snapshot.json', text);
-      for (let count = 0; count < 3; count += 1) await nextLook();
+      for (let count = 0; count < 3; count += 1) await watcher.confirm();
       expect(log.slice(1)).toEqual([complaint, complaint]);
       await publishSnapshot(root, { sequence: 4 });
-      await nextLook();
-      expect(follower.snapshot?.sequence).toBe(4);
+      await watcher.confirm();
+      expect(watcher.active.snapshot?.sequence).toBe(4);
+      expect(watcher.isReadable).toBe(true);
     },
   );
 
-  it('keeps the last good snapshot when the file is gone, and says so once', async () => {
-    const { root, follower, log, nextLook } = await makeFollower();
+  it('keeps the last good snapshot when the file is gone, says so once, and takes it back', async () => {
+    const { root, watcher, log } = await emptyWatch();
     await publishSnapshot(root);
-    await follower.start();
-    await rm(join(root, 'snapshot.json'));
-    for (let count = 0; count < 3; count += 1) await nextLook();
-    expect(follower.snapshot?.sequence).toBe(3);
+    await watcher.start();
+    const { epoch } = watcher.active;
+    await rename(join(root, 'snapshot.json'), join(root, 'away'));
+    for (let count = 0; count < 3; count += 1) await watcher.confirm();
+    expect(watcher.active.snapshot?.sequence).toBe(3);
+    expect([watcher.isPresent, watcher.isReadable]).toEqual([false, false]);
     expect(log.slice(1)).toEqual(['no snapshot.json: still serving snapshot 3, as of 2026-11-20T08:00:00Z']);
+    // Not even a changed file, but what was beside it may be another.
+    await rename(join(root, 'away'), join(root, 'snapshot.json'));
+    await watcher.confirm();
+    expect([watcher.isPresent, watcher.isReadable]).toEqual([true, true]);
+    expect(watcher.active.epoch).toBe(epoch + 1);
+  });
+
+  it('keeps it when the disk fails, and says with which error', async () => {
+    const root = await tree();
+    let isBroken = false;
+    const disk: Disk = {
+      ...INLINE_DISK,
+      read: (request) => {
+        if (isBroken) return Promise.reject(Object.assign(new Error('stale handle'), { code: 'ESTALE' }));
+        return INLINE_DISK.read(request);
+      },
+    };
+    const { watcher, log } = watch(root, { disk });
+    await watcher.start();
+    isBroken = true;
+    for (let count = 0; count < 3; count += 1) await watcher.confirm();
+    expect(watcher.isReadable).toBe(false);
+    expect(log.slice(1)).toEqual([
+      "snapshot.json can't be read (ESTALE): still serving snapshot 3, as of 2026-11-20T08:00:00Z",
+    ]);
+    isBroken = false;
+    await watcher.confirm();
+    expect(watcher.isReadable).toBe(true);
+  });
+});
+
+describe('SnapshotWatcher with a link', () => {
+  it('follows a root that is a link, and keeps one tree for a whole epoch', async () => {
+    const [old, next, links] = [await tree(), await tree({ sequence: 4 }), await emptyFolder()];
+    const link = join(links, 'dist');
+    await symlink(old, link);
+    const { watcher } = watch(link);
+    await watcher.start();
+    expect(watcher.active).toMatchObject({ epoch: 1, root: old });
+    await symlink(next, `${link}.new`);
+    await rename(`${link}.new`, link);
+    expect(watcher.active.root).toBe(old);
+    await watcher.confirm();
+    expect(watcher.active).toMatchObject({ epoch: 2, root: next, snapshot: { sequence: 4 } });
+    await watcher.confirm();
+    expect(watcher.active.epoch).toBe(2);
+  });
+
+  it('says once that the tree behind it is broken, switched to or there from the first', async () => {
+    const [old, next, links] = [await tree(), await emptyFolder(), await emptyFolder()];
+    await publish(next, 'snapshot.json', '{');
+    const link = join(links, 'dist');
+    await symlink(old, link);
+    const { watcher, log } = watch(link);
+    await watcher.start();
+    await symlink(next, `${link}.new`);
+    await rename(`${link}.new`, link);
+    for (let count = 0; count < 3; count += 1) await watcher.confirm();
+    expect(log.slice(1)).toEqual([expect.stringContaining('is not JSON: still serving')]);
+
+    await rm(join(next, 'snapshot.json'));
+    const late = watch(link);
+    await late.watcher.start();
+    await publish(next, 'snapshot.json', '{');
+    for (let count = 0; count < 3; count += 1) await late.watcher.confirm();
+    expect(late.log).toEqual([
+      'no snapshot.json: responding 503 until there is a good one',
+      'snapshot.json is not JSON: responding 503 until there is a good one',
+    ]);
+  });
+});
+
+describe('SnapshotWatcher.active', () => {
+  it('has the limits of the snapshot, but for those that are set by hand', async () => {
+    const limits = {
+      api: { tokens: 5, refill_seconds: 0.25 },
+      download: { tokens: 6, refill_seconds: 7 },
+      page: { tokens: 8, refill_seconds: 0.0015 },
+    };
+    const overrides = { api: { burst: 9 }, download: {}, page: { emissionIntervalMs: 3 } };
+    const { watcher } = watch(await tree({ limits }), { overrides });
+    await watcher.start();
+    expect(watcher.active.quotas).toEqual({
+      api: { burst: 9, emissionIntervalMs: 250 },
+      download: { burst: 6, emissionIntervalMs: 7_000 },
+      page: { burst: 8, emissionIntervalMs: 3 },
+    });
+  });
+
+  it('has them by default before the first one, set by hand or not', async () => {
+    const overrides = { api: { burst: 9 }, download: {}, page: {} };
+    const { watcher } = watch(await emptyFolder(), { overrides });
+    await watcher.start();
+    expect(watcher.active).toMatchObject({
+      epoch: 0,
+      documentation: '/developers',
+      quotas: {
+        api: { burst: 9, emissionIntervalMs: 1_000 },
+        download: { burst: 12, emissionIntervalMs: 60_000 },
+        page: { burst: 240, emissionIntervalMs: 250 },
+      },
+    });
   });
 });

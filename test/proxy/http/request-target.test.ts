@@ -1,0 +1,139 @@
+import { array, assert as check, constantFrom, oneof, property, string as anyString } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { MAX_PATH_BYTES, parseTarget, uriReference } from '../../../proxy/http/request-target.js';
+
+/** Targets with more than their share of what makes a difference. */
+const TARGETS = array(
+  oneof(
+    constantFrom(
+      '/',
+      '/',
+      '.',
+      '%2e',
+      '%2F',
+      '%61',
+      '%7E',
+      '%25',
+      '%32',
+      '%',
+      '%C3%A9',
+      '?',
+      '#',
+      '\\',
+      '@',
+      'a',
+    ),
+    anyString({ unit: 'binary-ascii', maxLength: 3 }),
+  ),
+  { maxLength: 10 },
+).map((pieces) => `/${pieces.join('')}`);
+
+describe('parseTarget', () => {
+  it('takes path, segments and query apart, and decodes the segments alone', () => {
+    expect(parseTarget('/a/b%3A%C3%A9?c=%61&d')).toEqual({
+      kind: 'target',
+      path: '/a/b%3A%C3%A9',
+      segments: ['a', 'b:é'],
+      query: 'c=%61&d',
+    });
+    expect(parseTarget('/')).toEqual({ kind: 'target', path: '/', segments: [''], query: undefined });
+    expect(parseTarget('/?')).toMatchObject({ path: '/', query: '' });
+    expect(parseTarget('HTTP://a.example:80/x?y')).toMatchObject({ path: '/x', query: 'y' });
+  });
+
+  it.each(['//a@[#', '//a@b#', '//user@host#', '/x#', '/?#', '//user@host', '///', '//'])(
+    'refuses %s, of which URL parsers make a host',
+    (target) => {
+      expect(parseTarget(target).kind).toBe('refusal');
+    },
+  );
+
+  it('keeps the path as received for the error, cut before the query', () => {
+    expect(parseTarget('/%zz?x')).toMatchObject({ kind: 'refusal', path: '/%zz' });
+    expect(parseTarget('//a@b#?x')).toMatchObject({ kind: 'refusal', path: '//a@b#' });
+    expect(parseTarget('*')).toMatchObject({ kind: 'refusal', path: '*' });
+  });
+
+  it('says how long a path is that is too long', () => {
+    expect(parseTarget(`/${'a'.repeat(MAX_PATH_BYTES)}?x`)).toMatchObject({
+      code: 'uri_too_long',
+      detail: 'the path is 2049 bytes long: expected at most 2048',
+    });
+  });
+
+  it.each(['/%2e%2e/secret.json', '/%2e/x', '/a/.%2E', '/%2E%2e/', '/%2e%2e%2f'])(
+    'refuses %s instead of making it canonical',
+    (target) => {
+      expect(parseTarget(target)).toMatchObject({ kind: 'refusal', code: 'invalid_path' });
+    },
+  );
+
+  it('redirects once: what it redirects to is canonical, on this host, and means the same', () => {
+    const segmentsOf = (path: string): string[] =>
+      path
+        .replace(/(.)\/$/, '$1')
+        .split('/')
+        .map(decodeURIComponent);
+    check(
+      property(TARGETS, (target) => {
+        const parsed = parseTarget(target);
+        if (parsed.kind !== 'redirect') return true;
+        const { path, location } = parsed;
+        const again = parseTarget(location);
+        return (
+          again.kind === 'target' &&
+          new URL(location, 'http://register.example').host === 'register.example' &&
+          segmentsOf(again.path).join('\n') === segmentsOf(path).join('\n')
+        );
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('has no two paths for the same segments', () => {
+    check(
+      property(TARGETS, (target) => {
+        const parsed = parseTarget(target);
+        // Reserved characters may stay as they are, or escaped; all that is unreserved has one form.
+        return (
+          parsed.kind !== 'target' || !/%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i.test(parsed.path)
+        );
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('never yields a segment that leads elsewhere', () => {
+    check(
+      property(TARGETS, (target) => {
+        const parsed = parseTarget(target);
+        if (parsed.kind !== 'target') return true;
+        return parsed.segments.every((segment, index) => {
+          const isHidden = segment.startsWith('.') && (index > 0 || segment !== '.well-known');
+          // oxlint-disable-next-line no-control-regex
+          return !isHidden && !/[\u0000-\u001f\u007f/\\]/.test(segment);
+        });
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('uriReference', () => {
+  it.each([
+    ['/%zz', '/%25zz'],
+    ['/%', '/%25'],
+    ['/%41%', '/%41%25'],
+    ['/\xe9 "<>\\^`{|}[]#\0\x7f', '/%E9%20%22%3C%3E%5C%5E%60%7B%7C%7D%5B%5D%23%00%7F'],
+    ['//evil.example/', '/%2Fevil.example/'],
+    ["/api/v1?limit=1&x=a:b@c!$'()*+,;=~-._", "/api/v1?limit=1&x=a:b@c!$'()*+,;=~-._"],
+    ['/%C3%A9', '/%C3%A9'],
+  ])('of %j is %s', (received, reference) => {
+    expect(uriReference(received)).toBe(reference);
+  });
+
+  it('changes nothing that is one already', () => {
+    check(property(TARGETS, (target) => uriReference(uriReference(target)) === uriReference(target)));
+  });
+});

@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process';
+import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { openDisk, type Disk } from '../../../proxy/tree/disk.js';
+import { readNow } from '../../../proxy/tree/files.js';
+import { emptyFolder, publish } from '../support.js';
+
+/** Compiled, as it runs in service. */
+const WORKER = new URL('../../../build/proxy/tree/disk-worker.js', import.meta.url);
+const MAX = 1_000_000;
+
+function disk(): Disk {
+  const opened = openDisk(WORKER);
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+describe('openDisk', () => {
+  it('reads what readNow reads, bytes and all', async () => {
+    const root = await emptyFolder();
+    await publish(root, 'a.json', '{"a":1}');
+    await publish(root, 'empty', '');
+    const { read } = disk();
+    for (const path of ['a.json', 'empty', 'gone']) {
+      const request = { root, path, maxBytes: MAX };
+      const [file, now] = [await read(request), readNow(request)];
+      expect(file && { ...file, bytes: Buffer.from(file.bytes ?? 'x') }).toEqual(
+        now && { ...now, bytes: Buffer.from(now.bytes ?? 'x') },
+      );
+    }
+  });
+
+  it('says of absence undefined, and of a failure its code', async () => {
+    const root = await emptyFolder();
+    const { read } = disk();
+    expect(await read({ root, path: 'gone', maxBytes: MAX })).toBeUndefined();
+    await expect(read({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX })).rejects.toMatchObject({
+      code: expect.stringMatching(/EIO|EPERM/),
+      message: expect.stringMatching(/EIO|EPERM/),
+    });
+    await expect(read({ root: '/proc/self', path: 'status', maxBytes: MAX })).rejects.toMatchObject({
+      message: 'read 1 bytes of a file of 0',
+      code: undefined,
+    });
+    // The thread lives on.
+    await publish(root, 'a', 'x');
+    expect((await read({ root, path: 'a', maxBytes: MAX }))?.size).toBe(1);
+  });
+
+  it('gives each of many reads its own result, in whatever turn it was asked for', async () => {
+    const root = await emptyFolder();
+    for (let index = 0; index < 50; index += 1) await publish(root, String(index), `file ${index}`);
+    const { read } = disk();
+    const contentOf = async (index: number): Promise<string> => {
+      for (let turn = 0; turn < index % 4; turn += 1) await new Promise(setImmediate);
+      if (index % 7 === 6) {
+        return read({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX }).then(
+          () => 'no error',
+          () => `error ${index}`,
+        );
+      }
+      const file = await read({ root, path: String(index), maxBytes: MAX });
+      return file === undefined ? `none ${index}` : Buffer.from(file.bytes ?? []).toString();
+    };
+    const contents = await Promise.all(Array.from({ length: 80 }, (_, index) => contentOf(index)));
+    expect(contents).toEqual(
+      Array.from({ length: 80 }, (_, index) =>
+        index % 7 === 6 ? `error ${index}` : index < 50 ? `file ${index}` : `none ${index}`,
+      ),
+    );
+  });
+
+  it('hands over bytes that are nobody else’s', async () => {
+    const root = await emptyFolder();
+    await publish(root, 'a', 'aaaa');
+    await publish(root, 'b', 'bbbb');
+    const { read } = disk();
+    const [a, b, again] = await Promise.all(
+      ['a', 'b', 'a'].map((path) => read({ root, path, maxBytes: MAX })),
+    );
+    expect(new Set([a?.bytes?.buffer, b?.bytes?.buffer, again?.bytes?.buffer]).size).toBe(3);
+    expect(a?.bytes?.buffer.byteLength).toBeLessThanOrEqual(5);
+    a?.bytes?.fill(0);
+    expect(Buffer.from(again?.bytes ?? []).toString()).toBe('aaaa');
+  });
+
+  it('reads a file that is replaced all the while whole, in one state or another', async () => {
+    const root = await emptyFolder();
+    const contentOf = (round: number): string =>
+      String.fromCharCode(97 + (round % 26)).repeat(10_000 + round);
+    await publish(root, 'a', contentOf(0));
+    const { read } = disk();
+    const done = new AbortController();
+    const publishing = (async () => {
+      for (let round = 1; !done.signal.aborted; round += 1) await publish(root, 'a', contentOf(round));
+    })();
+    const digests = new Map<string, string>();
+    for (let count = 0; count < 200 || digests.size < 6; count += 1) {
+      const file = await read({ root, path: 'a', maxBytes: MAX });
+      const text = Buffer.from(file?.bytes ?? []).toString();
+      if (text !== contentOf(text.length - 10_000) || file?.size !== text.length)
+        throw new Error('a torn file');
+      const known = digests.get(file.digest ?? '') ?? text;
+      if (known !== text) throw new Error('one digest for two contents');
+      digests.set(file.digest ?? '', text);
+    }
+    done.abort();
+    await publishing;
+    expect(digests.size).toBeGreaterThan(5);
+  });
+
+  it('refuses a file that grows while it is read, and has it whole afterwards', async () => {
+    const root = await emptyFolder();
+    await publish(root, 'a', '');
+    const { read } = disk();
+    const done = new AbortController();
+    let length = 0;
+    const appending = (async () => {
+      for (; !done.signal.aborted; length += 1_000) await appendFile(join(root, 'a'), 'x'.repeat(1_000));
+    })();
+    for (let count = 0; count < 100; count += 1) {
+      const outcome = await read({ root, path: 'a', maxBytes: 1e9 }).then(
+        (file) => (file?.bytes?.length ?? 0) % 1_000,
+        (error: unknown) => String(error),
+      );
+      expect(String(outcome)).toMatch(/^(?:0|Error: read \d+ bytes of a file of \d+)$/);
+    }
+    done.abort();
+    await appending;
+    expect((await read({ root, path: 'a', maxBytes: 1e9 }))?.bytes?.length).toBe(length);
+  });
+
+  it('waits in its own thread: a disk that hangs does not stop this one', async () => {
+    const root = await emptyFolder();
+    const large = Buffer.alloc(100_000_000);
+    await publish(root, 'large', large);
+    const { read } = disk();
+    await read({ root, path: 'gone', maxBytes: MAX });
+    let turns = 0;
+    let isDone = false;
+    const reading = read({ root, path: 'large', maxBytes: 1e9 }).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await new Promise(setImmediate);
+      turns += 1;
+    }
+    expect((await reading)?.size).toBe(large.length);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('lets the process end once it is closed', async () => {
+    const root = await emptyFolder();
+    await writeFile(
+      join(root, 'main.mjs'),
+      `const { openDisk } = await import(${JSON.stringify(new URL('disk.js', WORKER).href)});
+      const disk = openDisk(new URL(${JSON.stringify(WORKER.href)}));
+      await disk.read({ root: '/', path: 'nothing-here', maxBytes: 1 });
+      await disk.close();
+      console.log('closed');`,
+    );
+    const output = execFileSync(process.execPath, [join(root, 'main.mjs')], { timeout: 20_000 });
+    expect(output.toString()).toBe('closed\n');
+  });
+});

@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, realpath, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+
+import { digestOf, openFile, readChunks, readNow, shorten } from '../../../proxy/tree/files.js';
+import { emptyFolder, publish } from '../support.js';
+
+const MAX = 1_000;
+
+describe('readNow', () => {
+  it('reads a file, with its identity, its digest and the folder it is in', async () => {
+    const root = await emptyFolder();
+    await publish(root, 'a/b.json', '{"a":1}');
+    const file = readNow({ root, path: 'a/b.json', maxBytes: MAX });
+    expect(Buffer.from(file?.bytes ?? []).toString()).toBe('{"a":1}');
+    expect(file).toMatchObject({
+      root: await realpath(root),
+      size: 7,
+      digest: createHash('sha256').update('{"a":1}').digest('hex').slice(0, 32),
+    });
+    const opened = await openFile(join(root, 'a/b.json'));
+    await opened?.handle.close();
+    expect(file?.identity).toBe(opened?.identity);
+  });
+
+  it('reads an empty file', async () => {
+    const root = await emptyFolder();
+    await publish(root, 'empty', '');
+    expect(readNow({ root, path: 'empty', maxBytes: 0 })).toMatchObject({
+      size: 0,
+      digest: digestOf(Buffer.alloc(0)),
+    });
+  });
+
+  it('does not read what is known or too large', async () => {
+    const root = await emptyFolder();
+    await publish(root, 'a', '1234');
+    const whole = readNow({ root, path: 'a', maxBytes: 4 });
+    const none = { ...whole, bytes: undefined, digest: undefined };
+    expect(whole?.bytes).toBeDefined();
+    expect(readNow({ root, path: 'a', maxBytes: 3 })).toEqual(none);
+    expect(readNow({ root, path: 'a', maxBytes: 4, known: whole?.identity })).toEqual(none);
+    await publish(root, 'a', '5678');
+    expect(readNow({ root, path: 'a', maxBytes: 4, known: whole?.identity })?.bytes).toBeDefined();
+  });
+
+  it('finds nothing where no regular file of the tree is', async () => {
+    const root = await emptyFolder();
+    const outside = await emptyFolder();
+    await publish(outside, 'x.json', '{}');
+    await publish(root, 'a.json', '{}');
+    await mkdir(join(root, 'folder.json'));
+    await symlink('a.json', join(root, 'link.json'));
+    await symlink(join(outside, 'x.json'), join(root, 'out.json'));
+    await symlink(outside, join(root, 'out'));
+    await symlink(root, join(root, 'self'));
+    await symlink('loop', join(root, 'loop'));
+    execFileSync('mkfifo', [join(root, 'pipe.json')]);
+    for (const path of [
+      'gone.json',
+      'gone/gone.json',
+      'a.json/b.json',
+      'folder.json',
+      'link.json',
+      'out.json',
+      'out/x.json',
+      'self/a.json',
+      'loop',
+      'pipe.json',
+    ]) {
+      expect(readNow({ root, path, maxBytes: MAX }), path).toBeUndefined();
+    }
+    expect(readNow({ root: join(root, 'gone'), path: 'a.json', maxBytes: MAX })).toBeUndefined();
+  });
+
+  it('follows a root that is a link', async () => {
+    const [root, links] = [await emptyFolder(), await emptyFolder()];
+    await publish(root, 'a.json', '{}');
+    await symlink(root, join(links, 'first'));
+    await symlink('first', join(links, 'second'));
+    const file = readNow({ root: join(links, 'second'), path: 'a.json', maxBytes: MAX });
+    expect(file).toMatchObject({ root: await realpath(root), size: 2 });
+  });
+
+  it('throws what the file system says of a file that can not be read', () => {
+    // This process's memory is a regular file that fails to be read at its start, and one without a size.
+    expect(() => readNow({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX })).toThrow(/EIO|EPERM/);
+    expect(() => readNow({ root: `/proc/${process.pid}`, path: 'status', maxBytes: MAX })).toThrow(
+      'read 1 bytes of a file of 0',
+    );
+  });
+
+  it('has the digest of what a compressed form holds, and none of what is no such form', async () => {
+    const root = await emptyFolder();
+    const content = Buffer.alloc(5_000, 'content ');
+    await publish(root, 'a.br', brotliCompressSync(content));
+    await publish(root, 'a.gz', gzipSync(content));
+    const digestIn = (path: string, coding: 'br' | 'gzip', maxBytes: number): string | undefined =>
+      readNow({ root, path, maxBytes: MAX, decode: { coding, maxBytes } })?.digest;
+    expect(digestIn('a.br', 'br', 5_000)).toBe(digestOf(content));
+    expect(digestIn('a.gz', 'gzip', 5_000)).toBe(digestOf(content));
+    expect(digestIn('a.gz', 'gzip', 4_999)).toBeUndefined();
+    expect(digestIn('a.gz', 'br', 5_000)).toBeUndefined();
+  });
+});
+
+describe('openFile', () => {
+  it('gives up what is no regular file, and closes it', async () => {
+    const root = await emptyFolder();
+    await symlink('/etc/hostname', join(root, 'link'));
+    for (const path of [root, join(root, 'link'), join(root, 'gone')])
+      expect(await openFile(path)).toBeUndefined();
+  });
+
+  it('is another one after a replacement, and the same after a rename of its folder', async () => {
+    const root = await emptyFolder();
+    const identityOf = async (path: string): Promise<string | undefined> => {
+      const opened = await openFile(join(root, path));
+      await opened?.handle.close();
+      return opened?.identity;
+    };
+    await publish(root, 'a/b', 'x');
+    const first = await identityOf('a/b');
+    await rename(join(root, 'a'), join(root, 'c'));
+    expect(await identityOf('c/b')).toBe(first);
+    await publish(root, 'c/b', 'y');
+    expect(await identityOf('c/b')).not.toBe(first);
+  });
+});
+
+describe('readChunks', () => {
+  const SIZE = 200_000;
+
+  async function opened(): Promise<{
+    root: string;
+    file: NonNullable<Awaited<ReturnType<typeof openFile>>>;
+  }> {
+    const root = await emptyFolder();
+    await publish(root, 'large.csv', Buffer.alloc(SIZE, '0123456789'));
+    const file = await openFile(join(root, 'large.csv'));
+    if (file === undefined) throw new Error('expected the file to be open');
+    return { root, file };
+  }
+
+  it.each([
+    ['all of it', undefined, SIZE],
+    ['a part', { first: 7, last: 150_006 }, 150_000],
+    ['one byte', { first: SIZE - 1, last: SIZE - 1 }, 1],
+  ])('reads %s', async (_name, range, length) => {
+    const { file } = await opened();
+    const chunks: Buffer[] = [];
+    for await (const chunk of readChunks(file, range)) chunks.push(chunk);
+    await file.handle.close();
+    const first = range?.first ?? 0;
+    const content = Buffer.alloc(SIZE, '0123456789').subarray(first, first + length);
+    expect(Buffer.concat(chunks).equals(content)).toBe(true);
+  });
+
+  it('throws if the file has become shorter than it was', async () => {
+    const { root, file } = await opened();
+    await writeFile(join(root, 'large.csv'), 'short');
+    const drain = async (): Promise<void> => {
+      for await (const chunk of readChunks(file)) expect(chunk.length).toBeGreaterThan(0);
+    };
+    await expect(drain()).rejects.toThrow('read 5 bytes of a file of 200000');
+    await file.handle.close();
+  });
+});
+
+describe('shorten', () => {
+  it('cuts a whole digest to the one of digestOf', () => {
+    const bytes = Buffer.from('x');
+    expect(shorten(createHash('sha256').update(bytes).digest('hex'))).toBe(digestOf(bytes));
+  });
+});
