@@ -9,18 +9,17 @@ import type { Part } from './parts.js';
 
 const amount = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
-function interval(seconds: number): string {
-  if (seconds === 1) return 'per second';
-  return seconds === 60 ? 'per minute' : `every ${seconds} seconds`;
+/** `1 request per second`, `4 requests per second`, `1 request every 1.5 seconds`. */
+function rate(seconds: number, thing: string): string {
+  const milliseconds = Math.round(seconds * 1000);
+  if (1000 % milliseconds === 0) return `${amount(1000 / milliseconds, thing)} per second`;
+  return `1 ${thing} ${seconds === 60 ? 'per minute' : `every ${seconds} seconds`}`;
 }
 
-/** A bucket in words. A full bucket that takes a minute to fill is known as that many requests per minute. */
+/** A bucket in words. One of whole seconds that takes a minute to fill is known as that many requests per minute. */
 function limitText({ tokens, refillSeconds }: Limit, thing: string): string {
-  const span = tokens * refillSeconds === 60 ? 'per minute' : 'at once';
-  return (
-    `${amount(tokens, thing)} ${span} per IP address,` +
-    ` refilled continuously at about 1 ${thing} ${interval(refillSeconds)}`
-  );
+  const span = refillSeconds >= 1 && tokens * refillSeconds === 60 ? 'per minute' : 'at once';
+  return `${amount(tokens, thing)} ${span} per IP address, refilled continuously at about ${rate(refillSeconds, thing)}`;
 }
 
 /** Under which terms the data may be used, in words. */
@@ -28,9 +27,13 @@ export const licenceText = ({ name, url, licence, platform }: Operator): string 
   `Free to reuse under ${licence.name} (${licence.url}). Credit ${name} with a link to ${url}.` +
   ` Not affiliated with ${platform}.`;
 
-/** What a client may ask, in words. */
+/** What a client may ask of the API, in words. */
 export const rateLimitText = ({ api, download }: Limits): string =>
   `${limitText(api, 'request')}. Bulk downloads: ${limitText(download, 'download')}.`;
+
+/** What a browser may ask, in words. */
+export const pageLimitText = ({ page }: Limits): string =>
+  `Pages and what they load: ${limitText(page, 'request')}.`;
 
 interface Facts {
   readonly config: BuildConfig;

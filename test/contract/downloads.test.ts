@@ -44,14 +44,14 @@ async function site(options: readonly string[] = []): Promise<Site> {
 
 const MANY = ['--download-tokens', '1000'];
 const routesOf = z.object({
-  routes: z.array(z.object({ path: z.string(), file: z.string(), class: z.string(), type: z.string() })),
+  routes: z.array(z.object({ path: z.string(), file: z.string(), bucket: z.string(), type: z.string() })),
 });
 
 describe('a download', () => {
   it('is sent as a file with a dated name, whole and exact, in all 24 cases', async () => {
     const { get, out } = await site(MANY);
     const { routes } = routesOf.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
-    const downloads = routes.filter((route) => route.class === 'download');
+    const downloads = routes.filter((route) => route.bucket === 'download');
     expect(downloads).toHaveLength(24);
     for (const { path: url, file, type } of downloads) {
       const answer = await get(url, { headers: { 'Accept-Encoding': 'gzip, br' } });
@@ -63,7 +63,7 @@ describe('a download', () => {
       expect(headers.get('content-encoding')).toBeNull();
       expect(headers.get('vary')).toBeNull();
       expect(headers.get('cache-control')).toBe('public, max-age=3600, stale-if-error=86400');
-      expect(headers.get('ratelimit-policy')).toBe('"download";q=1000;w=60000');
+      expect(headers.get('ratelimit-policy')).toMatch(/^"download";q=1000;w=60000, "api";/);
       expect(headers.get('access-control-expose-headers')).toContain('Content-Disposition');
       const body = Buffer.from(await answer.arrayBuffer());
       expect(body.equals(readFileSync(join(out, file))), url).toBe(true);

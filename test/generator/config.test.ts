@@ -34,15 +34,18 @@ describe('buildConfig', () => {
       out: 'dist',
       layout: 'url',
       skipInvalid: false,
-      // 60 tokens, one back each second; downloads 12, one back each minute.
-      limits: { api: { tokens: 60, refillSeconds: 1 }, download: { tokens: 12, refillSeconds: 60 } },
+      limits: {
+        api: { tokens: 60, refillSeconds: 1 },
+        download: { tokens: 12, refillSeconds: 60 },
+        page: { tokens: 240, refillSeconds: 0.25 },
+      },
     });
   });
 
   it('takes the base URL of the operator file, or that of the command line', () => {
     expect(of({})).toBe('https://api.golden.example');
     expect(of({ baseUrl: 'http://127.0.0.1:8080' })).toBe('http://127.0.0.1:8080');
-    expect(of({ baseUrl: 'https://x.example/api//' })).toBe('https://x.example/api');
+    expect(of({ baseUrl: 'https://x.example:8443//' })).toBe('https://x.example:8443');
   });
 
   it('can’t be changed afterwards', () => {
@@ -56,6 +59,8 @@ describe('buildConfig', () => {
     'ftp://api.example',
     'https://api.example/?a=b',
     'https://api.example/#a',
+    'https://api.example/api',
+    'https://api.example/api/',
   ])('takes no "%s" for a base URL', (baseUrl) => {
     const { exitCode, message } = failure(() => buildConfig({ operator: OPERATOR, baseUrl }));
     expect(exitCode).toBe(2);
@@ -136,6 +141,7 @@ describe('an operator file', () => {
     ['url', 'register.example'],
     ['url', 'mailto:me@register.example'],
     ['base_url', 'https://api.example/?x'],
+    ['base_url', 'https://api.example/register'],
     ['contact', 'me@register.example'],
     ['licence', 'CC0'],
     ['licence', { name: 'CC0', url: 'cc0' }],
@@ -145,6 +151,10 @@ describe('an operator file', () => {
     ['limits', { api: { tokens: 0, refill_seconds: 1 } }],
     ['limits', { api: { tokens: 60 } }],
     ['limits', { api: { tokens: 1.5, refill_seconds: 1 } }],
+    ['limits', { page: { tokens: 1, refill_seconds: 0 } }],
+    ['limits', { page: { tokens: 1, refill_seconds: 0.0005 } }],
+    ['limits', { page: { tokens: 1, refill_seconds: 0.0015 } }],
+    ['limits', { page: { tokens: 1, refill_seconds: 86_400.001 } }],
     ['limits', { apis: { tokens: 60, refill_seconds: 1 } }],
   ])('takes no %s of %j', (key, value) => {
     const { exitCode, message } = fails(changed({ [key]: value }));

@@ -9,7 +9,7 @@ import type { Offers } from '../../generator/outputs/pages/index.js';
 import { Shown } from '../../generator/outputs/pages/shown.js';
 import { Register } from '../../generator/register/open.js';
 import { overview } from '../../generator/register/published.js';
-import { routes } from '../../generator/routes.js';
+import { routeNamed, routes } from '../../generator/routes.js';
 import { OPERATOR, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
@@ -80,7 +80,8 @@ describe('pages', () => {
     await published({ register, out: one, at: '2026-12-01T00:00:00Z' });
     await published({ register, out: two, at: '2031-12-01T00:00:00Z', layout: 'bucketed' });
     const [first, second] = [hashes(readTree(one)), hashes(readTree(two))];
-    for (const file of [...FILES, 'assets/explorer.js', '.well-known/security.txt', 'robots.txt']) {
+    const script = routeNamed(routes('url'), 'explorer-script').file;
+    for (const file of [...FILES, script, '.well-known/security.txt', 'robots.txt']) {
       expect(first[file], file).toBeDefined();
       expect(second[file], file).toBe(first[file]);
     }

@@ -177,6 +177,20 @@ describe('a rollback', () => {
     expect(differing(stateOf(out), before)).toEqual([]);
   });
 
+  it('never leads back to another format of snapshot.json, which a build goes on from', async () => {
+    const out = path('dist');
+    await published({ register: both.registers[0], out });
+    const file = join(out, 'snapshot.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":2', '"format":1'));
+    const { sequence } = await published({ register: both.registers[1], out, acceptRemovals: true });
+    expect(sequence).toBe(2);
+    expect(readFileSync(file, 'utf8')).toContain('"format":2');
+    const before = stateOf(out);
+    const { exitCode, message } = await failureOf(back(out));
+    expect([exitCode, message]).toEqual([1, expect.stringContaining('is of format 1, expected 2')]);
+    expect(differing(stateOf(out), before)).toEqual([]);
+  });
+
   it('of a folder without a tree ends with 3', async () => {
     expect((await inProcess('rollback', '--out', path('nowhere'))).code).toBe(3);
   });

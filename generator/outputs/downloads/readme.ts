@@ -41,7 +41,8 @@ If the file was replaced meanwhile, the parts don't match, and SHA256SUMS tells.
 beforehand, keep the ETag of the first answer: with -H 'If-Range: "ETAG"' a replaced file is sent
 whole, which curl reports (error 33) instead of mixing the two.
 
-Downloads have a limit of their own; HTTP status 429 says in Retry-After when to come again.
+Downloads have a limit of their own; HTTP status 429 says in Retry-After when to come again. A
+part of a file takes its share of a download, HEAD and 304 take none.
 
 Format
 ------

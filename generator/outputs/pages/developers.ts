@@ -3,9 +3,9 @@ import type { BuildConfig } from '../../config.js';
 import { publishedHeaders } from '../../headers.js';
 import type { Headers, PublishedHeaders } from '../../headers.js';
 import { MAX_INTEGER } from '../../resources/field.js';
-import { PATHS, filler, routeNamed, urlTemplate } from '../../routes.js';
+import { BUCKETS, PATHS, filler, routeNamed, urlTemplate } from '../../routes.js';
 import type { Parameter, Route } from '../../routes.js';
-import { licenceText, rateLimitText } from '../api-index.js';
+import { licenceText, pageLimitText, rateLimitText } from '../api-index.js';
 import { problemsOf } from '../description/answers.js';
 import { documentOf } from '../description/documents.js';
 import { HEADERS, policyText } from '../description/headers.js';
@@ -130,7 +130,8 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
     lifetimes: lifetimesOf(published),
     limit: {
       text: rateLimitText(limits),
-      policies: { api: policyText('api', limits), download: policyText('download', limits) },
+      ofPages: pageLimitText(limits),
+      policies: BUCKETS.map((bucket) => policyText(bucket, limits)),
       every: interval(limits.api.refillSeconds),
     },
     licence: licenceText(operator),

@@ -45,7 +45,10 @@ export interface Load {
 }
 
 export function writeTargets(file: string, targets: readonly Target[]): void {
-  writeFileSync(file, targets.map(({ path, tag = '', client = '' }) => `${path}\t${tag}\t${client}\n`).join(''));
+  writeFileSync(
+    file,
+    targets.map(({ path, tag = '', client = '' }) => `${path}\t${tag}\t${client}\n`).join(''),
+  );
 }
 
 /**

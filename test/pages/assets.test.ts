@@ -1,0 +1,97 @@
+/** What pages load is there under the name that they load it by, and that name follows from its content. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type * as Assets from '../../generator/outputs/pages/assets.js';
+import { Tree as Published } from '../../generator/publish/tree.js';
+import { verify } from '../../generator/publish/verify.js';
+import { rollback } from '../../generator/rollback.js';
+import { effectsAt, published, quiet } from '../support/build.js';
+import { temporary } from '../support/folder.js';
+import { writeRegister } from '../support/register.js';
+import { readTree } from '../support/tree.js';
+import type { Tree } from '../support/tree.js';
+import { fields } from '../support/values.js';
+import { manifestOf } from './site.js';
+
+/** An asset of the next build, in place of the one of that route. */
+const other = vi.hoisted((): { style?: Assets.Asset } => ({}));
+vi.mock('../../generator/outputs/pages/assets.js', async (original) => {
+  const real = await original<typeof Assets>();
+  return { ...real, assets: () => new Map([...real.assets(), ...Object.entries(other)]) };
+});
+afterEach(() => {
+  delete other.style;
+});
+
+const path = temporary();
+const out = path('dist');
+let tree: Tree;
+const text = (file: string): string => tree.get(file)?.text ?? '';
+const assets = (): string[] => manifestOf(out).routes.flatMap((r) => (r.class === 'asset' ? r.file : []));
+
+beforeAll(async () => {
+  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+  await published({ register, out });
+  tree = readTree(out);
+});
+
+describe('every asset', () => {
+  it('has the hash of its content in its name, and is all there is below /assets/', () => {
+    expect(assets()).toHaveLength(8);
+    for (const file of assets()) {
+      const [, digits] = /^assets\/[a-z]+-([0-9a-f]{10})\.(?:css|js)$/.exec(file) ?? [];
+      expect(digits, file).toBe(createHash('sha256').update(text(file)).digest('hex').slice(0, 10));
+    }
+    const below = [...tree.keys()].filter((file) => file.startsWith('assets/') && !/\.(gz|br)$/.test(file));
+    expect(below.toSorted()).toEqual(assets().toSorted());
+  });
+
+  it('that a page or a script names is there', () => {
+    const pages = ['index.html', 'developers.html', 'downloads.html', 'feeds.html'];
+    const named = [...pages, ...assets()].flatMap((file) =>
+      [...text(file).matchAll(/["'(]\/(assets\/[^"')]*)["')]/g)].map(([, url = '']) => url),
+    );
+    expect(new Set(named).size).toBe(assets().length);
+    for (const url of named) expect(tree.has(url), url).toBe(true);
+  });
+
+  it('imports nothing by a name of its source', () => {
+    for (const file of assets().filter((name) => name.endsWith('.js'))) {
+      const imports = [...text(file).matchAll(/^import .*?from '([^']*)'|\bawait import\('([^']*)'\)/gm)];
+      for (const [, fixed, late] of imports)
+        expect(fixed ?? late).toMatch(/^\/assets\/[a-z]+-[0-9a-f]{10}\.js$/);
+    }
+  });
+});
+
+describe('an asset that changes', () => {
+  it('takes a new name, its old one goes, copies are told of both, and a rollback brings it back', async () => {
+    const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+    const dist = path('changing');
+    other.style = { path: '/assets/style-0123456789.css', body: 'body { color: red }' };
+    await published({ register, out: dist });
+    const first = readTree(dist);
+    expect(first.get('assets/style-0123456789.css')?.text).toBe('body { color: red }');
+
+    delete other.style;
+    const now = assets().find((file) => file.startsWith('assets/style-')) ?? '';
+    const { changes } = await published({ register, out: dist });
+    // The pages and the style itself; the scripts stay.
+    expect(changes).toMatchObject({ added: 1, changed: 4, removed: 1 });
+    expect(readFileSync(join(dist, now), 'utf8')).toBe(text(now));
+    expect(existsSync(join(dist, 'assets/style-0123456789.css'))).toBe(false);
+    const list = fields(JSON.parse(readFileSync(join(dist, 'changes/2.json'), 'utf8')));
+    expect(list['delete']).toEqual(['/assets/style-0123456789.css']);
+    expect(JSON.stringify(list['put'])).toContain(`"/${now}"`);
+    expect((await verify(Published.published(dist), quiet())).damage).toEqual([]);
+
+    await rollback(dist, effectsAt('2026-12-09T00:00:00Z'));
+    const again = readTree(dist);
+    expect(existsSync(join(dist, now))).toBe(false);
+    for (const file of ['assets/style-0123456789.css', 'index.html', 'developers.html'])
+      expect(again.get(file)?.text, file).toBe(first.get(file)?.text);
+    expect((await verify(Published.published(dist), quiet())).damage).toEqual([]);
+  });
+});
