@@ -85,7 +85,7 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
     if (method === 'GET' || method === 'HEAD') {
       next();
     } else if (method === 'OPTIONS') {
-      send(request, response, options(context.active));
+      send(request, response, options(context));
     } else if (context.active.snapshot === undefined) {
       send(request, response, noSnapshot(context, NOT_YET));
     } else {

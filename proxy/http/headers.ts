@@ -57,7 +57,7 @@ type ByBucket = Readonly<Record<BucketName, HeaderList>>;
 
 /** The headers known before a request comes, by what its response is and by the limit that it counts against. */
 export interface HeaderTables {
-  readonly options: HeaderList;
+  readonly options: ByBucket;
   readonly notFound: ByBucket;
   readonly error: ByBucket;
   readonly content: Readonly<Record<CacheClass, ByBucket>>;
@@ -90,7 +90,7 @@ export function createHeaderTables(declared: DeclaredHeaders, quotas: Quotas): H
   };
   const { record, summary, download, feed, page, asset } = declared.content;
   return {
-    options: [...all, ...flatten(declared.options)],
+    options: byBucket(declared.options),
     notFound: byBucket(declared.not_found),
     error: byBucket(declared.error),
     content: {

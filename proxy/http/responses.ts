@@ -100,8 +100,8 @@ export function redirect({ active, bucket }: RequestContext, location: string): 
 }
 
 /** 204 to OPTIONS, for CORS preflights and for clients that ask what is allowed. */
-export function options({ headers }: ActiveSnapshot): HttpResponse {
-  return { status: 204, headers: [...headers.options], body: undefined, share: 0 };
+export function options({ active, bucket }: RequestContext): HttpResponse {
+  return { status: 204, headers: [...active.headers.options[bucket]], body: undefined, share: 0 };
 }
 
 /** An error of the protocol, for what never became a request: without a body, on a connection that ends. */

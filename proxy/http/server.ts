@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 
-import { clientKey } from '../limiter/client-ip.js';
+import { canonicalAddress, clientKey } from '../limiter/client-ip.js';
 import { errorCode } from '../log.js';
 import type { AccessLog } from '../ops/access-log.js';
 import type { Metrics } from '../ops/metrics.js';
@@ -157,7 +157,7 @@ function trackConnections(
   server.on('connection', (socket) => {
     const { remoteAddress } = socket;
     if (remoteAddress !== undefined && !isTrusted(remoteAddress)) {
-      const client = clientKey(remoteAddress);
+      const client = clientKey(canonicalAddress(remoteAddress) ?? remoteAddress);
       const count = counts.get(client) ?? 0;
       if (count >= maxConnectionsPerClient) {
         metrics.connectionDropped('client');

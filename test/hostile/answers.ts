@@ -53,14 +53,26 @@ export function faultOf(
   for (const name of ['date', 'access-control-allow-origin', 'ratelimit-policy', 'x-content-type-options']) {
     if (!headers.has(name)) return `${status} without ${name}`;
   }
-  if (status >= 500) return `${status}: ${body.toString()}`;
+  if (status >= 500 && status !== 505) return `${status}: ${body.toString()}`;
   if (status === 200 && body.length > 0 && !published.some((known) => known.equals(body))) {
     return `200 with ${body.length} bytes that were not published`;
   }
   if (status === 206 && !published.some((known) => known.includes(body))) {
     return `206 with ${body.length} bytes that were not published`;
   }
+  return status >= 400 ? faultOfError(status, headers) : undefined;
+}
+
+/**
+ * An error is either a problem document of a request that met the limiter, which 405 need not, or what the parser
+ * refused, on a connection that ends. RateLimit is on whatever may not be stored, so 404 has none.
+ */
+function faultOfError(status: number, headers: RawAnswer['headers']): string | undefined {
   const type = headers.get('content-type');
-  if (status >= 400 && body.length > 0 && type !== 'application/problem+json') return `${status} as ${type}`;
-  return undefined;
+  if (type === 'application/problem+json') {
+    const isLimited = headers.has('ratelimit') || status === 404 || status === 405;
+    return isLimited ? undefined : `${status} past the limiter`;
+  }
+  if (type !== undefined) return `${status} as ${type}`;
+  return headers.get('connection') === 'close' ? undefined : `${status} of the parser on an open connection`;
 }

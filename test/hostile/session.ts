@@ -18,7 +18,7 @@ export interface Outcome {
 }
 
 /** After so much silence without an answer this side closes too; then the server has to. */
-const QUIET_MS = 150;
+const QUIET_MS = 500;
 /** The server's header time-out, and a margin. */
 const PATIENCE_MS = 20_000;
 

@@ -44,6 +44,15 @@ export const TARGET_RECIPES: Readonly<Record<string, Make>> = {
     ]);
     return request('GET', `${dice.pick(TARGETS)}${control}${dice.pick(['', 'x', '.json', '/../../.env'])}`);
   },
+  'authority and fragment': (dice) => {
+    const authority = repeat(dice, 3, () =>
+      dice.pick(['a', '@', ':', '[', ']', '::1', 'x.example', '%40', '']),
+    );
+    return request(
+      dice.pick(['GET', 'HEAD']),
+      `//${authority}${dice.pick(['', '/', '/api/v1'])}${dice.pick(['#', '?#', '#/api/v1', ''])}`,
+    );
+  },
   'percent garbage': (dice) => {
     const hex = '0123456789abcdefABCDEFgGzZ%. ';
     const escape = (): string =>

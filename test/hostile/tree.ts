@@ -2,6 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
+import { ERRORS, HEADERS, LIMITS } from '../support/snapshot.js';
+
 /** A small tree with everything that may be read, and canaries wherever something may not. */
 
 export interface HostileTree {
@@ -15,40 +17,28 @@ export interface HostileTree {
 const JSON_TYPE = 'application/json; charset=utf-8';
 const ID = [{ name: 'id', in: 'path', type: 'id' }];
 const LIMIT = [{ name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 3, default: 2 }];
+const route = (name: string, path: string, file: string, more: object): object => ({
+  name,
+  path,
+  file,
+  bucket: 'api',
+  type: JSON_TYPE,
+  ...more,
+});
 const ROUTES = [
-  { name: 'index', path: '/api/v1', file: 'api/v1.json', class: 'summary', type: JSON_TYPE },
-  {
-    name: 'group',
-    path: '/api/v1/group/{id}',
-    file: 'api/v1/group/{id}.json',
+  route('index', '/api/v1', 'api/v1.json', { class: 'summary' }),
+  route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', { class: 'record', parameters: ID }),
+  route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', { class: 'summary', parameters: LIMIT }),
+  route('history', '/group/{id}/history.json', 'group/{id}/history.json', {
     class: 'record',
-    type: JSON_TYPE,
     parameters: ID,
-  },
-  {
-    name: 'largest',
-    path: '/api/v1/largest',
-    file: 'api/v1/largest/{limit}.json',
-    class: 'summary',
-    type: JSON_TYPE,
-    parameters: LIMIT,
-  },
-  {
-    name: 'history',
-    path: '/group/{id}/history.json',
-    file: 'group/{id}/history.json',
-    class: 'record',
-    type: JSON_TYPE,
-    parameters: ID,
-  },
-  {
-    name: 'csv',
-    path: '/downloads/groups.csv',
-    file: 'downloads/groups.csv',
+  }),
+  route('csv', '/downloads/groups.csv', 'downloads/groups.csv', {
     class: 'download',
+    bucket: 'download',
     type: 'text/csv; charset=utf-8; header=present',
-  },
-  { name: 'front', path: '/', file: 'index.html', class: 'page', type: 'text/html; charset=utf-8' },
+  }),
+  route('front', '/', 'index.html', { class: 'page', bucket: 'page', type: 'text/html; charset=utf-8' }),
 ];
 
 /** Bytes of the download: more than is kept in memory, so that it is streamed. */
@@ -109,7 +99,7 @@ export function makeTree(folder: string): HostileTree {
   write(
     'snapshot.json',
     JSON.stringify({
-      format: 1,
+      format: 2,
       sequence: 1,
       as_of: null,
       built_at: '2026-11-20T09:00:00Z',
@@ -119,7 +109,9 @@ export function makeTree(folder: string): HostileTree {
         description: '/api/v1/openapi.json',
         licence: { url: 'https://licence.example/' },
       },
-      limits: { api: { tokens: 60, refill_seconds: 1 }, download: { tokens: 12, refill_seconds: 60 } },
+      limits: LIMITS,
+      headers: HEADERS,
+      errors: ERRORS,
       compressed_from: 1_000,
       routes: ROUTES,
     }),

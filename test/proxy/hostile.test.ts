@@ -48,7 +48,7 @@ describe('attack', () => {
 describe('the proxy as a process, under attack', () => {
   it('answers 1,500 generated hostile requests well-formed or closes, tells no canary, and lives', async () => {
     const tree = makeTree(await emptyFolder());
-    const { port, child, output } = await listening(['--dist', tree.dist, ...UNLIMITED]);
+    const { port, child, output } = await listening(['--dist', tree.dist, '--admin-port', '0', ...UNLIMITED]);
     const { faults, statuses } = await volley(port, tree, 1_500, (index) => hostileRequest(SEED, index));
     expect(faults).toEqual([]);
     // Every kind was met, and not all of them were refused by the parser.
@@ -56,6 +56,11 @@ describe('the proxy as a process, under attack', () => {
     expect(statuses.get('ranges')?.get(206)).toBeGreaterThan(0);
     expect(child.exitCode).toBeNull();
     expect(output.stderr).not.toContain('defect');
+    // All clients are gone, and so are their connections.
+    const admin = /operations on (\S+):/.exec(output.stderr)?.[1] ?? '';
+    await expect
+      .poll(async () => (await fetch(`${admin}/metrics`)).text(), { timeout: 10_000, interval: 500 })
+      .toContain('\nregister_proxy_connections 0\n');
   });
 
   it('answers known attacks as they deserve', async () => {
