@@ -104,14 +104,19 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
       next();
       return undefined;
     }
-    context.downloadCost = 0;
-    const weigh = (response: HttpResponse): void => {
-      context.response = response;
-      const isSent = request.method === 'GET' && response.share > 0;
-      if (isSent) context.downloadCost = Math.max(LEAST_DOWNLOAD_COST, response.share);
+    const weigh = (response: HttpResponse | undefined): void => {
+      // Another one by now, if a snapshot was published meanwhile.
+      const current = contextOf(request);
+      const share = request.method === 'GET' ? (response?.share ?? 0) : 0;
+      // An error that may not be stored has RateLimit, so it is made after the limiter.
+      const isFinal = response !== undefined && (response.status < 400 || response.status === 404);
+      current.response = isFinal ? response : undefined;
+      current.downloadCost = share > 0 ? Math.max(LEAST_DOWNLOAD_COST, share) : 0;
     };
     // A failing disk is the matter of whoever serves the request, after the limiter.
-    return respond(request).then(weigh, () => undefined).then(() => next());
+    return respond(request)
+      .then(weigh, () => weigh(undefined))
+      .then(() => next());
   };
 
   const limiter = createLimiter({
