@@ -69,6 +69,8 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
   let isStopping = false;
   /** The last response begun on a connection. */
   const lastResponse = new WeakMap<Socket, ServerResponse>();
+  /** Connections on which nothing is read any more: they end with the response under way, or with a refusal. */
+  const ending = new WeakSet<Socket>();
   /** Connections on which the rest of a body may be to come. */
   const unreadBody = new WeakSet<Socket>();
 
@@ -109,18 +111,27 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
   // There is no listener for CONNECT: Node then closes the connection. With one, it would hand over the socket with
   // no timeout on it.
   server.on('clientError', (error, stream) => {
+    // Each further packet is an error of its own.
+    if (stream instanceof Socket && ending.has(stream)) return;
     flush();
-    if (!(stream instanceof Socket) || !stream.writable || stream.bytesRead === 0 || unreadBody.has(stream)) {
+    if (!(stream instanceof Socket) || !stream.writable || stream.bytesRead === 0) {
       stream.destroy();
       return;
     }
     const response = lastResponse.get(stream);
     if (response !== undefined && !response.writableFinished) {
       // A request before this one is still to have its response; another status line would be taken for its body.
+      ending.add(stream);
       response.shouldKeepAlive = false;
-      response.once('close', () => stream.destroySoon());
+      response.once('close', () => linger(stream));
       return;
     }
+    if (unreadBody.has(stream)) {
+      // What is wrong is in the body of a request that has its response.
+      stream.destroy();
+      return;
+    }
+    ending.add(stream);
     const reply = parserError(error, active());
     metrics.responded('unrouted', reply.status, 0, 0);
     accessLog?.refused(stream, reply.status);
@@ -200,8 +211,14 @@ function refuse(socket: Socket, { status, headers }: HttpResponse): void {
   for (let index = 0; index + 1 < headers.length; index += 2) {
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
   }
-  socket.end([...lines, '', ''].join('\r\n'), 'latin1');
-  // Closing it with input unread would take the response back before the client has read it.
+  socket.write([...lines, '', ''].join('\r\n'), 'latin1');
+  linger(socket);
+}
+
+/** Ends a connection. Closing it with input unread would take back what the client has not read yet. */
+function linger(socket: Socket): void {
+  if (socket.destroyed) return;
+  socket.end();
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
