@@ -101,8 +101,11 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
   const weighDownload: RequestHandler = async (request, _response, next) => {
     // A failing disk is met again, and dealt with, after the limiter.
     const reply = await respond(request).catch(() => undefined);
+    // Another context by now, if a snapshot was published meanwhile.
     const context = contextOf(request);
-    context.response = reply;
+    // An error that may not be stored has RateLimit, so it is made after the limiter.
+    context.response =
+      reply !== undefined && (reply.status < 400 || reply.status === 404) ? reply : undefined;
     const share = request.method === 'GET' ? (reply?.share ?? 0) : 0;
     context.downloadCost = share > 0 ? Math.max(LEAST_DOWNLOAD_COST, share) : 0;
     next();

@@ -78,6 +78,8 @@ export function createHttpServer(
   let isStopping = false;
   /** The last response begun on a connection. */
   const lastResponse = new WeakMap<Socket, ServerResponse>();
+  /** Connections on which nothing is read any more: they end with the response under way, or with a refusal. */
+  const ending = new WeakSet<Socket>();
   /** Connections on which the rest of a body may be to come. */
   const unreadBody = new WeakSet<Socket>();
 
@@ -118,18 +120,27 @@ export function createHttpServer(
   // There is no listener for CONNECT: Node then closes the connection. With one, it would hand over the socket with
   // no timeout on it.
   server.on('clientError', (error, stream) => {
+    // Each further packet is an error of its own.
+    if (stream instanceof Socket && ending.has(stream)) return;
     flush();
-    if (!(stream instanceof Socket) || !stream.writable || stream.bytesRead === 0 || unreadBody.has(stream)) {
+    if (!(stream instanceof Socket) || !stream.writable || stream.bytesRead === 0) {
       stream.destroy();
       return;
     }
     const response = lastResponse.get(stream);
     if (response !== undefined && !response.writableFinished) {
       // A request before this one is still to have its response; another status line would be taken for its body.
+      ending.add(stream);
       response.shouldKeepAlive = false;
-      response.once('close', () => stream.destroySoon());
+      response.once('close', () => linger(stream));
       return;
     }
+    if (unreadBody.has(stream)) {
+      // What is wrong is in the body of a request that has its response.
+      stream.destroy();
+      return;
+    }
+    ending.add(stream);
     const reply = parserError(error, active());
     metrics.responded('unrouted', reply.status, 0, 0);
     accessLog?.refused(stream, reply.status);
@@ -179,28 +190,26 @@ function trackConnections(
 
 /** What Node's parser and timers object to, other than 400. */
 const PARSER_STATUS = new Map([
-  ['HPE_INVALID_METHOD', 405],
-  ['HPE_HEADER_OVERFLOW', 431],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
-
-/** The response to what Node's parser refuses: it never became a request, so it has no body that could name one. */
-function parserError(error: Error, active: ActiveSnapshot): HttpResponse {
-  const status = PARSER_STATUS.get(errorCode(error) ?? '') ?? 400;
-  if (status === 431 && isLongPath(error)) return protocolError(active, 414);
-  return protocolError(active, status, status === 405 ? ALLOW : undefined);
-}
+/** The beginning of a request line, as far as it is one. */
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\/[^ ?]*|\*)/;
 
 /**
- * Whether it was the path that was too long. The parser hands out the last packet alone, so that of a path in several
- * packets nothing can be said.
+ * The response to what Node's parser refuses: it never became a request, so it has no body that could name one. The
+ * parser hands out the last packet alone, so that of a request line in several packets nothing can be said.
  */
-function isLongPath(error: Error): boolean {
+function parserError(error: Error, active: ActiveSnapshot): HttpResponse {
+  const code = errorCode(error) ?? '';
   const packet: unknown = Reflect.get(error, 'rawPacket');
-  if (!(packet instanceof Uint8Array)) return false;
-  const path = /^[A-Z]+ (\/[^ ?]*)/.exec(Buffer.from(packet).toString('latin1'))?.[1];
-  return path !== undefined && path.length > MAX_PATH_BYTES;
+  const text = packet instanceof Uint8Array ? Buffer.from(packet).toString('latin1') : '';
+  const path = REQUEST_LINE.exec(text)?.[1];
+  if (code === 'HPE_INVALID_METHOD' && path !== undefined) return protocolError(active, 405, ALLOW);
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return protocolError(active, path !== undefined && path.length > MAX_PATH_BYTES ? 414 : 431);
+  }
+  return protocolError(active, PARSER_STATUS.get(code) ?? 400);
 }
 
 /** Writes a response to the connection itself, after which nothing can be made of that. */
@@ -209,8 +218,14 @@ function refuse(socket: Socket, { status, headers }: HttpResponse): void {
   for (let index = 0; index + 1 < headers.length; index += 2) {
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
   }
-  socket.end([...lines, '', ''].join('\r\n'), 'latin1');
-  // Closing it with input unread would take the response back before the client has read it.
+  socket.write([...lines, '', ''].join('\r\n'), 'latin1');
+  linger(socket);
+}
+
+/** Ends a connection. Closing it with input unread would take back what the client has not read yet. */
+function linger(socket: Socket): void {
+  if (socket.destroyed) return;
+  socket.end();
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));

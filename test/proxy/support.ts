@@ -315,7 +315,7 @@ export async function ask(port: number, target: string, options: AskOptions = {}
 }
 
 /** Bytes to the server and everything it says until it or the silence ends. */
-export async function askRaw(port: number, bytes: string, quietMs = 150): Promise<string> {
+export async function askRaw(port: number, bytes: string, quietMs = 500): Promise<string> {
   return new Promise((settle) => {
     let heard = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from(bytes, 'latin1')));

@@ -1,18 +1,23 @@
 import { describe, expect, it } from 'vitest';
 
-import { CACHED_FILE_MAX_BYTES } from '../../proxy/config.js';
-import { problemOf, publish, publishSnapshot, startProxy, tree, type TestProxy } from './support.js';
+import {
+  problemOf,
+  publish,
+  publishSnapshot,
+  startProxy,
+  tree,
+  UNLIMITED,
+  type TestProxy,
+} from '../support.js';
 
 /** One that is held in memory, and one that is streamed. */
 const SMALL = 'id,name\r\n7,x\r\n';
-const LARGE = Array.from({ length: CACHED_FILE_MAX_BYTES / 4 }, (_, index) => `${index % 9_973}\r\n`).join(
-  '',
-);
+const LARGE = Array.from({ length: (1024 * 1024) / 4 }, (_, index) => `${index % 9_973}\r\n`).join('');
 
 async function withDownload(content: string): Promise<TestProxy> {
   const root = await tree();
   await publish(root, 'downloads/groups.csv', content);
-  return startProxy(root, { downloadTokens: '1000', apiTokens: '1000' });
+  return startProxy(root, { quotas: UNLIMITED });
 }
 
 describe.each([
@@ -50,7 +55,7 @@ describe.each([
     expect(answer.status).toBe(416);
     expect(answer.headers['content-range']).toBe(`bytes */${length}`);
     expect(answer.headers['cache-control']).toBe('no-store');
-    expect(answer.headers.ratelimit).toBe('"download";r=999;t=60');
+    expect(answer.headers.ratelimit).toBe('"api";r=999999;t=1');
     expect(problemOf(answer)).toMatchObject({
       status: 416,
       error: 'range_not_satisfiable',
@@ -94,14 +99,14 @@ describe.each([
 
 describe('Range', () => {
   it('resumes a download to the same bytes, and starts anew when another one was published', async () => {
-    const { ask, root, advance } = await withDownload(LARGE);
+    const { ask, root, look } = await withDownload(LARGE);
     const begun = await ask('/downloads/groups.csv', { headers: { Range: 'bytes=0-99999' } });
     const rest = { Range: 'bytes=100000-', 'If-Range': String(begun.headers.etag) };
     const resumed = await ask('/downloads/groups.csv', { headers: rest });
     expect(begun.text + resumed.text === LARGE).toBe(true);
     await publish(root, 'downloads/groups.csv', `${LARGE}8,y\r\n`);
     await publishSnapshot(root, { sequence: 4 });
-    advance(1_000);
+    await look();
     const anew = await ask('/downloads/groups.csv', { headers: rest });
     expect(anew.status).toBe(200);
     expect(anew.text === `${LARGE}8,y\r\n`).toBe(true);

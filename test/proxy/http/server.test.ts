@@ -1,15 +1,30 @@
 import { readdir, readlink } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { createAccessLog } from '../../../proxy/ops/access-log.js';
 import {
-  KEEP_ALIVE_TIMEOUT_MS,
-  HEADERS_TIMEOUT_MS,
-  MAX_HEADER_BYTES,
-  REQUEST_TIMEOUT_MS,
-} from '../../proxy/config.js';
-import { ask, askRaw, problemOf, publish, startProxy, tree } from './support.js';
+  ask,
+  askRaw,
+  controlledDisk,
+  INLINE_DISK,
+  problemOf,
+  publish,
+  startProxy,
+  tree,
+  UNLIMITED,
+} from '../support.js';
+
+/** Request line and headers together. 16 KiB. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+function statusesIn(heard: string): string[] {
+  return [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status = '']) => status);
+}
+
+const GET = (target: string, ...fields: string[]): string =>
+  [`GET ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 
 /** The status line and what follows, in lines. */
 function linesOf(heard: string): string[] {
@@ -18,7 +33,9 @@ function linesOf(heard: string): string[] {
 
 describe('createHttpServer', () => {
   it.each([
-    ['garbage', 'GARBAGE\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    ['a request line without a path', 'GET api HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    // As far as it was read, it is a method.
+    ['garbage', 'GARBAGE\r\n\r\n', 'HTTP/1.1 405 Method Not Allowed'],
     ['a raw byte in the target', 'GET /\xe9 HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
     ['a space in the target', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
     [
@@ -32,19 +49,26 @@ describe('createHttpServer', () => {
       `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(MAX_HEADER_BYTES)}\r\n\r\n`,
       'HTTP/1.1 431 Request Header Fields Too Large',
     ],
-    ['no Host', 'GET /api/v1 HTTP/1.1\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
-    ['two Hosts', 'GET /api/v1 HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
-    ['a Host that is none', 'GET /api/v1 HTTP/1.1\r\nHost: x/y\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 405 Method Not Allowed'],
+    ['a lower-case method', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 405 Method Not Allowed'],
     [
-      'a body of unknown end',
-      'GET /api/v1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n',
-      'HTTP/1.1 400 Bad Request',
+      'a path beyond the parser',
+      `GET /${'a'.repeat(MAX_HEADER_BYTES)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      'HTTP/1.1 414 URI Too Long',
     ],
-  ])('answers %s shortly and closes', async (_name, bytes, statusLine) => {
+    [
+      'a query beyond the parser',
+      `GET /?${'a'.repeat(MAX_HEADER_BYTES)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      'HTTP/1.1 431 Request Header Fields Too Large',
+    ],
+  ])('responds to %s without a body, and closes', async (_name, bytes, statusLine) => {
     const { port } = await startProxy(await tree());
-    const lines = linesOf(await askRaw(port, bytes));
+    const lines = linesOf(await askRaw(port, bytes, 3_000));
     expect(lines[0]).toBe(statusLine);
     expect(lines.slice(-2)).toEqual(['', '']);
+    expect(lines.find((line) => line.startsWith('Allow'))).toBe(
+      statusLine.includes('405') ? 'Allow: GET, HEAD, OPTIONS' : undefined,
+    );
     expect(lines).toEqual(
       expect.arrayContaining([
         'Content-Length: 0',
@@ -59,40 +83,68 @@ describe('createHttpServer', () => {
   });
 
   it.each([
+    ['no Host', 'GET /api/v1 HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+    ['two Hosts', 'GET /api/v1 HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n', 400, 'invalid_request'],
+    ['a Host that is none', 'GET /api/v1 HTTP/1.1\r\nHost: x/y\r\n\r\n', 400, 'invalid_request'],
     [
-      'a path beyond the parser',
-      `GET /${'a'.repeat(MAX_HEADER_BYTES)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-      'HTTP/1.1 414 URI Too Long',
-      { status: 414, error: 'uri_too_long', instance: `/${'a'.repeat(255)}` },
-      undefined,
+      'a body of unknown end',
+      'GET /api/v1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n',
+      400,
+      'invalid_request',
     ],
-    [
-      'a tunnel',
-      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
-      'HTTP/1.1 405 Method Not Allowed',
-      { status: 405, error: 'method_not_allowed', instance: 'x:1' },
-      'Allow: GET, HEAD, OPTIONS',
-    ],
-  ])('answers %s by a problem and closes', async (_name, bytes, statusLine, problem, allow) => {
-    const { port } = await startProxy(await tree());
-    const [head = '', text = ''] = (await askRaw(port, bytes)).split('\r\n\r\n');
-    expect(linesOf(head)[0]).toBe(statusLine);
-    expect(linesOf(head)).toEqual(
-      expect.arrayContaining([
-        `Content-Length: ${text.length}`,
-        'Content-Type: application/problem+json',
-        'Connection: close',
-        'Cache-Control: no-store',
-        'RateLimit-Policy: "api";q=60;w=60',
-      ]),
-    );
-    expect(problemOf({ text })).toMatchObject(problem);
-    expect(/^Allow: .*$/m.exec(head)?.[0]).toBe(allow);
-    const headless = await askRaw(port, bytes.replace('GET', 'HEAD').replace('CONNECT', 'HEAD'));
-    expect(headless.split('\r\n\r\n')[1]).toBe('');
+    ['HTTP/2.0', 'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n', 505, 'version_not_supported'],
+    ['HTTP/0.9', 'GET /api/v1 HTTP/0.9\r\nHost: x\r\n\r\n', 505, 'version_not_supported'],
+  ])('responds to %s with a problem, counts it, and closes', async (_name, bytes, status, error) => {
+    const { port } = await startProxy(await tree(), { quotas: { api: { burst: 2 } } });
+    for (const rest of ['"api";r=1;t=1', '"api";r=0;t=1']) {
+      const heard = await askRaw(port, bytes, 3_000);
+      const [head = '', text = ''] = heard.split('\r\n\r\n');
+      expect(statusesIn(heard)).toEqual([String(status)]);
+      expect(linesOf(head)).toEqual(
+        expect.arrayContaining([
+          `Content-Length: ${text.length}`,
+          'Content-Type: application/problem+json',
+          'Connection: close',
+          'Cache-Control: no-store',
+          'Access-Control-Allow-Origin: *',
+          'RateLimit-Policy: "api";q=2;w=2',
+          `RateLimit: ${rest}`,
+        ]),
+      );
+      expect(problemOf({ text })).toMatchObject({ status, error, instance: '/api/v1' });
+    }
+    expect(statusesIn(await askRaw(port, bytes))).toEqual(['429']);
   });
 
-  it('answers a path beyond what is published but within the parser by 414, in however many packets', async () => {
+  it.each([
+    ['a Host that is none', GET('/api/v1').replace('Host: x', 'Host: x/y'), GET('/nothing')],
+    ['a body of unknown end', GET('/api/v1', 'Transfer-Encoding: gzip'), GET('/nothing')],
+    ['a chunk without a length', GET('/api/v1/group/x', 'Transfer-Encoding: chunked'), 'zz\r\n'],
+  ])('responds to %s once, whatever follows', async (_name, bytes, rest) => {
+    const { port } = await startProxy(await tree());
+    expect(statusesIn(await askRaw(port, bytes + rest, 3_000))).toEqual(['400']);
+  });
+
+  it.each(['//a@[#', '//a@b#', '//user@host#'])(
+    'responds to %s with a problem and CORS, and counts it',
+    async (target) => {
+      const { port } = await startProxy(await tree(), { quotas: { api: { burst: 1 } } });
+      const heard = await askRaw(port, GET(target, 'Connection: close'), 3_000);
+      const [head = '', text = ''] = heard.split('\r\n\r\n');
+      expect(statusesIn(head)).toEqual(['400']);
+      expect(linesOf(head)).toEqual(
+        expect.arrayContaining([
+          'Access-Control-Allow-Origin: *',
+          'Cache-Control: no-store',
+          'RateLimit: "api";r=0;t=1',
+        ]),
+      );
+      expect(problemOf({ text })).toMatchObject({ error: 'invalid_path' });
+      expect(statusesIn(await askRaw(port, GET(target)))).toEqual(['429']);
+    },
+  );
+
+  it('responds 414 to a path beyond what is published but within the parser, in however many packets', async () => {
     const { port } = await startProxy(await tree());
     const socket = connect(port, '127.0.0.1');
     let heard = '';
@@ -107,7 +159,7 @@ describe('createHttpServer', () => {
     socket.destroy();
   });
 
-  it('answers HTTP/1.0, unknown expectations and offers to upgrade like any other request', async () => {
+  it('responds to HTTP/1.0, unknown expectations and offers to upgrade like to any other request', async () => {
     const { port } = await startProxy(await tree());
     for (const bytes of [
       'GET /api/v1 HTTP/1.0\r\n\r\n',
@@ -129,7 +181,7 @@ describe('createHttpServer', () => {
     ['a long body', `Content-Length: 10000000\r\n\r\n${'x'.repeat(300_000)}`],
     ['a chunked one', `Transfer-Encoding: chunked\r\n\r\n${'5\r\nhello\r\n'.repeat(20_000)}`],
     ['one that waits to be asked for', 'Content-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
-  ])('answers a GET with %s, and closes instead of reading that', async (_name, rest) => {
+  ])('responds to a GET with %s, and closes instead of reading that', async (_name, rest) => {
     const { port } = await startProxy(await tree());
     const heard = await askRaw(port, `GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\n${rest}`);
     expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
@@ -137,7 +189,7 @@ describe('createHttpServer', () => {
     expect(heard.endsWith('{"id":8}')).toBe(true);
   });
 
-  it('in time, answers half a request once, half a body never again, and silence not at all', async () => {
+  it('in time, responds to half a request once, to half a body never again, and to silence not at all', async () => {
     const { port, server } = await startProxy(await tree());
     server.requestTimeout = 100;
     server.headersTimeout = 100;
@@ -151,8 +203,8 @@ describe('createHttpServer', () => {
     expect(statuses).toEqual([['HTTP/1.1 408'], ['HTTP/1.1 200'], null]);
   });
 
-  it('closes connections beyond the maximum unanswered, and serves again when there is room', async () => {
-    const { port, ask } = await startProxy(await tree(), { maxConnections: '2' });
+  it('closes connections beyond the maximum without a response, and serves again when there is room', async () => {
+    const { port, ask } = await startProxy(await tree(), { server: { maxConnections: 2 } });
     const kept = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     await Promise.all(kept.map((socket) => new Promise((settle) => socket.once('connect', settle))));
     await pause(20);
@@ -166,7 +218,9 @@ describe('createHttpServer', () => {
   it('closes a download of which nothing is taken any more, and closes the file', async () => {
     const root = await tree();
     await publish(root, 'downloads/groups.csv', Buffer.alloc(30_000_000, 'x'));
-    const { port, server } = await startProxy(root);
+    const { port, server, ask } = await startProxy(root);
+    // Its digest takes longer than that.
+    await ask('/downloads/groups.csv', { method: 'HEAD' });
     server.timeout = 200;
     const idle = connect(port, '127.0.0.1');
     idle.resume().write('GET /api/v1 HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -190,7 +244,7 @@ describe('createHttpServer', () => {
     socket.destroy();
   });
 
-  it('answers pipelined requests in their order', async () => {
+  it('responds to pipelined requests in their order', async () => {
     const { port } = await startProxy(await tree());
     const targets = ['/api/v1/group/7', '/nothing', '/api/v1/', '/api/v1/group/8'];
     const heard = await askRaw(
@@ -205,7 +259,7 @@ describe('createHttpServer', () => {
     ]);
   });
 
-  it('never puts a second status line into an answer that is under way', async () => {
+  it('never puts a second status line into a response that is under way', async () => {
     const root = await tree();
     await publish(root, 'downloads/groups.csv', Buffer.alloc(3_000_000, 'x'));
     const { port } = await startProxy(root);
@@ -215,13 +269,12 @@ describe('createHttpServer', () => {
 
   it('has its time-outs in an order that makes sense', async () => {
     const { server } = await startProxy(await tree());
-    expect(server).toMatchObject({
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    });
-    expect(HEADERS_TIMEOUT_MS).toBeLessThanOrEqual(REQUEST_TIMEOUT_MS);
-    expect(KEEP_ALIVE_TIMEOUT_MS).toBeGreaterThan(60_000);
+    const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server;
+    expect(headersTimeout).toBeGreaterThan(0);
+    expect(headersTimeout).toBeLessThanOrEqual(requestTimeout);
+    // Longer than load balancers keep a connection.
+    expect(keepAliveTimeout).toBeGreaterThan(60_000);
+    expect(timeout).toBeGreaterThan(0);
   });
 
   it('lives on after clients that only connect, stop in the middle of a header, or reset', async () => {
@@ -237,7 +290,207 @@ describe('createHttpServer', () => {
   });
 });
 
+/** A connection, and what it was sent so far. */
+async function open(
+  port: number,
+  from = '127.0.0.1',
+): Promise<{ socket: Socket; heard: () => string; closed: Promise<void> }> {
+  let heard = '';
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+  socket.on('error', () => undefined);
+  socket.on('data', (data) => {
+    heard += data.toString('latin1');
+  });
+  const closed = new Promise<void>((settle) => {
+    socket.once('close', () => settle());
+  });
+  await new Promise<void>((settle) => {
+    socket.once('connect', settle);
+  });
+  return { socket, heard: () => heard, closed };
+}
+
+describe('CONNECT', () => {
+  it('is closed, and leaves no connection, whatever the client does', async () => {
+    const { port, connections, ask } = await startProxy(await tree());
+    for (let count = 0; count < 5; count += 1) {
+      const { socket, heard, closed } = await open(port);
+      socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+      await Promise.race([closed, pause(300)]);
+      socket.write('hello');
+      await pause(10);
+      socket.destroy();
+      expect(heard()).toBe('');
+    }
+    await expect.poll(connections).toBe(0);
+    expect((await ask('/api/v1')).status).toBe(200);
+  });
+
+  it('that is held does not keep the server from stopping', async () => {
+    const { port, stop, connections } = await startProxy(await tree());
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await expect.poll(connections).toBe(0);
+    const startedMs = performance.now();
+    expect(await stop(2_000)).toBe(true);
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+    socket.destroy();
+  });
+
+  it('in a pipeline gets no bytes, and puts none into the responses before it', async () => {
+    const { port, connections } = await startProxy(await tree());
+    const whole = (await askRaw(port, GET('/api/v1/group/8'))).replace(/Date: .*\r\n/, '');
+    for (const targets of [['/api/v1/group/8'], ['/api/v1/group/8', '/api/v1/group/8']]) {
+      const heard = await askRaw(
+        port,
+        `${targets.map((target) => GET(target)).join('')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`,
+      );
+      const bytes = heard
+        .replaceAll(/Date: .*\r\n/g, '')
+        .replaceAll('Connection: close', 'Connection: keep-alive');
+      expect(whole.repeat(targets.length).startsWith(bytes)).toBe(true);
+    }
+    await expect.poll(connections).toBe(0);
+  });
+});
+
+describe('what the parser refuses', () => {
+  it.each([1, 3])('after %i requests on its connection leaves them their responses', async (count) => {
+    const { port, connections } = await startProxy(await tree());
+    const heard = await askRaw(port, `${GET('/api/v1/group/8').repeat(count)}GARBAGE\r\n\r\n`, 3_000);
+    expect(statusesIn(heard)).toEqual(Array.from({ length: count }, () => '200'));
+    expect(heard.endsWith('{"id":8}')).toBe(true);
+    await expect.poll(connections).toBe(0);
+  });
+
+  it('leaves a response that the disk is slow with its time', async () => {
+    const { disk, interfere } = controlledDisk();
+    const { port, connections } = await startProxy(await tree(), { disk });
+    interfere(async (request) => {
+      await pause(200);
+      return INLINE_DISK.read(request);
+    });
+    const heard = await askRaw(port, `${GET('/api/v1/group/8')}GARBAGE\r\n\r\n`, 2_000);
+    expect(statusesIn(heard)).toEqual(['200']);
+    expect(heard).toContain('Connection: close');
+    await expect.poll(connections).toBe(0);
+  });
+
+  it('leaves a download that is under way whole, however much garbage follows', async () => {
+    const root = await tree();
+    const large = Buffer.alloc(8_000_000, 'x');
+    await publish(root, 'downloads/groups.csv', large);
+    const { port, connections } = await startProxy(root);
+    const warnings: string[] = [];
+    const warned = (warning: Error): void => void warnings.push(warning.name);
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
+    const { socket, heard, closed } = await open(port);
+    socket.write(GET('/downloads/groups.csv'));
+    await expect.poll(() => heard().length).toBeGreaterThan(0);
+    socket.pause();
+    for (let count = 0; count < 20; count += 1) {
+      socket.write('GARBAGE\r\n\r\n');
+      await pause(5);
+    }
+    socket.resume();
+    await closed;
+    expect(statusesIn(heard().slice(0, 1_000))).toEqual(['200']);
+    expect(heard().split('\r\n\r\n')[1]?.length).toBe(large.length);
+    await expect.poll(connections).toBe(0);
+    expect(warnings).toEqual([]);
+  });
+
+  it('gets its response also in many packets, and its connection is closed if the client does not', async () => {
+    const { port, connections } = await startProxy(await tree());
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    let heard = '';
+    socket.on('error', () => undefined);
+    socket.on('data', (data) => {
+      heard += data.toString('latin1');
+    });
+    for (let count = 0; count < 10; count += 1) {
+      socket.write('GARBAGE\r\n\r\n');
+      await pause(5);
+    }
+    expect(statusesIn(heard)).toEqual(['405']);
+    await expect.poll(connections, { timeout: 4_000 }).toBe(0);
+    socket.destroy();
+  });
+
+  it('is logged, with no more than there is to say', async () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: false });
+    const { port } = await startProxy(await tree(), { server: { accessLog } });
+    await askRaw(port, 'BREW / HTTP/1.1\r\n\r\n');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      method: null,
+      path: null,
+      status: 405,
+      address: '127.0.0.0/24',
+    });
+  });
+});
+
+describe('connections of one client', () => {
+  it('are bounded: others are still served, and so is the client when one is closed', async () => {
+    const { port, ask, connections } = await startProxy(await tree(), {
+      server: { maxConnectionsPerClient: 3 },
+    });
+    const held = await Promise.all(Array.from({ length: 3 }, () => open(port)));
+    await expect.poll(connections).toBe(3);
+    await expect(ask('/api/v1')).rejects.toThrow(/ECONNRESET|socket hang up/);
+    expect(connections()).toBe(3);
+    expect((await ask('/api/v1', { from: '127.0.0.2' })).status).toBe(200);
+    held[0]?.socket.destroy();
+    await expect.poll(connections).toBe(2);
+    expect((await ask('/api/v1')).status).toBe(200);
+    for (const { socket } of held) socket.destroy();
+    await expect.poll(connections).toBe(0);
+  });
+
+  it('are not bounded for a trusted peer', async () => {
+    const { port, connections, ask } = await startProxy(await tree(), {
+      server: { maxConnectionsPerClient: 2, isTrusted: (address) => address.endsWith('127.0.0.2') },
+    });
+    const held = await Promise.all(Array.from({ length: 6 }, () => open(port, '127.0.0.2')));
+    await expect.poll(connections).toBe(6);
+    expect((await ask('/api/v1', { from: '127.0.0.2' })).status).toBe(200);
+    const others = await Promise.all(Array.from({ length: 4 }, () => open(port)));
+    await expect.poll(connections).toBe(8);
+    for (const { socket } of [...held, ...others]) socket.destroy();
+    await expect.poll(connections).toBe(0);
+  });
+});
+
 describe('stop', () => {
+  it('has responses say that their connection closes', async () => {
+    const { disk, interfere } = controlledDisk();
+    const { port, stop } = await startProxy(await tree(), { disk });
+    const half = await open(port);
+    half.socket.write('GET /api/v1/group/8 HTTP/1.1\r\n');
+    let letGo = (): void => undefined;
+    interfere(async (request) => {
+      await new Promise<void>((settle) => {
+        letGo = settle;
+      });
+      return INLINE_DISK.read(request);
+    });
+    await pause(50);
+    const stopped = stop(5_000);
+    await pause(100);
+    half.socket.write('Host: x\r\n\r\n');
+    await pause(100);
+    letGo();
+    expect(await stopped).toBe(true);
+    await half.closed;
+    expect(statusesIn(half.heard())).toEqual(['200']);
+    expect(half.heard()).toContain('Connection: close');
+    expect(half.heard().endsWith('{"id":8}')).toBe(true);
+  });
+
   it('closes connections that idle or were never used at once', async () => {
     const { port, stop } = await startProxy(await tree());
     const unused = connect(port, '127.0.0.1');
@@ -252,7 +505,7 @@ describe('stop', () => {
     expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 
-  it('lets an answer under way finish', async () => {
+  it('lets a response under way finish', async () => {
     const root = await tree();
     const large = Buffer.alloc(30_000_000, 'x');
     await publish(root, 'downloads/groups.csv', large);
@@ -295,9 +548,9 @@ describe('stop', () => {
   });
 });
 
-describe('answers of one turn', () => {
+describe('responses of one turn', () => {
   it('come in the order of their requests, each whole, when many are sent at once', async () => {
-    const { port } = await startProxy(await tree(), { apiTokens: '1000', downloadTokens: '1000' });
+    const { port } = await startProxy(await tree(), { quotas: UNLIMITED });
     const targets = [
       '/api/v1/group/7',
       '/nothing',

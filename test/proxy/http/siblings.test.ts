@@ -5,8 +5,20 @@ import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSy
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 
-import { CACHED_FILE_MAX_BYTES } from '../../proxy/config.js';
-import { ask, FILES, publish, publishSnapshot, startProxy, tree, type TestProxy } from './support.js';
+import {
+  ask,
+  failingDisk,
+  FILES,
+  publish,
+  publishSnapshot,
+  startProxy,
+  tree,
+  UNLIMITED,
+  type TestProxy,
+} from '../support.js';
+
+/** Files up to this size are held in memory. 1 MiB. */
+const HELD_MAX_BYTES = 1024 * 1024;
 
 const FROM = 1_000;
 const LONG = JSON.stringify({ id: 7, members: Array.from({ length: 300 }, (_, index) => index * 31) });
@@ -157,20 +169,31 @@ describe('A compressed sibling', () => {
   });
 
   it('that can not be read gives way, too', async () => {
-    const root = await tree({ compressed_from: 0 });
-    await symlink('/proc/self', join(root, 'proc'));
-    const route = { name: 'x', path: '/x', file: 'x.json', class: 'record', type: 'application/json' };
-    await publish(root, 'x.json', '{}');
-    // A folder in its place.
-    await publish(root, 'x.json.br/y', '');
-    await publishSnapshot(root, { compressed_from: 0, routes: [route] });
+    const root = await compressedTree();
+    const { ask } = await startProxy(root, { disk: failingDisk(`${FILE}.br`, 'EMFILE') });
+    expect((await ask(TARGET, accepting('br, gzip'))).headers['content-encoding']).toBe('gzip');
+    expect((await ask(TARGET, accepting('br'))).text).toBe(LONG);
+  });
+
+  it('that is a folder, or in a linked folder, gives way', async () => {
+    const root = await compressedTree();
+    await rm(join(root, `${FILE}.br`));
+    await publish(root, `${FILE}.br/y`, '');
     const { ask } = await startProxy(root);
-    expect((await ask('/x', accepting('br'))).text).toBe('{}');
+    expect((await ask(TARGET, accepting('br'))).text).toBe(LONG);
+  });
+
+  it('counts for If-Match as what would be sent', async () => {
+    const { ask } = await startProxy(await compressedTree());
+    const { etag } = (await ask(TARGET, accepting('br'))).headers;
+    const headers = { 'If-Match': String(etag), Range: 'bytes=0-3' };
+    expect((await ask(TARGET, { headers: { ...headers, 'Accept-Encoding': 'br' } })).status).toBe(206);
+    expect((await ask(TARGET, { headers })).status).toBe(412);
   });
 
   it('of an older or newer version than the file is never sent under its ETag, at any moment of a commit', async () => {
     const root = await compressedTree();
-    const proxy = await startProxy(root, { apiTokens: '100000' });
+    const proxy = await startProxy(root, { quotas: UNLIMITED });
     const bodies = new Map<string, string>();
     const look = async (): Promise<void> => {
       const plain = await proxy.ask(TARGET);
@@ -203,7 +226,7 @@ describe('A compressed sibling', () => {
         await publish(root, `${FILE}${suffix}`, forms[suffix] ?? '');
         // As a proxy that starts now, or one whose cache was too small, sees it.
         await publishSnapshot(root, { sequence, compressed_from: FROM });
-        proxy.advance(1_000);
+        await proxy.look();
         await look();
       }
       sequence += 1;
@@ -213,12 +236,12 @@ describe('A compressed sibling', () => {
   });
 
   it('of a file too large to hold is sent from memory, or streamed if it is too large as well', async () => {
-    const dull = 'x'.repeat(CACHED_FILE_MAX_BYTES * 2);
-    const dense = randomBytes(CACHED_FILE_MAX_BYTES * 2).toString('base64');
+    const dull = 'x'.repeat(HELD_MAX_BYTES * 2);
+    const dense = randomBytes(HELD_MAX_BYTES * 2).toString('base64');
     for (const content of [dull, dense]) {
       const proxy = await startProxy(await compressedTree(content));
       const body = await bodyOf(proxy, { 'Accept-Encoding': 'br' });
-      expect(body.length > CACHED_FILE_MAX_BYTES).toBe(content === dense);
+      expect(body.length > HELD_MAX_BYTES).toBe(content === dense);
       expect(brotliDecompressSync(body).toString() === content).toBe(true);
       const part = await bodyOf(proxy, { 'Accept-Encoding': 'br', Range: 'bytes=-7' });
       expect(part).toEqual(body.subarray(-7));

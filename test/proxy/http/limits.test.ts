@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+
+import { parseRanges } from '../../../proxy/limiter/client-ip.js';
+import { problemOf, publish, publishSnapshot, ROUTES, startProxy, tree, type TestProxy } from '../support.js';
+
+const CSV = '/downloads/groups.csv';
+const SIZE = 1_000;
+
+async function withDownload(download = 2, api = 1_000): Promise<TestProxy> {
+  const root = await tree();
+  await publish(root, 'downloads/groups.csv', 'x'.repeat(SIZE));
+  return startProxy(root, { quotas: { api: { burst: api }, download: { burst: download } } });
+}
+
+/** How many whole downloads pass until one is refused. */
+async function downloadsLeft({ ask }: TestProxy): Promise<number> {
+  for (let count = 0; ; count += 1) {
+    const { status } = await ask(CSV);
+    if (status === 429) return count;
+    expect(status).toBe(200);
+  }
+}
+
+describe('what a download takes from its bucket', () => {
+  it('is a token for the whole file, and a token of the API', async () => {
+    const proxy = await withDownload(2, 10);
+    expect(await downloadsLeft(proxy)).toBe(2);
+    // 2 of them, and none for the one that was refused.
+    const { headers } = await proxy.ask('/api/v1/group/x');
+    expect(headers.ratelimit).toBe('"api";r=7;t=1');
+  });
+
+  it('is nothing for HEAD, 304, 412, 416 and 308', async () => {
+    const proxy = await withDownload(2);
+    const etag = String((await proxy.ask(CSV, { method: 'HEAD' })).headers.etag);
+    for (let count = 0; count < 12; count += 1) {
+      for (const [status, method, headers, target = CSV] of [
+        [200, 'HEAD', {}],
+        [200, 'HEAD', { Range: 'bytes=0-3' }],
+        [304, 'HEAD', { 'If-None-Match': etag }],
+        [304, 'GET', { 'If-None-Match': etag }],
+        [412, 'GET', { 'If-Match': '"x"' }],
+        [416, 'GET', { Range: `bytes=${SIZE}-` }],
+        [308, 'GET', {}, `${CSV}/`],
+      ] as const) {
+        expect((await proxy.ask(target, { method, headers })).status).toBe(status);
+      }
+    }
+    expect(await downloadsLeft(proxy)).toBe(2);
+  });
+
+  it('still is a token of the API for those', async () => {
+    const { ask } = await withDownload(2, 3);
+    for (const status of [200, 200, 200, 429])
+      expect((await ask(CSV, { method: 'HEAD' })).status).toBe(status);
+  });
+
+  it('is its share for a range', async () => {
+    const proxy = await withDownload(2);
+    for (const range of ['bytes=0-499', 'bytes=500-999', 'bytes=-500', 'bytes=500-']) {
+      expect((await proxy.ask(CSV, { headers: { Range: range } })).status).toBe(206);
+    }
+    expect(await downloadsLeft(proxy)).toBe(0);
+  });
+
+  it('is one token for a hundred ranges of a hundredth each', async () => {
+    const proxy = await withDownload(2);
+    for (let first = 0; first < SIZE; first += 10) {
+      const { status } = await proxy.ask(CSV, { headers: { Range: `bytes=${first}-${first + 9}` } });
+      expect(status).toBe(206);
+    }
+    expect(await downloadsLeft(proxy)).toBe(1);
+  });
+
+  it('is at least a hundredth', async () => {
+    const proxy = await withDownload(1);
+    const range = { headers: { Range: 'bytes=0-0' } };
+    for (let count = 0; count < 100; count += 1) expect((await proxy.ask(CSV, range)).status).toBe(206);
+    expect((await proxy.ask(CSV, range)).status).toBe(429);
+    // A hundredth of the 60 s that a token takes.
+    proxy.advance(600);
+    expect((await proxy.ask(CSV, range)).status).toBe(206);
+  });
+
+  it('is all of it where a range is ignored', async () => {
+    const proxy = await withDownload(2);
+    for (const headers of [{ Range: 'bytes=0-1,3-4' }, { Range: 'bytes=0-0', 'If-Range': '"x"' }]) {
+      expect((await proxy.ask(CSV, { headers })).status).toBe(200);
+    }
+    expect(await downloadsLeft(proxy)).toBe(0);
+  });
+
+  it('is nothing for what is not there', async () => {
+    const routes = ROUTES.map((route) =>
+      'file' in route && route.file === 'downloads/groups.csv' ? { ...route, file: 'gone' } : route,
+    );
+    const { ask } = await startProxy(await tree({ routes }), { quotas: { download: { burst: 1 } } });
+    for (let count = 0; count < 3; count += 1) expect((await ask(CSV)).status).toBe(404);
+  });
+
+  it('is what the response costs when a snapshot is published while it is computed', async () => {
+    const routes = ROUTES.map((route) =>
+      'file' in route && route.file === 'downloads/groups.csv' ? { ...route, file: 'gone' } : route,
+    );
+    const proxy = await startProxy(await tree({ routes }), { quotas: { download: { burst: 1 } } });
+    await publishSnapshot(proxy.root, { sequence: 4 });
+    const { epoch } = proxy.watcher.active;
+    expect((await proxy.ask(CSV, { method: 'HEAD' })).status).toBe(200);
+    expect(proxy.watcher.active.epoch).toBe(epoch + 1);
+    expect(await downloadsLeft(proxy)).toBe(1);
+  });
+
+  it('is nothing for SHA256SUMS, whose bucket is that of the API', async () => {
+    const proxy = await withDownload(1);
+    for (let count = 0; count < 3; count += 1) {
+      const { status, headers } = await proxy.ask('/downloads/SHA256SUMS');
+      expect([status, headers['ratelimit-policy']]).toEqual([200, '"api";q=1000;w=1000']);
+    }
+    expect(await downloadsLeft(proxy)).toBe(1);
+  });
+});
+
+describe('a refusal', () => {
+  it('of a download by the bucket of downloads names that, and lists both policies', async () => {
+    const { ask } = await withDownload(1, 10);
+    await ask(CSV);
+    const answer = await ask(CSV);
+    expect(answer.status).toBe(429);
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'cache-control': 'no-store',
+      'ratelimit-policy': '"download";q=1;w=60, "api";q=10;w=10',
+      ratelimit: '"download";r=0;t=60',
+      'retry-after': '60',
+    });
+    expect(problemOf(answer)).toMatchObject({
+      error: 'rate_limited',
+      detail: 'more requests than the limit "download" allows: the next one passes in 60 s',
+    });
+  });
+
+  it('of a download by the bucket of the API names that, and takes nothing of a download', async () => {
+    const proxy = await withDownload(2, 1);
+    await proxy.ask('/api/v1');
+    const answer = await proxy.ask(CSV);
+    expect(answer.status).toBe(429);
+    expect(answer.headers).toMatchObject({
+      'ratelimit-policy': '"download";q=2;w=120, "api";q=1;w=1',
+      ratelimit: '"api";r=0;t=1',
+      'retry-after': '1',
+    });
+    expect(problemOf(answer).detail).toBe(
+      'more requests than the limit "api" allows: the next one passes in 1 s',
+    );
+    // The token of the refused one was given back.
+    for (const status of [200, 200, 429]) {
+      proxy.advance(1_000);
+      expect((await proxy.ask(CSV)).status).toBe(status);
+    }
+  });
+
+  it('is true about Retry-After, and takes nothing', async () => {
+    const { ask, advance } = await startProxy(await tree(), {
+      quotas: { api: { burst: 2, emissionIntervalMs: 2_500 } },
+    });
+    await ask('/api/v1');
+    await ask('/api/v1');
+    for (let count = 0; count < 5; count += 1) {
+      const { status, headers } = await ask('/api/v1');
+      expect([status, headers['retry-after']]).toEqual([429, '3']);
+    }
+    advance(2_499);
+    expect((await ask('/api/v1')).status).toBe(429);
+    advance(1);
+    expect((await ask('/api/v1')).status).toBe(200);
+  });
+
+  it.each([
+    ['/', 'page'],
+    ['/assets/style-1a2b3c4d5e.css', 'page'],
+    ['/.well-known/security.txt', 'page'],
+    ['/api/v1', 'api'],
+    ['/feeds/all.atom', 'api'],
+    ['/downloads/SHA256SUMS', 'api'],
+    ['/snapshot.json', 'api'],
+    ['/nothing', 'api'],
+    ['/%61', 'api'],
+    ['//a@[#', 'api'],
+    [`/${'a'.repeat(3_000)}`, 'api'],
+  ])('of %.40s is that of its own bucket: %s', async (target, bucket) => {
+    const quotas = { api: { burst: 1 }, page: { burst: 1 }, download: { burst: 1 } };
+    const { ask } = await startProxy(await tree(), { quotas });
+    const other = bucket === 'page' ? '/api/v1' : '/';
+    expect((await ask(other)).status).toBe(200);
+    expect((await ask(target)).status).not.toBe(429);
+    const { status, headers } = await ask(target);
+    expect([status, headers.ratelimit]).toEqual([429, `"${bucket}";r=0;t=1`]);
+  });
+
+  it('never meets OPTIONS, nor 405', async () => {
+    const { ask } = await startProxy(await tree(), { quotas: { api: { burst: 1 } } });
+    for (let count = 0; count < 3; count += 1) {
+      expect((await ask('/api/v1', { method: 'OPTIONS' })).status).toBe(204);
+      expect((await ask('/api/v1', { method: 'POST' })).status).toBe(405);
+    }
+    expect((await ask('/api/v1')).status).toBe(200);
+  });
+
+  it('counts HEAD, 304, 404, 400 and 308 like any other', async () => {
+    const { ask } = await startProxy(await tree(), { quotas: { api: { burst: 6 } } });
+    const { headers } = await ask('/api/v1/group/7');
+    for (const [target, options] of [
+      ['/api/v1', { method: 'HEAD' }],
+      ['/api/v1/group/7', { headers: { 'If-None-Match': String(headers.etag) } }],
+      ['/nothing', {}],
+      ['/api/v1/group/x', {}],
+      ['/api/v1/', {}],
+    ] as const) {
+      expect((await ask(target, options)).status).not.toBe(429);
+    }
+    expect((await ask('/api/v1')).status).toBe(429);
+  });
+});
+
+describe('a client', () => {
+  it('is its address, or what a trusted proxy says', async () => {
+    const root = await tree();
+    const quotas = { api: { burst: 1 } };
+    const { ask } = await startProxy(root, { quotas });
+    expect((await ask('/api/v1', { from: '127.0.0.2' })).status).toBe(200);
+    expect((await ask('/api/v1', { from: '127.0.0.3' })).status).toBe(200);
+    const forged = { from: '127.0.0.2', headers: { 'X-Forwarded-For': '192.0.2.1' } };
+    expect((await ask('/api/v1', forged)).status).toBe(429);
+
+    const behind = await startProxy(root, { quotas, trustProxy: parseRanges('127.0.0.2') });
+    for (const [client, status] of [
+      ['192.0.2.1', 200],
+      ['192.0.2.2', 200],
+      ['192.0.2.1', 429],
+      ['198.51.100.7, 192.0.2.2', 429],
+      ['2001:db8::1', 200],
+      ['2001:db8:0:ff::2', 429],
+      ['2001:db8:0:100::1', 200],
+    ] as const) {
+      const options = { from: '127.0.0.2', headers: { 'X-Forwarded-For': client } };
+      expect((await behind.ask('/api/v1', options)).status, client).toBe(status);
+    }
+  });
+});
