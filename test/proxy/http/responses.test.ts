@@ -169,7 +169,7 @@ describe('notModified, redirect, options, protocolError', () => {
   });
 
   it('204 has no Content-Length', async () => {
-    const { status, headers } = options((await contextOf('/')).active);
+    const { status, headers } = options(await contextOf('/'));
     expect([status, namesOf(headers).includes('Content-Length')]).toEqual([204, false]);
   });
 
