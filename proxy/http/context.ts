@@ -44,8 +44,7 @@ export function createContext(
   request: Pick<RequestContext, 'target' | 'violation' | 'client'>,
 ): RequestContext {
   const { target, violation } = request;
-  const match =
-    violation === undefined ? matchRoute(target, active.router) : refusal(target, violation);
+  const match = violation === undefined ? matchRoute(target, active.router) : refusal(target, violation);
   const bucket = routeOf(match)?.bucket ?? 'api';
   return {
     ...request,

@@ -25,12 +25,18 @@ export function findViolation(request: IncomingMessage): Violation | undefined {
     return { code: 'version_not_supported', detail: `HTTP/${httpVersion}: expected HTTP/1.1` };
   }
   if (!hasValidHost(request)) {
-    return { code: 'invalid_request', detail: 'the Host field: expected one, with a host and an optional port' };
+    return {
+      code: 'invalid_request',
+      detail: 'the Host field: expected one, with a host and an optional port',
+    };
   }
   const coding = headers['transfer-encoding'];
   // Where chunked is not the last coding, nobody can tell where the body ends (RFC 9112 §6.3).
   if (coding !== undefined && !CHUNKED_LAST.test(coding)) {
-    return { code: 'invalid_request', detail: 'the Transfer-Encoding field: expected "chunked" as the last coding' };
+    return {
+      code: 'invalid_request',
+      detail: 'the Transfer-Encoding field: expected "chunked" as the last coding',
+    };
   }
   return undefined;
 }

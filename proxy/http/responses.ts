@@ -33,8 +33,17 @@ const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
 const NO_HEADERS: HeaderList = [];
 
 /** 304: what the client has is this representation. */
-export function notModified(active: ActiveSnapshot, route: Route, representation: Representation): HttpResponse {
-  return { status: 304, headers: headersOf(active, route, representation, NO_HEADERS), body: undefined, share: 0 };
+export function notModified(
+  active: ActiveSnapshot,
+  route: Route,
+  representation: Representation,
+): HttpResponse {
+  return {
+    status: 304,
+    headers: headersOf(active, route, representation, NO_HEADERS),
+    body: undefined,
+    share: 0,
+  };
 }
 
 /**

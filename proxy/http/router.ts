@@ -245,7 +245,8 @@ function addRoute(root: Router, declaration: RouteDeclaration): void {
   if (pathParameters.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
   if (router.route !== undefined) throw new Error(`path "${path}" is route "${router.route.name}" already`);
   const known = new Set(parameters.map((parameter) => parameter.name));
-  const disposition = attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
+  const disposition =
+    attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
   router.route = {
     name,
     class: cacheClass,

@@ -1,4 +1,10 @@
-import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { Socket } from 'node:net';
 
 import { clientKey } from '../limiter/client-ip.js';
@@ -64,7 +70,10 @@ export interface ServerOptions {
   readonly accessLog?: AccessLog | undefined;
 }
 
-export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, options: ServerOptions): HttpServer {
+export function createHttpServer(
+  app: Pick<App, 'listener' | 'messages'>,
+  options: ServerOptions,
+): HttpServer {
   const { maxConnections, metrics, accessLog, active } = options;
   let isStopping = false;
   /** The last response begun on a connection. */

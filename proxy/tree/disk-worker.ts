@@ -15,6 +15,8 @@ parentPort?.on('message', (batch: Batch) => {
     }
   });
   // What was read is handed over instead of copied.
-  const buffers = results.flatMap((result) => ('file' in result && result.file?.bytes ? [result.file.bytes.buffer] : []));
+  const buffers = results.flatMap((result) =>
+    'file' in result && result.file?.bytes ? [result.file.bytes.buffer] : [],
+  );
   parentPort?.postMessage(results, buffers);
 });

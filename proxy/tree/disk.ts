@@ -18,8 +18,7 @@ export interface Disk {
 export type Batch = readonly ReadRequest[];
 /** What it sends back, in the same order. */
 export type Results = readonly (
-  | { readonly file: FileRead | undefined }
-  | { readonly message: string; readonly code: string | undefined }
+  { readonly file: FileRead | undefined } | { readonly message: string; readonly code: string | undefined }
 )[];
 
 interface Pending {

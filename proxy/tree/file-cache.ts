@@ -106,7 +106,9 @@ export class FileCache {
   async readSibling(of: CachedFile, coding: Coding, epoch: Epoch): Promise<CachedFile> {
     const path = siblingOf(of, coding);
     try {
-      return (await this.#share(path, epoch, of.etag, () => this.#loadSibling(path, of, coding, epoch))) ?? of;
+      return (
+        (await this.#share(path, epoch, of.etag, () => this.#loadSibling(path, of, coding, epoch))) ?? of
+      );
     } catch {
       // Out of file descriptors now may be fine with the next request, so nothing is remembered.
       return of;
@@ -241,7 +243,12 @@ export function cachedFile(path: string, read: FileRead, digest: string): Cached
 }
 
 /** Last-Modified is that of the file: a form is the same state of the same resource. */
-function formOf(of: CachedFile, path: string, coding: Coding, { identity, size, bytes }: FileRead): CachedFile {
+function formOf(
+  of: CachedFile,
+  path: string,
+  coding: Coding,
+  { identity, size, bytes }: FileRead,
+): CachedFile {
   const etag = `${of.etag.slice(0, -1)}${SIBLINGS[coding].tag}"`;
   const isSmall = size <= CACHED_FILE_MAX_BYTES;
   return { ...of, path, coding, etag, identity, size, bytes: bytes && isSmall ? bufferOf(bytes) : undefined };

@@ -76,9 +76,14 @@ export function readNow({ root, path, known, maxBytes, decode }: ReadRequest): F
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return undefined;
     const state = { root: realRoot, ...stateOf(stats) };
-    if (state.identity === known || state.size > maxBytes) return { ...state, bytes: undefined, digest: undefined };
+    if (state.identity === known || state.size > maxBytes)
+      return { ...state, bytes: undefined, digest: undefined };
     const bytes = readWhole(descriptor, state.size);
-    return { ...state, bytes, digest: decode === undefined ? digestOf(bytes) : digestOfDecoded(bytes, decode) };
+    return {
+      ...state,
+      bytes,
+      digest: decode === undefined ? digestOf(bytes) : digestOfDecoded(bytes, decode),
+    };
   } catch (error) {
     if (ABSENT.has(errorCode(error) ?? '')) return undefined;
     throw error;

@@ -22,10 +22,21 @@ export class SnapshotError extends Error {
 
 /** Values end up in headers, where anything else would break or split the response. */
 const printable = v.pipe(v.string(), v.regex(/^[ -~]+$/, 'expected printable ASCII'));
-const fields = v.record(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')), printable);
+const fields = v.record(
+  v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')),
+  printable,
+);
 const urlCharacters = v.regex<string, string>(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
-const httpUrl = v.pipe(v.string(), urlCharacters, v.regex(/^https?:\/\/[^/]/, 'expected a http or https URL'));
-const urlPath = v.pipe(v.string(), urlCharacters, v.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"'));
+const httpUrl = v.pipe(
+  v.string(),
+  urlCharacters,
+  v.regex(/^https?:\/\/[^/]/, 'expected a http or https URL'),
+);
+const urlPath = v.pipe(
+  v.string(),
+  urlCharacters,
+  v.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"'),
+);
 const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
 
@@ -121,9 +132,7 @@ export interface Snapshot {
     /** Path of the page for developers. */
     readonly docs: string;
   };
-  readonly limits: Readonly<
-    Record<BucketName, { readonly tokens: number; readonly refill_seconds: number }>
-  >;
+  readonly limits: Readonly<Record<BucketName, { readonly tokens: number; readonly refill_seconds: number }>>;
   readonly headers: DeclaredHeaders;
   readonly errors: Readonly<Record<string, ErrorDeclaration>>;
   /**
@@ -162,7 +171,9 @@ export function parseSnapshot(text: string): Snapshot {
   const parsed = v.safeParse(schema, json);
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${v.getDotPath(issue) ?? '?'}: ${issue.message}`);
+    throw new SnapshotError(
+      `${SNAPSHOT_FILE} is malformed at ${v.getDotPath(issue) ?? '?'}: ${issue.message}`,
+    );
   }
   try {
     return { ...parsed.output, router: createRouter(parsed.output.routes) };

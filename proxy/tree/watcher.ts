@@ -199,9 +199,9 @@ function quotasOf(snapshot: Snapshot | undefined, overrides: QuotaOverrides): Qu
 
 /** The limits as the texts of this snapshot state them. */
 export function publishedQuotas({ limits }: Snapshot): Quotas {
-  const quotaOf = ({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]) => ({
-    burst: tokens,
-    emissionIntervalMs: Math.round(seconds * 1000),
-  });
   return { api: quotaOf(limits.api), download: quotaOf(limits.download), page: quotaOf(limits.page) };
+}
+
+function quotaOf({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]): Quotas[BucketName] {
+  return { burst: tokens, emissionIntervalMs: Math.round(seconds * 1000) };
 }
