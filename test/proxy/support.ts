@@ -171,6 +171,15 @@ export const INLINE_DISK: Disk = {
   close: () => Promise.resolve(),
 };
 
+/** Something that is waited for until it is let go. */
+export function gate(): { readonly passed: Promise<void>; readonly letGo: () => void } {
+  let settle: (() => void) | undefined;
+  const passed = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { passed, letGo: () => settle?.() };
+}
+
 /** One that can be told to do something else: `undefined` as the reader has it read again. */
 export function controlledDisk(): {
   disk: Disk;

@@ -179,10 +179,12 @@ describe('parseHttpDate', () => {
   });
 
   it('reads what Date writes', () => {
-    check(
-      property(integer({ min: 0, max: Date.UTC(9999, 11, 31) / 1000 }), (seconds) => {
-        return parseHttpDate(new Date(seconds * 1000).toUTCString()) === seconds;
-      }),
-    );
+    expect(() =>
+      check(
+        property(integer({ min: 0, max: Date.UTC(9999, 11, 31) / 1000 }), (seconds) => {
+          return parseHttpDate(new Date(seconds * 1000).toUTCString()) === seconds;
+        }),
+      ),
+    ).not.toThrow();
   });
 });

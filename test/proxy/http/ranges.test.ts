@@ -66,30 +66,34 @@ describe('parseRange', () => {
       string({ maxLength: 20 }).map((text) => `bytes=${text}`),
       string({ maxLength: 20 }),
     );
-    check(
-      property(field, integer({ min: 0, max: 1_500 }), (text, size) => {
-        const range = parseRange(text, size);
-        if (range === undefined || range === 'unsatisfiable') return true;
-        const { first, last } = range;
-        return (
-          Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last < size
-        );
-      }),
-      { numRuns: 5_000 },
-    );
+    expect(() =>
+      check(
+        property(field, integer({ min: 0, max: 1_500 }), (text, size) => {
+          const range = parseRange(text, size);
+          if (range === undefined || range === 'unsatisfiable') return true;
+          const { first, last } = range;
+          return (
+            Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last < size
+          );
+        }),
+        { numRuns: 5_000 },
+      ),
+    ).not.toThrow();
   });
 
   it('puts a file together again from its parts', () => {
-    check(
-      property(integer({ min: 1, max: 1_500 }), integer({ min: 1, max: 1_500 }), (size, step) => {
-        let length = 0;
-        for (let first = 0; first < size; first += step) {
-          const range = parseRange(`bytes=${first}-${first + step - 1}`, size);
-          if (typeof range !== 'object' || range.first !== length) return false;
-          length = range.last + 1;
-        }
-        return length === size && parseRange(`bytes=${length}-`, size) === 'unsatisfiable';
-      }),
-    );
+    expect(() =>
+      check(
+        property(integer({ min: 1, max: 1_500 }), integer({ min: 1, max: 1_500 }), (size, step) => {
+          let length = 0;
+          for (let first = 0; first < size; first += step) {
+            const range = parseRange(`bytes=${first}-${first + step - 1}`, size);
+            if (typeof range !== 'object' || range.first !== length) return false;
+            length = range.last + 1;
+          }
+          return length === size && parseRange(`bytes=${length}-`, size) === 'unsatisfiable';
+        }),
+      ),
+    ).not.toThrow();
   });
 });

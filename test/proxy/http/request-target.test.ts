@@ -29,6 +29,13 @@ const TARGETS = array(
   { maxLength: 10 },
 ).map((pieces) => `/${pieces.join('')}`);
 
+function segmentsOf(path: string): string[] {
+  return path
+    .replace(/(.)\/$/, '$1')
+    .split('/')
+    .map(decodeURIComponent);
+}
+
 describe('parseTarget', () => {
   it('takes path, segments and query apart, and decodes the segments alone', () => {
     expect(parseTarget('/a/b%3A%C3%A9?c=%61&d')).toEqual({
@@ -70,53 +77,55 @@ describe('parseTarget', () => {
   );
 
   it('redirects once: what it redirects to is canonical, on this host, and means the same', () => {
-    const segmentsOf = (path: string): string[] =>
-      path
-        .replace(/(.)\/$/, '$1')
-        .split('/')
-        .map(decodeURIComponent);
-    check(
-      property(TARGETS, (target) => {
-        const parsed = parseTarget(target);
-        if (parsed.kind !== 'redirect') return true;
-        const { path, location } = parsed;
-        const again = parseTarget(location);
-        return (
-          again.kind === 'target' &&
-          new URL(location, 'http://register.example').host === 'register.example' &&
-          segmentsOf(again.path).join('\n') === segmentsOf(path).join('\n')
-        );
-      }),
-      { numRuns: 5_000 },
-    );
+    expect(() =>
+      check(
+        property(TARGETS, (target) => {
+          const parsed = parseTarget(target);
+          if (parsed.kind !== 'redirect') return true;
+          const { path, location } = parsed;
+          const again = parseTarget(location);
+          return (
+            again.kind === 'target' &&
+            new URL(location, 'http://register.example').host === 'register.example' &&
+            segmentsOf(again.path).join('\n') === segmentsOf(path).join('\n')
+          );
+        }),
+        { numRuns: 5_000 },
+      ),
+    ).not.toThrow();
   });
 
   it('has no two paths for the same segments', () => {
-    check(
-      property(TARGETS, (target) => {
-        const parsed = parseTarget(target);
-        // Reserved characters may stay as they are, or escaped; all that is unreserved has one form.
-        return (
-          parsed.kind !== 'target' || !/%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i.test(parsed.path)
-        );
-      }),
-      { numRuns: 5_000 },
-    );
+    expect(() =>
+      check(
+        property(TARGETS, (target) => {
+          const parsed = parseTarget(target);
+          // Reserved characters may stay as they are, or escaped; all that is unreserved has one form.
+          return (
+            parsed.kind !== 'target' ||
+            !/%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i.test(parsed.path)
+          );
+        }),
+        { numRuns: 5_000 },
+      ),
+    ).not.toThrow();
   });
 
   it('never yields a segment that leads elsewhere', () => {
-    check(
-      property(TARGETS, (target) => {
-        const parsed = parseTarget(target);
-        if (parsed.kind !== 'target') return true;
-        return parsed.segments.every((segment, index) => {
-          const isHidden = segment.startsWith('.') && (index > 0 || segment !== '.well-known');
-          // oxlint-disable-next-line no-control-regex
-          return !isHidden && !/[\u0000-\u001f\u007f/\\]/.test(segment);
-        });
-      }),
-      { numRuns: 5_000 },
-    );
+    expect(() =>
+      check(
+        property(TARGETS, (target) => {
+          const parsed = parseTarget(target);
+          if (parsed.kind !== 'target') return true;
+          return parsed.segments.every((segment, index) => {
+            const isHidden = segment.startsWith('.') && (index > 0 || segment !== '.well-known');
+            // oxlint-disable-next-line no-control-regex
+            return !isHidden && !/[\u0000-\u001f\u007f/\\]/.test(segment);
+          });
+        }),
+        { numRuns: 5_000 },
+      ),
+    ).not.toThrow();
   });
 });
 
@@ -134,6 +143,8 @@ describe('uriReference', () => {
   });
 
   it('changes nothing that is one already', () => {
-    check(property(TARGETS, (target) => uriReference(uriReference(target)) === uriReference(target)));
+    expect(() =>
+      check(property(TARGETS, (target) => uriReference(uriReference(target)) === uriReference(target))),
+    ).not.toThrow();
   });
 });

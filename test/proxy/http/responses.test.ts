@@ -51,6 +51,11 @@ function fileOf(bytes: Buffer | undefined, size = bytes?.length ?? 0): CachedFil
   };
 }
 
+async function instanceOf(path: string): Promise<unknown> {
+  const { body } = problem(await contextOf(path), 'invalid_path', '');
+  return problemOf({ text: String(body) }).instance;
+}
+
 describe('problem', () => {
   it('has the six keys of the contract in their order', async () => {
     const { status, body, headers, share } = problem(await contextOf('/x'), 'not_found', 'nothing here');
@@ -84,10 +89,6 @@ describe('problem', () => {
   });
 
   it('repeats no more than 256 characters of a path, and no half of an escape', async () => {
-    const instanceOf = async (path: string): Promise<unknown> => {
-      const { body } = problem(await contextOf(path), 'invalid_path', '');
-      return problemOf({ text: String(body) }).instance;
-    };
     expect(await instanceOf(`/${'a'.repeat(5_000)}`)).toBe(`/${'a'.repeat(255)}`);
     expect(await instanceOf(`/${'a'.repeat(254)}%3A`)).toBe(`/${'a'.repeat(254)}`);
     expect(await instanceOf(`/${'a'.repeat(253)}%3A`)).toBe(`/${'a'.repeat(253)}`);

@@ -8,6 +8,7 @@ import {
   ask,
   askRaw,
   controlledDisk,
+  gate,
   INLINE_DISK,
   problemOf,
   publish,
@@ -470,11 +471,9 @@ describe('stop', () => {
     const { port, stop } = await startProxy(await tree(), { disk });
     const half = await open(port);
     half.socket.write('GET /api/v1/group/8 HTTP/1.1\r\n');
-    let letGo = (): void => undefined;
+    const { passed, letGo } = gate();
     interfere(async (request) => {
-      await new Promise<void>((settle) => {
-        letGo = settle;
-      });
+      await passed;
       return INLINE_DISK.read(request);
     });
     await pause(50);

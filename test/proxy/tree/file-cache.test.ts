@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { Disk } from '../../../proxy/tree/disk.js';
 import { FileCache, type CachedFile, type Epoch } from '../../../proxy/tree/file-cache.js';
 import { readChunks, type FileRead, type ReadRequest } from '../../../proxy/tree/files.js';
-import { emptyFolder, INLINE_DISK, publish } from '../support.js';
+import { emptyFolder, gate, INLINE_DISK, publish } from '../support.js';
 
 /** Files up to this size are held. 1 MiB. */
 const HELD_MAX_BYTES = 1024 * 1024;
@@ -186,12 +186,10 @@ describe('FileCache.get', () => {
   it('is not deceived by a read that began in an older epoch and ends last', async () => {
     const { root, files, at, interfere } = await setUp();
     await publish(root, 'a.json', '{"a":1}');
-    let letGo = (): void => undefined;
+    const { passed, letGo } = gate();
     interfere(async (request) => {
       const old = await INLINE_DISK.read(request);
-      await new Promise<void>((settle) => {
-        letGo = settle;
-      });
+      await passed;
       return old;
     });
     const ends: string[] = [];
@@ -208,11 +206,9 @@ describe('FileCache.get', () => {
 
   it('is not deceived by an older read that found nothing, either', async () => {
     const { root, files, at, interfere } = await setUp();
-    let letGo = (): void => undefined;
+    const { passed, letGo } = gate();
     interfere(async () => {
-      await new Promise<void>((settle) => {
-        letGo = settle;
-      });
+      await passed;
       return undefined;
     });
     const old = files.read('a.json', at(1));
@@ -290,11 +286,9 @@ describe('FileCache within an epoch', () => {
     const old = await existing(files.read('a.json', at(1)));
     await publish(root, 'a.json', '{"a":2}');
     advance(30_000);
-    let letGo = (): void => undefined;
+    const { passed, letGo } = gate();
     interfere(async (request) => {
-      await new Promise<void>((settle) => {
-        letGo = settle;
-      });
+      await passed;
       return INLINE_DISK.read(request);
     });
     expect(await files.read('a.json', at(1))).toBe(old);

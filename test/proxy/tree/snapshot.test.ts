@@ -185,10 +185,12 @@ describe('errorOf', () => {
   });
 });
 
+function titleWith(changes: Record<string, unknown>): string {
+  return titleOf(parseSnapshot(JSON.stringify(snapshotJson(changes))));
+}
+
 describe('titleOf', () => {
   it('names sequence and date', () => {
-    const titleWith = (changes: Record<string, unknown>): string =>
-      titleOf(parseSnapshot(JSON.stringify(snapshotJson(changes))));
     expect(titleWith({})).toBe('snapshot 3, as of 2026-11-20T08:00:00Z');
     expect(titleWith({ as_of: null })).toBe('snapshot 3, of an empty register');
   });
