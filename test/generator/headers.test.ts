@@ -11,6 +11,9 @@ import { OPERATOR } from '../support/build.js';
 const headers = publishedHeaders('https://licence.example/by/4.0/');
 const table = routes('url');
 
+const seconds = (value = ''): number => Number(/max-age=(\d+)/.exec(value)?.[1]);
+const absentOf = (name: string): string | undefined => routeNamed(table, name).absent;
+
 describe('the published headers', () => {
   it('let every page read, from anywhere', () => {
     expect(headers.all).toEqual({
@@ -67,7 +70,6 @@ describe('the published headers', () => {
   });
 
   it('never have a CDN keep what a browser no longer takes for fresh, and never say s-maxage', () => {
-    const seconds = (value = '') => Number(/max-age=(\d+)/.exec(value)?.[1]);
     for (const cacheClass of CACHE_CLASSES) {
       const { 'Cache-Control': own, 'CDN-Cache-Control': shared } = headers.content[cacheClass];
       expect(seconds(shared), cacheClass).toBe(seconds(own));
@@ -131,12 +133,11 @@ describe('every route', () => {
     for (const { path, absent, name } of table) {
       expect(absent?.match(/\{\w+\}/g) ?? [], name).toEqual(path.match(/\{\w+\}/g) ?? []);
     }
-    const absent = (name: string) => routeNamed(table, name).absent;
-    expect(absent('group')).toBe('no group {id} in this register');
-    expect(absent('group-history')).toBe(absent('group'));
-    expect(absent('user-usernames')).toBe('no user {id} in this register');
-    expect(absent('change-list')).toBe('no change list {sequence}');
-    expect(absent('feed-groups-archive')).toBe('no entries of {month}');
+    expect(absentOf('group')).toBe('no group {id} in this register');
+    expect(absentOf('group-history')).toBe(absentOf('group'));
+    expect(absentOf('user-usernames')).toBe('no user {id} in this register');
+    expect(absentOf('change-list')).toBe('no change list {sequence}');
+    expect(absentOf('feed-groups-archive')).toBe('no entries of {month}');
   });
 });
 

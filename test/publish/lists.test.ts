@@ -28,7 +28,7 @@ import {
 import type { Pair } from './support.js';
 
 const path = temporary();
-const BASE = 'https://api.example.org/mirror';
+const BASE = 'https://api.example.org';
 let both: Pair;
 beforeAll(async () => {
   both = await pair(path);
