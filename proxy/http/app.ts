@@ -1,9 +1,4 @@
-import express, {
-  type ErrorRequestHandler,
-  type NextFunction,
-  type Request,
-  type RequestHandler,
-} from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 import { createClientAddress, type AddressRange } from '../limiter/client-ip.js';
@@ -97,19 +92,6 @@ export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, lo
       const detail = `method "${method}": expected GET, HEAD or OPTIONS`;
       send(request, response, problem(context, 'method_not_allowed', detail, ALLOW));
     }
-  };
-
-  const weigh = async (request: Request, next: NextFunction): Promise<void> => {
-    // A failing disk is the matter of whoever serves the request, after the limiter.
-    const response = await respond(request).catch(() => undefined);
-    // Another context by now, if a snapshot was published meanwhile.
-    const context = contextOf(request);
-    // An error that may not be stored has RateLimit, so it is made after the limiter.
-    const isFinal = response !== undefined && (response.status < 400 || response.status === 404);
-    context.response = isFinal ? response : undefined;
-    const share = request.method === 'GET' ? (response?.share ?? 0) : 0;
-    context.downloadCost = share > 0 ? Math.max(LEAST_DOWNLOAD_COST, share) : 0;
-    next();
   };
 
   /**
@@ -287,29 +269,6 @@ function respondWith(request: IncomingMessage, route: Route, representation: Rep
 
 function elapsedSeconds({ startedMs }: RequestContext): number {
   return (performance.now() - startedMs) / 1000;
-}
-
-/** 200, 206, 304, 412 or 416. */
-function respondWith(
-  { method, headers }: IncomingMessage,
-  context: RequestContext,
-  route: Route,
-  representation: Representation,
-): HttpResponse {
-  const { file } = representation;
-  const outcome = evaluatePreconditions(headers, file);
-  if (outcome === 'not_modified') return notModified(context.active, route, representation);
-  if (outcome === 'failed') {
-    const detail = `the file is not the one of If-Match or If-Unmodified-Since: it is ${file.etag} now`;
-    return problem(context, 'precondition_failed', detail);
-  }
-  // Range has a meaning for GET alone (RFC 9110 §14.2).
-  const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
-  const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
-  if (range !== 'unsatisfiable') return content(context.active, route, representation, range);
-  const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
-  const detail = `range "${asked}": expected one that begins within ${file.size} bytes`;
-  return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
 }
 
 function noSnapshot(context: RequestContext, detail: string): HttpResponse {

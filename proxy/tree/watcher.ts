@@ -206,7 +206,3 @@ export function publishedQuotas({ limits: { api, download, page } }: Snapshot): 
 function quotaOf({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]): Quota {
   return { burst: tokens, emissionIntervalMs: Math.round(seconds * 1000) };
 }
-
-function quotaOf({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]): Quotas[BucketName] {
-  return { burst: tokens, emissionIntervalMs: Math.round(seconds * 1000) };
-}
