@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { PROJECT, temporary } from '../support/folder.js';
 
 const path = temporary();
 const NODE = Number.parseInt(process.versions.node, 10);
 
-const json = (file: string): Record<string, Record<string, Record<string, unknown>>> =>
-  JSON.parse(readFileSync(join(PROJECT, file), 'utf8'));
+const lockFile = z.object({ packages: z.record(z.string(), z.unknown()) });
 
 /** The sources that name a package in an import. */
 function importersOf(name: RegExp): string[] {
@@ -33,8 +33,8 @@ describe('the SQLite driver', () => {
   it('of Node 22 and newer is not compiled by npm ci', () => {
     // npm compiles whatever has a binding.gyp unless it reads `gypfile: false`, which the package says and npm does
     // not copy into the lock file. "npm install" drops the line; put it back.
-    const { packages } = json('package-lock.json');
-    expect(packages?.['node_modules/better-sqlite3']).toMatchObject({ gypfile: false });
+    const { packages } = lockFile.parse(JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8')));
+    expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false });
   });
 
   it.runIf(NODE < 22)('says what to do where npm could not install it', () => {
@@ -43,12 +43,10 @@ describe('the SQLite driver', () => {
       return next(name, context);
     }`;
     const register = `import { register } from 'node:module'; register(${JSON.stringify(hooks)});`;
+    const preload = ['--import', `data:text/javascript,${encodeURIComponent(register)}`];
     const { status, stderr } = spawnSync(
       process.execPath,
-      [
-        ...['--import', `data:text/javascript,${encodeURIComponent(register)}`],
-        ...['build/generator/cli.js', 'sample', '--out', path('sample.sqlite'), '--quiet'],
-      ],
+      [...preload, 'build/generator/cli.js', 'sample', '--out', path('sample.sqlite'), '--quiet'],
       { cwd: PROJECT, encoding: 'utf8' },
     );
     expect(stderr).toMatch(
