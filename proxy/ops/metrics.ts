@@ -1,5 +1,5 @@
 import type { ResponseClass } from '../http/headers.js';
-import type { BucketName } from '../limiter/middleware.js';
+import { BUCKETS, type BucketName } from '../limiter/middleware.js';
 import type { Snapshot } from '../tree/snapshot.js';
 
 /** What the proxy counts, and its exposition for Prometheus. */
@@ -118,11 +118,6 @@ export function createMetrics(): Metrics {
           },
         });
       };
-      const byLimiter = (read: (name: BucketName) => number) => (): [number, Record<string, string>][] => [
-        [read('api'), { limiter: 'api' }],
-        [read('download'), { limiter: 'download' }],
-        [read('page'), { limiter: 'page' }],
-      ];
 
       const durations = new Histogram({
         name: `${PREFIX}request_duration_seconds`,
@@ -223,6 +218,10 @@ export function createMetrics(): Metrics {
     },
   };
 }
+
+/** One sample for each limit. */
+const byLimiter = (read: (name: BucketName) => number) => (): [number, Record<string, string>][] =>
+  BUCKETS.map((name) => [read(name), { limiter: name }]);
 
 function secondsOf(time: string | null | undefined): number | undefined {
   return typeof time === 'string' ? Date.parse(time) / 1000 : undefined;

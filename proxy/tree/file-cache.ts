@@ -21,7 +21,7 @@ const ENTRY_COST_BYTES = 1_024;
  * snapshot.json: so an entry of this epoch is looked at again after 30 s.
  */
 const REVALIDATE_MS = 30_000;
-/** A disk that takes longer to confirm an entry of this epoch does not keep it from being served. 250 ms. */
+/** A disk that takes longer to confirm an entry of this epoch, or fails to, does not keep it from being served. 250 ms. */
 const REVALIDATE_BUDGET_MS = 250;
 
 /** One state of a file: what a response says about it, and its bytes unless they are too many to hold. */
@@ -151,8 +151,13 @@ export class FileCache {
       read = load().finally(() => this.#reads.delete(key));
       this.#reads.set(key, read);
     }
-    if (known?.file === undefined || known.epoch < epoch || known.of !== of) return read;
-    return within(REVALIDATE_BUDGET_MS, read, known.file);
+    const file = known?.of === of ? known?.file : undefined;
+    if (known === undefined || file === undefined || known.epoch < epoch) return read;
+    return within(
+      REVALIDATE_BUDGET_MS,
+      read.catch(() => file),
+      file,
+    );
   }
 
   async #load(path: string, epoch: Epoch): Promise<CachedFile | undefined> {

@@ -143,7 +143,11 @@ export class SnapshotWatcher {
       return;
     }
     const read = file.bytes === undefined ? await this.#disk.read(request) : file;
-    if (read?.bytes === undefined || read.digest === undefined) return;
+    if (read?.bytes === undefined || read.digest === undefined) {
+      throw new SnapshotError(
+        `${SNAPSHOT_FILE} can't be read whole: expected at most ${SNAPSHOT_MAX_BYTES} bytes`,
+      );
+    }
     // Whatever is wrong with this file deserves a line of its own, and one only.
     this.#seen = { identity: read.identity, root: read.root };
     this.#complaint = '';

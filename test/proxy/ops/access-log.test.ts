@@ -21,6 +21,9 @@ interface Logged {
   readonly get: (path: string, headers?: Record<string, string>) => Promise<void>;
 }
 
+const parse = (line: string): Record<string, unknown> =>
+  z.record(z.string(), z.unknown()).parse(JSON.parse(line));
+
 /** A server with an access log. Its requests have the context given, as if the app had set it. */
 async function logging(
   options: { hasFullAddresses?: boolean; hasDetails?: boolean } = {},
@@ -57,8 +60,6 @@ async function logging(
         .on('error', reject)
         .end();
     });
-  const parse = (line: string): Record<string, unknown> =>
-    z.record(z.string(), z.unknown()).parse(JSON.parse(line));
   return { port, lines: () => written.map(parse), get };
 }
 

@@ -22,6 +22,8 @@ async function listen(server: Server): Promise<string> {
   return typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
 }
 
+const failingRead = (): Promise<string> => Promise.reject(new Error('no metrics'));
+
 describe('createAdminServer', () => {
   const metrics = { contentType: 'text/plain', read: async () => 'register_proxy_connections 0\n' };
 
@@ -52,10 +54,7 @@ describe('createAdminServer', () => {
   });
 
   it('responds 500 if the metrics can not be read', async () => {
-    const read = async (): Promise<string> => {
-      throw new Error('no metrics');
-    };
-    const base = await listen(createAdminServer({ ...metrics, read }, () => readinessOf(READY)));
+    const base = await listen(createAdminServer({ ...metrics, read: failingRead }, () => readinessOf(READY)));
     const failed = await fetch(`${base}/metrics`);
     expect([failed.status, await failed.json()]).toEqual([500, { error: 'Error: no metrics' }]);
   });
