@@ -255,7 +255,7 @@ function respondWith(request: IncomingMessage, route: Route, representation: Rep
   const outcome = evaluatePreconditions(headers, file);
   if (outcome === 'not_modified') return notModified(context.active, route, representation);
   if (outcome === 'failed') {
-    const detail = `the file is not the one of If-Match or If-Unmodified-Since: it is ${file.etag} now`;
+    const detail = 'the document is another one by now: expected that of If-Match or If-Unmodified-Since';
     return problem(context, 'precondition_failed', detail);
   }
   // Range has a meaning for GET alone (RFC 9110 §14.2).

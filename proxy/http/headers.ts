@@ -69,7 +69,13 @@ export interface HeaderTables {
 export const BUILT_IN: DeclaredHeaders = (() => {
   const error = { 'Cache-Control': 'no-store' };
   return {
-    all: { 'Access-Control-Allow-Origin': '*', 'X-Content-Type-Options': 'nosniff' },
+    all: {
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Expose-Headers':
+        'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'X-Content-Type-Options': 'nosniff',
+    },
     options: error,
     not_found: error,
     error,

@@ -1,5 +1,6 @@
 /** The running proxy answers as the description says: statuses, headers, bodies, and what errors tell. */
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -8,7 +9,7 @@ import { answersOf } from '../../generator/outputs/description/answers.js';
 import { PROBLEMS } from '../../generator/outputs/description/problems.js';
 import { routes } from '../../generator/routes.js';
 import { MAX_PATH_BYTES } from '../../proxy/http/request-target.js';
-import { ask } from '../proxy/support.js';
+import { ask, askRaw } from '../proxy/support.js';
 import type { Answer, AskOptions } from '../proxy/support.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
@@ -21,6 +22,7 @@ import type { Description, Response } from './support.js';
 const path = temporary();
 const out = path('dist');
 const running: RunningProxy[] = [];
+const servers: Server[] = [];
 let description: Description;
 /** Ports: of the tree, of no tree, and of one whose files all fail to be read. */
 let whole: number;
@@ -40,10 +42,11 @@ function brokenTree(): string {
   const manifest = z
     .looseObject({ routes: z.array(z.looseObject({ file: z.string() })) })
     .parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
-  const unreadable = manifest.routes.map((route) => ({ ...route, file: 'broken/mem' }));
+  const unreadable = manifest.routes.map((route) => ({ ...route, file: 'socket' }));
   writeFileSync(join(dist, 'snapshot.json'), JSON.stringify({ ...manifest, routes: unreadable }));
-  // This process's memory is a regular file that fails to be read at its start.
-  symlinkSync('/proc/self', join(dist, 'broken'));
+  // What is no link and can't be opened as a file, whoever asks.
+  const socket = createServer().listen(join(dist, 'socket'));
+  servers.push(socket);
   return dist;
 }
 
@@ -64,7 +67,10 @@ beforeAll(async () => {
   [whole, empty, broken] = await Promise.all([proxyOn(out), proxyOn(nothing), proxyOn(brokenTree())]);
 });
 
-afterAll(() => Promise.all(running.map((proxy) => proxy.stop())));
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await Promise.all(running.map((proxy) => proxy.stop()));
+});
 
 let clients = 0;
 /** An address that has not asked anything yet: all of 127.0.0.0/8 is this machine. */
@@ -229,6 +235,11 @@ const SHOWN: Readonly<Record<string, () => Promise<Answer>>> = {
   rate_limited: () => asked429('/api/v1/stats'),
   internal: () => asStranger(broken, '/api/v1/stats'),
   no_snapshot: () => asStranger(empty, '/api/v1'),
+  invalid_request: () => asStranger(whole, '/api/v1', { headers: { Host: 'a/b' } }),
+  version_not_supported: async () => {
+    const heard = await askRaw(whole, 'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n');
+    return { status: 505, headers: {}, names: [], text: heard.split('\r\n\r\n')[1] ?? '' };
+  },
 };
 
 describe('every error', () => {
