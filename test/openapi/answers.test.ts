@@ -8,7 +8,7 @@ import { answersOf } from '../../generator/outputs/description/answers.js';
 import { PROBLEMS } from '../../generator/outputs/description/problems.js';
 import { routes } from '../../generator/routes.js';
 import { MAX_PATH_BYTES } from '../../proxy/target.js';
-import { ask } from '../proxy/support.js';
+import { ask, askRaw } from '../proxy/support.js';
 import type { Answer, AskOptions } from '../proxy/support.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
@@ -216,8 +216,13 @@ describe('the proxy', () => {
   });
 });
 
+/** The body of the response to a request that no client of HTTP would send. */
+const asMisfit = async (request: string): Promise<Pick<Answer, 'text'>> => ({
+  text: (await askRaw(whole, request)).split('\r\n\r\n')[1] ?? '',
+});
+
 /** Requests that come to the errors that the description shows. */
-const SHOWN: Readonly<Record<string, () => Promise<Answer>>> = {
+const SHOWN: Readonly<Record<string, () => Promise<Pick<Answer, 'text'>>>> = {
   invalid_id: () => asStranger(whole, '/api/v1/group/abc'),
   invalid_limit: () => asStranger(whole, '/api/v1/largest?limit=0'),
   invalid_path: () => asStranger(whole, '/api/v1/group/..'),
@@ -229,6 +234,8 @@ const SHOWN: Readonly<Record<string, () => Promise<Answer>>> = {
   rate_limited: () => asked429('/api/v1/stats'),
   internal: () => asStranger(broken, '/api/v1/stats'),
   no_snapshot: () => asStranger(empty, '/api/v1'),
+  invalid_request: () => asMisfit('GET /api/v1 HTTP/1.1\r\nHost: @\r\n\r\n'),
+  version_not_supported: () => asMisfit('GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n'),
 };
 
 describe('every error', () => {
@@ -240,10 +247,10 @@ describe('every error', () => {
         .flatMap(({ examples = {} }) => examples[code]?.value ?? []);
       expect(shown.length).toBeGreaterThan(0);
       const answer = await SHOWN[code]?.();
-      // How large a file is, and how long to wait, is not the same each time.
+      // How large a file is, what it is, and how long to wait, is not the same each time.
       const plain = (text: string) =>
-        code === 'range_not_satisfiable' || code === 'rate_limited'
-          ? text.replaceAll(/\d+ (bytes|s)\b/g, 'N $1')
+        ['range_not_satisfiable', 'rate_limited', 'precondition_failed'].includes(code)
+          ? text.replaceAll(/\d+ (bytes|s)\b/g, 'N $1').replace(/\\"[^"]*\\"/, 'TAG')
           : text;
       for (const body of shown) expect(plain(JSON.stringify(body))).toBe(plain(answer?.text ?? ''));
     },
