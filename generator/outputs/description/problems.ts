@@ -57,7 +57,10 @@ export const PROBLEMS = [
     title: 'Invalid request',
     when: 'The request breaks the rules of HTTP: its Host is missing or malformed, say. The connection is closed.',
     remedy: 'Correct the client, or what stands between it and the service.',
-    example: { instance: '/api/v1', detail: 'the request is not valid HTTP' },
+    example: {
+      instance: '/api/v1',
+      detail: 'the Host field: expected one, with a host and an optional port',
+    },
   },
   {
     code: 'not_found',
@@ -85,7 +88,10 @@ export const PROBLEMS = [
     title: 'Precondition failed',
     when: 'If-Match names no version that is published now, or the document changed after If-Unmodified-Since.',
     remedy: 'What you have is outdated: drop it, and fetch the whole without the condition.',
-    example: { instance: '/api/v1/stats', detail: 'If-Match: the document has another ETag' },
+    example: {
+      instance: '/api/v1/stats',
+      detail: 'the file is not the one of If-Match or If-Unmodified-Since: it is "m7Yk2nJwq0aXb3Zt" now',
+    },
   },
   {
     code: 'uri_too_long',
@@ -117,7 +123,7 @@ export const PROBLEMS = [
     remedy: 'Wait as many seconds as the header Retry-After says: then the next request passes.',
     example: {
       instance: '/api/v1/stats',
-      detail: 'more requests than the limit allows: the next one passes in 1 s',
+      detail: 'more requests than the limit "api" allows: the next one passes in 1 s',
     },
   },
   {
@@ -128,7 +134,7 @@ export const PROBLEMS = [
     remedy: 'Try again later, with growing pauses; tell us if it stays.',
     example: {
       instance: '/api/v1/stats',
-      detail: 'the answer could not be made; the request is not at fault',
+      detail: 'the response could not be made; the request is not at fault',
     },
   },
   {
@@ -145,7 +151,7 @@ export const PROBLEMS = [
     title: 'HTTP version not supported',
     when: 'The request names a version of HTTP that the service does not speak on this connection.',
     remedy: 'Use HTTP/1.1.',
-    example: { instance: '/api/v1', detail: 'expected HTTP/1.1 or HTTP/1.0' },
+    example: { instance: '/api/v1', detail: 'HTTP/2.0: expected HTTP/1.1' },
   },
 ] as const satisfies readonly Problem[];
 
