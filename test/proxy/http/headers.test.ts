@@ -109,6 +109,10 @@ describe('BUILT_IN', () => {
       expect(headers).toEqual([
         'Access-Control-Allow-Origin',
         '*',
+        'Access-Control-Expose-Headers',
+        EXPOSED,
+        'Cross-Origin-Resource-Policy',
+        'cross-origin',
         'X-Content-Type-Options',
         'nosniff',
         'RateLimit-Policy',
