@@ -6,8 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     environment: 'node',
-    // Real processes, and a lock that is waited for: 60000 ms (= 1 minute).
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Real processes, tens of thousands of files, and a machine that may be busy: 180000 ms (= 3 minutes).
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });
