@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 
-import { parseRanges, type AddressRange } from './limiter/client-ip.js';
+import { parseRanges, type AddressRange } from './limiter/addresses.js';
 import type { Quota } from './limiter/gcra.js';
 import { parseRedisUrl, type RedisAddress } from './limiter/redis-url.js';
 import type { QuotaOverrides } from './tree/watcher.js';

@@ -8,7 +8,7 @@ import { destination } from 'pino';
 import { ConfigError, resolveConfig, SETTINGS, type Config } from './config.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
-import { matcherOf } from './limiter/client-ip.js';
+import { matcherOf } from './limiter/addresses.js';
 import { BUCKETS, type Quotas } from './limiter/middleware.js';
 import { RedisBuckets } from './limiter/redis-store.js';
 import { errorCode } from './log.js';

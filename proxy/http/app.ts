@@ -1,7 +1,8 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-import { createClientAddress, type AddressRange } from '../limiter/client-ip.js';
+import { type AddressRange } from '../limiter/addresses.js';
+import { createClientAddress } from '../limiter/client-ip.js';
 import { createLimiter, type Limiter } from '../limiter/middleware.js';
 import type { RedisBuckets } from '../limiter/redis-store.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 
-import { canonicalAddress, clientKey } from '../limiter/client-ip.js';
+import { canonicalAddress, clientKey } from '../limiter/addresses.js';
 import { errorCode } from '../log.js';
 import type { AccessLog } from '../ops/access-log.js';
 import type { Metrics } from '../ops/metrics.js';

@@ -6,6 +6,7 @@ import { decide, emissionMs, type Decision, type Quota } from './gcra.js';
 import { parseKey, rateLimitInfo, type MemoryStore } from './memory-store.js';
 import type { BucketName } from './middleware.js';
 import type { RedisAddress } from './redis-url.js';
+import { TimeoutError, withTimeout } from './timeout.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -58,27 +59,6 @@ export function redisKey(bucket: string, { burst, emissionIntervalMs }: Quota, c
 /** Also shows whether Redis can be written to. Expires at once. */
 const PROBE_QUOTA: Quota = { burst: 1_000_000, emissionIntervalMs: 1 };
 const PROBE_KEY = redisKey('probe', PROBE_QUOTA, 'probe');
-
-export class TimeoutError extends Error {
-  override name = 'TimeoutError';
-}
-
-/** @throws TimeoutError if the promise does not settle in time */
-export async function withTimeout<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      // After a pause of this process, libuv runs timers before it reads sockets, where the reply
-      // may be. One more turn of the event loop, and it has been read.
-      setImmediate(() => reject(new TimeoutError(`no reply within ${timeoutMs} ms`)));
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /**
  * Buckets that several proxies share in Redis or Valkey, behind a circuit breaker. It opens on a

@@ -70,7 +70,7 @@ describe('resolveConfig', () => {
       quotas: { api: {}, download: {}, page: {} },
       trustProxy: [],
       redis: undefined,
-      maxConnections: 10_000,
+      maxConnections: 5_000,
       maxConnectionsPerClient: 256,
       adminPort: undefined,
       adminHost: '127.0.0.1',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseRanges } from '../../../proxy/limiter/client-ip.js';
+import { parseRanges } from '../../../proxy/limiter/addresses.js';
 import { problemOf, publish, publishSnapshot, ROUTES, startProxy, tree, type TestProxy } from '../support.js';
 
 const CSV = '/downloads/groups.csv';

@@ -20,13 +20,12 @@ import {
   anonymize,
   canonicalAddress,
   clientKey,
-  createClientAddress,
-  forwardedAddress,
   matcherOf,
   NAMED_RANGES,
   parseRanges,
   type AddressRange,
-} from '../../../proxy/limiter/client-ip.js';
+} from '../../../proxy/limiter/addresses.js';
+import { createClientAddress, forwardedAddress } from '../../../proxy/limiter/client-ip.js';
 
 /** The long run: `IP_RUNS=1000000 npx vitest run --config test/vitest.config.ts client-ip`. */
 const RUNS = Number(process.env.IP_RUNS ?? 20_000);

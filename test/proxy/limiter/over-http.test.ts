@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { parseRanges } from '../../../proxy/limiter/client-ip.js';
+import { parseRanges } from '../../../proxy/limiter/addresses.js';
 import { listening, start, type Process } from '../process.js';
 import { ask, problemOf, startProxy, tree, type Answer, type TestProxy } from '../support.js';
 import { freePort, hasRedis, startRedis, type TestRedis } from './redis-server.js';

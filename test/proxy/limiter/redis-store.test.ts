@@ -15,14 +15,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 
 import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
 import { MemoryStore } from '../../../proxy/limiter/memory-store.js';
+import { TimeoutError, withTimeout } from '../../../proxy/limiter/timeout.js';
 import {
   GCRA_SCRIPT,
   parseReply,
   RedisBuckets,
   redisKey,
   RedisStore,
-  TimeoutError,
-  withTimeout,
 } from '../../../proxy/limiter/redis-store.js';
 import { parseRedisUrl } from '../../../proxy/limiter/redis-url.js';
 import { freePort, hasRedis, startRedis, type TestRedis } from './redis-server.js';
