@@ -116,7 +116,7 @@ export function protocolError({ headers }: ActiveSnapshot, status: number, extra
 
 const PROBLEM_TYPE = 'application/problem+json';
 
-/** `instance` repeats at most so many characters of what a client sent. */
+/** `instance` repeats at most this many characters of what a client sent. */
 const INSTANCE_MAX_LENGTH = 256;
 
 /**

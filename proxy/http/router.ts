@@ -59,7 +59,7 @@ export interface Refusal {
 /** What a request target comes to. `path` is the path as received, for the error's `instance`. */
 export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
 
-/** An error repeats at most so many characters of a value. */
+/** An error repeats at most this many characters of a value. */
 export const QUOTED_MAX_LENGTH = 100;
 
 /** The routes of a snapshot. */

@@ -22,7 +22,7 @@ export interface Decision {
   readonly tat: number;
 }
 
-/** The refill time of so many tokens, at least 1 ms. */
+/** The refill time of this many tokens, at least 1 ms. */
 export function emissionMs({ emissionIntervalMs }: Quota, cost: number): number {
   return Math.max(1, Math.round(emissionIntervalMs * cost));
 }

@@ -16,7 +16,7 @@ declare module 'ioredis' {
 
 /** A request waits no longer than this for Redis; then the local store answers. */
 const BUDGET_MS = 50;
-/** So many late replies in a row open the circuit. */
+/** This many late replies in a row open the circuit. */
 const MAX_LATE = 3;
 /** While the circuit is open, Redis is probed this often. */
 const PROBE_MS = 1_000;

@@ -127,7 +127,7 @@ const schema = v.object({
       `expected ${ERROR_CODES.join(', ')}`,
     ),
   ),
-  /** A file of at least so many bytes, unless it is a download, has compressed siblings. */
+  /** A file of at least this many bytes, unless it is a download, has compressed siblings. */
   compressed_from: v.optional(integer(0)),
   routes: v.pipe(v.array(route), v.minLength(1)),
 });

@@ -156,7 +156,7 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
   };
 }
 
-/** Half of them IPv4, half /56 networks of IPv6, none twice; beside one hop that is trusted as well. */
+/** Half of them IPv4, half /56 networks of IPv6, none twice; followed by one more hop that is trusted. */
 function clientAddress(index: number): string {
   const client =
     index % 2 === 0
