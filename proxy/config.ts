@@ -1,8 +1,8 @@
 import { Option } from 'commander';
+import { distance } from 'fastest-levenshtein';
 
-import { parseRanges, type AddressRange } from './limiter/addresses.js';
+import { parseRanges, type AddressRange } from './limiter/client-ip.js';
 import type { Quota } from './limiter/gcra.js';
-import { parseRedisUrl, type RedisAddress } from './limiter/redis-url.js';
 import type { QuotaOverrides } from './tree/watcher.js';
 
 /** What the operator can set, by flags and by the environment. */
@@ -25,8 +25,8 @@ export interface Config {
   readonly quotas: QuotaOverrides;
   /** Proxies whose X-Forwarded-For is believed. */
   readonly trustProxy: readonly AddressRange[];
-  /** Where several proxies share their limits. */
-  readonly redis: RedisAddress | undefined;
+  /** The URL of a server in which several proxies share their limits, as ioredis takes it. */
+  readonly redis: string | undefined;
   readonly maxConnections: number;
   /** Of one client, as the limiter identifies it; trusted proxies are exempt. */
   readonly maxConnectionsPerClient: number;
@@ -95,7 +95,7 @@ const settings = {
   redis: setting(
     '--redis <url>',
     'Redis or Valkey server in which several proxies share their limits',
-    parseRedisUrl,
+    redisUrl,
     undefined,
   ),
   maxConnections: setting(
@@ -213,19 +213,10 @@ function rejectUnknownVariables(environment: Readonly<Record<string, string | un
   }
 }
 
-/** Edits between two names without their prefix (Levenshtein), as a share of the longer one. */
+/** Edits between two names without their prefix, as a share of the longer one. */
 function dissimilarity(name: string, other: string): number {
   const [a, b] = [name.slice(PREFIX.length), other.slice(PREFIX.length)];
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const [index, character] of a.split('').entries()) {
-    const next = [index + 1];
-    for (const [column, replaced] of row.slice(0, -1).entries()) {
-      const change = replaced + Number(character !== b[column]);
-      next.push(Math.min(change, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return (row.at(-1) ?? 0) / Math.max(a.length, b.length, 1);
+  return distance(a, b) / Math.max(a.length, b.length, 1);
 }
 
 function nonEmpty(text: string): string {
@@ -253,4 +244,24 @@ function isOn(text: string): boolean {
   if (text === 'true' || text === '1') return true;
   if (text === 'false' || text === '0') return false;
   throw new Error('true or false (or 1 or 0)');
+}
+
+/**
+ * `redis://[[user]:password@]host[:port][/database]`, `rediss://` for TLS; ioredis knows `valkey:` under the older
+ * name. The error repeats none of the text: a malformed URL can have the password anywhere.
+ */
+function redisUrl(text: string): string {
+  const [url] = URL.canParse(text) ? [new URL(text)] : [];
+  const isValid =
+    url !== undefined &&
+    /^(?:redis|valkey)s?:$/.test(url.protocol) &&
+    url.hostname !== '' &&
+    url.port !== '0' &&
+    /^\/?\d{0,4}$/.test(url.pathname) &&
+    !/[?#]|%(?![0-9a-f]{2})/i.test(text);
+  if (isValid) return text.replace(/^valkey/, 'redis');
+  throw new Error(
+    'a URL such as redis://user:password@host:6379/0, or rediss:// for TLS; ' +
+      'in user name and password, "%", "?", "#" and "/" are percent-encoded',
+  );
 }

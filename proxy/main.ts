@@ -8,7 +8,7 @@ import { destination } from 'pino';
 import { ConfigError, resolveConfig, SETTINGS, type Config } from './config.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
-import { matcherOf } from './limiter/addresses.js';
+import { matcherOf } from './limiter/client-ip.js';
 import { BUCKETS, type Quotas } from './limiter/middleware.js';
 import { RedisBuckets } from './limiter/redis-store.js';
 import { errorCode } from './log.js';
@@ -100,14 +100,15 @@ async function serve(config: Config, version: string): Promise<void> {
   const disk = openDisk(new URL('tree/disk-worker.js', import.meta.url));
   const watcher = new SnapshotWatcher(dist, quotas, disk, { log });
   await watcher.start();
-  const redis = config.redis && new RedisBuckets(config.redis, log);
+  const isTrusted = matcherOf(trustProxy);
+  const redis = config.redis === undefined ? undefined : new RedisBuckets(config.redis, log);
   const metrics = createMetrics();
-  const app = createApp({ watcher, disk, metrics, trustProxy, redis, clock, log });
+  const app = createApp({ watcher, disk, metrics, isTrusted, redis, clock, log });
   const output = config.accessLog && openAccessLog();
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: config.maxConnections,
     maxConnectionsPerClient: config.maxConnectionsPerClient,
-    isTrusted: matcherOf(trustProxy),
+    isTrusted,
     active: () => watcher.active,
     metrics,
     accessLog: output && config.accessLog && createAccessLog(output, config.accessLog),

@@ -1,8 +1,7 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-import { type AddressRange } from '../limiter/addresses.js';
-import { createClientAddress } from '../limiter/client-ip.js';
+import { createClientAddress, type RangeMatcher } from '../limiter/client-ip.js';
 import { createLimiter, type Limiter } from '../limiter/middleware.js';
 import type { RedisBuckets } from '../limiter/redis-store.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
@@ -45,7 +44,7 @@ export interface AppOptions extends Dependencies {
   readonly disk: Disk;
   readonly metrics: Metrics;
   /** Proxies whose X-Forwarded-For is believed. */
-  readonly trustProxy: readonly AddressRange[];
+  readonly isTrusted: RangeMatcher;
   /** Where the limits are shared with other proxies; started and closed by the caller. */
   readonly redis?: RedisBuckets | undefined;
 }
@@ -67,8 +66,8 @@ const FAILURE_LOG_MS = 1_000;
 const STREAM_ATTEMPTS = 4;
 
 /** The proxy as a request listener. */
-export function createApp({ watcher, disk, metrics, trustProxy, redis, clock, log }: AppOptions): App {
-  const clientAddress = createClientAddress(trustProxy, { clock, log });
+export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log }: AppOptions): App {
+  const clientAddress = createClientAddress(isTrusted, { clock, log });
   const files = new FileCache(disk, clock);
   const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
   let quotas = watcher.active.quotas;

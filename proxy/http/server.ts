@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 
-import { canonicalAddress, clientKey } from '../limiter/addresses.js';
+import { canonicalAddress, clientKey } from '../limiter/client-ip.js';
 import { errorCode } from '../log.js';
 import type { AccessLog } from '../ops/access-log.js';
 import type { Metrics } from '../ops/metrics.js';
@@ -109,6 +109,9 @@ export function createHttpServer(
     listener,
   );
   server.timeout = STALL_TIMEOUT_MS;
+  // A client that has sent all it wants to may end its side (nc -N): by default Node would then end the connection
+  // without the response. The property is in lib/_http_server.js of every Node, and in no type.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // By default Node drops what is beyond 1,000; MAX_HEADER_BYTES bounds their number.
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;

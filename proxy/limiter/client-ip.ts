@@ -1,9 +1,225 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 
 import { rateLimitedLog, type Dependencies } from '../log.js';
-import { anonymize, canonicalAddress, matcherOf, type AddressRange, type RangeMatcher } from './addresses.js';
 
-/** Whose request it is. */
+/**
+ * Whose request it is: IP addresses, ranges of them, and X-Forwarded-For. node:net's SocketAddress and BlockList cost
+ * microseconds per request behind a trusted proxy, so this file reads addresses itself; the tests compare it with
+ * node:net and URL.
+ */
+
+/** A range of addresses in CIDR notation: `10.0.0.0/8`. */
+export interface AddressRange {
+  readonly address: string;
+  readonly prefix: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+export const NAMED_RANGES = {
+  /** RFC 1122 §3.2.1.3, RFC 4291 §2.5.3. */
+  loopback: ['127.0.0.0/8', '::1/128'],
+  /** RFC 3927, RFC 4291 §2.5.6. */
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  /** RFC 1918, RFC 4193. */
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+} as const;
+
+/**
+ * A customer of an access provider commonly holds a whole /56, so a limit per IPv6 address would be
+ * no limit.
+ */
+const CLIENT_PREFIX = 56;
+
+const COLON = 58;
+
+type Family = AddressRange['family'];
+
+/** What parse() read last, IPv4 as IPv4-mapped IPv6. One for all: it saves an object per request. */
+const bits = new DataView(new ArrayBuffer(16));
+
+const group = (index: number): number => bits.getUint16(2 * index);
+
+/** RFC 4007 §11.2; it is dropped. */
+const ZONE = /^%[\w.:~-]+$/;
+
+/** Reads an address into `bits`. IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
+function parse(text: string): Family | undefined {
+  const mark = text.indexOf('%');
+  const address = mark < 0 ? text : text.slice(0, mark);
+  const version = isIP(address);
+  if (version === 0 || (mark >= 0 && (version === 4 || !ZONE.test(text.slice(mark))))) return undefined;
+  if (version === 4) {
+    bits.setUint32(0, 0);
+    bits.setUint32(4, 0);
+    bits.setUint32(8, 0xffff);
+    bits.setUint32(12, readIPv4(address));
+    return 'ipv4';
+  }
+  readIPv6(address);
+  const isMapped = bits.getUint32(0) === 0 && bits.getUint32(4) === 0 && bits.getUint32(8) === 0xffff;
+  return isMapped ? 'ipv4' : 'ipv6';
+}
+
+/** @param address that isIP() accepts */
+function readIPv4(address: string): number {
+  let value = 0;
+  let octet = 0;
+  for (let at = 0; at < address.length; at += 1) {
+    const digit = address.charCodeAt(at) - 48;
+    if (digit >= 0) octet = octet * 10 + digit;
+    else [value, octet] = [value * 256 + octet, 0];
+  }
+  return value * 256 + octet;
+}
+
+/** @param address that isIP() accepts (RFC 4291 §2.2) */
+function readIPv6(address: string): void {
+  if (address.includes('.')) {
+    const dotted = address.lastIndexOf(':') + 1;
+    const value = readIPv4(address.slice(dotted));
+    address = `${address.slice(0, dotted)}${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`;
+  }
+  let count = 0;
+  let gap = 8;
+  let value = 0;
+  const push = (): void => {
+    bits.setUint16(2 * count, value);
+    count += 1;
+    value = 0;
+  };
+  for (let at = address.startsWith('::') ? 1 : 0; at < address.length; at += 1) {
+    const code = address.charCodeAt(at);
+    if (code !== COLON) value = value * 16 + (code & 15) + (code > 57 ? 9 : 0);
+    else if (address.charCodeAt(at - 1) === COLON) gap = count;
+    else push();
+  }
+  if (address.charCodeAt(address.length - 1) !== COLON) push();
+  // The groups after "::" belong at the end.
+  for (let to = 7, from = count - 1; to >= gap; to -= 1, from -= 1) {
+    bits.setUint16(2 * to, from >= gap ? group(from) : 0);
+  }
+}
+
+/** RFC 5952 §4: hexadecimal throughout, with "::" for the first of the longest runs of zero groups. */
+function formatIPv6(): string {
+  let gap = -1;
+  let length = 1;
+  for (let index = 0, run = 0; index < 8; index += 1) {
+    run = group(index) === 0 ? run + 1 : 0;
+    if (run > length) [length, gap] = [run, index - run + 1];
+  }
+  let text = '';
+  for (let index = 0; index < 8; index += index === gap ? length : 1) {
+    if (index === gap) text += '::';
+    else text += (index === 0 || index === gap + length ? '' : ':') + group(index).toString(16);
+  }
+  return text;
+}
+
+/** The network that the address in `bits` is in. @param prefix a multiple of 8 */
+function formatNetwork(prefix: number): string {
+  for (let at = prefix / 8; at < 16; at += 1) bits.setUint8(at, 0);
+  return `${formatIPv6()}/${prefix}`;
+}
+
+/**
+ * An address in one spelling: IPv6 as in RFC 5952 and without its zone, IPv4-mapped IPv6 as IPv4.
+ * Undefined for anything else.
+ */
+export function canonicalAddress(text: string): string | undefined {
+  const family = parse(text);
+  if (family === 'ipv6') return formatIPv6();
+  if (family === undefined || !text.includes(':')) return family && text;
+  return `${bits.getUint8(12)}.${bits.getUint8(13)}.${bits.getUint8(14)}.${bits.getUint8(15)}`;
+}
+
+/**
+ * The name of a client's bucket: its IPv4 address, or the /56 of its IPv6 address.
+ *
+ * @param address canonical; undefined if the client is gone
+ */
+export function clientKey(address: string | undefined): string {
+  if (address === undefined) return 'gone';
+  return address.includes(':') && parse(address) === 'ipv6' ? formatNetwork(CLIENT_PREFIX) : address;
+}
+
+/**
+ * The network of an address, for logs: /24 of IPv4, /48 of IPv6 (a site, RFC 6177), /40 of 6to4
+ * (RFC 3056), which is the /24 of the IPv4 address in it. `unknown` for anything but an address.
+ */
+export function anonymize(text: string): string {
+  const address = canonicalAddress(text);
+  if (address === undefined) return 'unknown';
+  if (!address.includes(':')) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
+  return formatNetwork(group(0) === 0x2002 ? 40 : 48);
+}
+
+/**
+ * The ranges in a list such as `loopback, 10.0.0.0/8`; an address alone is a range of one.
+ *
+ * @throws Error for the first that is refused; its message says what was expected, and why
+ */
+export function parseRanges(list: string): AddressRange[] {
+  return list.split(',').flatMap((item) => {
+    const text = item.trim();
+    const named = Object.entries(NAMED_RANGES).find(([name]) => name === text)?.[1];
+    return (named ?? [text]).map(parseRange);
+  });
+}
+
+function parseRange(text: string): AddressRange {
+  const [address = '', prefixText, ...rest] = text.split('/');
+  const family = parse(address);
+  if (family === undefined || address.includes('%') || rest.length > 0) throw new Error(expectation(text));
+  if (family === 'ipv4' && address.includes(':')) {
+    throw new Error(`ranges of IPv4 written as IPv4, not as "${text}"`);
+  }
+  const longest = family === 'ipv4' ? 32 : 128;
+  const prefix = prefixText === undefined ? longest : Number(prefixText);
+  if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) throw new Error(expectation(text));
+  if (prefix > longest) throw new Error(`a prefix of 1 to ${longest} bits in "${text}"`);
+  if (prefix === 0) throw new Error(`narrower ranges than "${text}": ${ANYONE}`);
+  return { address, prefix, family };
+}
+
+const ANYONE = 'anybody could choose the address they are limited by';
+
+function expectation(text: string): string {
+  const names = Object.keys(NAMED_RANGES).join(', ');
+  const expected = `ranges in CIDR notation or ${names}, separated by commas`;
+  if (text === 'true' || text === '*') return `${expected}; with "${text}", ${ANYONE}`;
+  if (/^\d+$/.test(text)) {
+    return `${expected}; a count of hops trusts whoever reaches this port by a shorter way`;
+  }
+  return /^[a-z]/i.test(text)
+    ? `${expected}; the name "${text}" is not looked up`
+    : `${expected}, not "${text}"`;
+}
+
+/** Whether an address, in any spelling, is in one of the ranges. */
+export type RangeMatcher = (address: string) => boolean;
+
+/** An IPv4 address is in ranges of IPv4 only, however it is spelled: `::/8` is not every IPv4 client. */
+export function matcherOf(ranges: readonly AddressRange[]): RangeMatcher {
+  const masked = ranges.map(({ address, prefix, family }) => {
+    parse(address);
+    const length = family === 'ipv4' ? prefix + 96 : prefix;
+    return [0, 1, 2, 3].map((word) => {
+      const ones = Math.min(32, Math.max(0, length - 32 * word));
+      const mask = ones === 0 ? 0 : -1 << (32 - ones);
+      return { at: 4 * word, mask, network: bits.getInt32(4 * word) & mask };
+    });
+  });
+  return (address) => {
+    const family = ranges.length === 0 ? undefined : parse(address);
+    return masked.some(
+      (words, index) =>
+        ranges[index]?.family === family &&
+        words.every(({ at, mask, network }) => (bits.getInt32(at) & mask) === network),
+    );
+  };
+}
 
 const WARNING_INTERVAL_MS = 60_000;
 
@@ -35,14 +251,10 @@ export type ClientAddress = (request: IncomingMessage) => string | undefined;
  * one of theirs. Anybody can have written what is further left. If the search meets something that
  * is no address, the whole header is ignored.
  *
- * @param trusted the proxies to trust; with none, the client is always the socket's peer
+ * @param isTrusted knows the proxies to trust; without any, the client is always the socket's peer
  * @param dependencies the log is told, at most once a minute, if the header comes from elsewhere
  */
-export function createClientAddress(
-  trusted: readonly AddressRange[],
-  dependencies: Dependencies,
-): ClientAddress {
-  const isTrusted = matcherOf(trusted);
+export function createClientAddress(isTrusted: RangeMatcher, dependencies: Dependencies): ClientAddress {
   const warn = rateLimitedLog(dependencies, WARNING_INTERVAL_MS);
   return ({ socket: { remoteAddress }, headers }) => {
     if (remoteAddress === undefined) return undefined;

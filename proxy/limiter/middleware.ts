@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 
 import type { Clock } from '../log.js';
-import { clientKey } from './addresses.js';
+import { clientKey } from './client-ip.js';
 import type { Quota } from './gcra.js';
 import { keyOf, MemoryStore } from './memory-store.js';
 import { RedisStore, type RedisBuckets } from './redis-store.js';

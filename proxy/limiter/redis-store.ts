@@ -2,11 +2,10 @@ import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
 import { Redis, type Result } from 'ioredis';
 
 import { errorCode, type Clock, type Log } from '../log.js';
+import { TimeoutError, withTimeout } from '../timeout.js';
 import { decide, emissionMs, type Decision, type Quota } from './gcra.js';
 import { parseKey, rateLimitInfo, type MemoryStore } from './memory-store.js';
 import type { BucketName } from './middleware.js';
-import type { RedisAddress } from './redis-url.js';
-import { TimeoutError, withTimeout } from './timeout.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -77,16 +76,11 @@ export class RedisBuckets {
   /** Why the connection failed. The events that follow say less. */
   #connectionError: string | undefined;
 
-  constructor({ isEncrypted, database, host, port, username, password }: RedisAddress, log: Log) {
-    this.#name = `Redis at ${host.includes(':') ? `[${host}]` : host}:${port}`;
+  /** @param url as `--redis` has checked it */
+  constructor(url: string, log: Log) {
+    this.#name = `Redis at ${new URL(url).host}`;
     this.#log = log;
-    this.#redis = new Redis({
-      host,
-      port,
-      db: database,
-      ...(username !== undefined && { username }),
-      ...(password !== undefined && { password }),
-      ...(isEncrypted && { tls: {} }),
+    this.#redis = new Redis(url, {
       lazyConnect: true,
       // By the time of a retry, the local store has answered.
       enableOfflineQueue: false,

@@ -5,7 +5,7 @@ import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 import type { AccessLogConfig } from '../config.js';
 import { classOf } from '../http/context.js';
 import type { ResponseClass } from '../http/headers.js';
-import { anonymize } from '../limiter/addresses.js';
+import { anonymize } from '../limiter/client-ip.js';
 
 /** One JSON line for each response, and for each request that went without one. */
 

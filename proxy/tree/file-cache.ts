@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { SIBLINGS, type Coding } from '../http/negotiation.js';
 import type { Validators } from '../http/preconditions.js';
 import type { Clock } from '../log.js';
+import { withTimeout } from '../timeout.js';
 import type { Disk } from './disk.js';
 import { openFile, readChunks, shorten, type FileRead, type OpenFile } from './files.js';
 
@@ -153,11 +154,7 @@ export class FileCache {
     }
     const file = known?.of === of ? known?.file : undefined;
     if (known === undefined || file === undefined || known.epoch < epoch) return read;
-    return within(
-      REVALIDATE_BUDGET_MS,
-      read.catch(() => file),
-      file,
-    );
+    return withTimeout(REVALIDATE_BUDGET_MS, read).catch(() => file);
   }
 
   async #load(path: string, epoch: Epoch): Promise<CachedFile | undefined> {
@@ -265,17 +262,4 @@ function siblingOf({ path }: CachedFile, coding: Coding): string {
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-/** What a promise resolves to, or the fallback if it takes longer. */
-async function within<T>(budgetMs: number, promise: Promise<T>, fallback: T): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(resolve, budgetMs, fallback);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -52,14 +52,36 @@ describe('resolveConfig', () => {
     );
   });
 
-  it('never repeats the URL of Redis, which can hold a password', () => {
-    for (const attempt of [
-      () => resolveConfig({ redis: 'http://:pa55word@host' }, {}),
-      () => resolveConfig({}, { PROXY_REDIS: 'redis://:pa55word@host/x' }),
-    ]) {
-      expect(attempt).toThrow(/^(--redis|PROXY_REDIS): expected /);
+  it.each([
+    'redis:pa55word',
+    'redis//:pa55word@host',
+    ':pa55word@host:6379',
+    'http://:pa55word@host',
+    'redis://:pa55word@',
+    'redis://:pa55word@host:port',
+    'redis://:pa55word@host:65536',
+    'redis://:pa55word@host:0',
+    'redis://:pa55word@host/sessions',
+    'redis://:pa55word@host/-1',
+    'redis://:pa55word@host?db=1',
+    'redis://:pa55word@host#1',
+    'redis://:pa55word%zz@host',
+    'pa55word',
+  ])('refuses "%s" as the URL of Redis without repeating it: it can hold a password', (url) => {
+    const attempts = [() => resolveConfig({ redis: url }, {}), () => resolveConfig({}, { PROXY_REDIS: url })];
+    for (const attempt of attempts) {
+      expect(attempt).toThrow(/^(--redis|PROXY_REDIS): expected a URL such as /);
       expect(attempt).toThrow(expect.not.stringContaining('pa55word'));
     }
+  });
+
+  it.each([
+    ['redis://h', 'redis://h'],
+    ['rediss://u:p%40%3A%2F@[::1]:7/3', 'rediss://u:p%40%3A%2F@[::1]:7/3'],
+    ['valkey://:p@h/', 'redis://:p@h/'],
+    ['valkeys://h', 'rediss://h'],
+  ])('takes "%s" as the URL of Redis', (url, expected) => {
+    expect(resolveConfig({ redis: url }, {}).redis).toBe(expected);
   });
 
   it('has the defaults of the contract', () => {
@@ -97,7 +119,7 @@ describe('resolveConfig', () => {
         page: { burst: 6, emissionIntervalMs: 250 },
       },
       trustProxy: [{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }],
-      redis: { host: 'r', port: 6379, isEncrypted: false, database: 0 },
+      redis: 'redis://r',
       maxConnections: 7,
       maxConnectionsPerClient: 8,
       adminPort: 9,

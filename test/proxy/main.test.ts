@@ -94,7 +94,8 @@ describe('main: misuse', () => {
       [
         ['--redis', 'http://:pa55word@localhost'],
         {},
-        'register-api proxy: --redis: expected a URL such as redis://user:password@host:6379/0, or rediss:// for TLS\n',
+        'register-api proxy: --redis: expected a URL such as redis://user:password@host:6379/0, or rediss:// for TLS; ' +
+          'in user name and password, "%", "?", "#" and "/" are percent-encoded\n',
       ],
     ];
     await Promise.all(

@@ -159,7 +159,7 @@ export interface TestProxy {
   readonly ask: (target: string, options?: AskOptions) => Promise<Answer>;
 }
 
-export interface TestOptions extends Partial<Pick<AppOptions, 'trustProxy'>> {
+export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted'>> {
   readonly quotas?: Partial<QuotaOverrides>;
   readonly server?: Partial<ServerOptions>;
   readonly disk?: Disk;
@@ -241,7 +241,7 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
   let nowMs = Date.UTC(2100, 0, 1);
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const { disk = INLINE_DISK, quotas, trustProxy = [] } = options;
+  const { disk = INLINE_DISK, quotas, isTrusted = () => false } = options;
   const watcher = new SnapshotWatcher(
     root,
     { api: {}, download: {}, page: {}, ...quotas },
@@ -250,11 +250,11 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
   );
   await watcher.start();
   const metrics = createMetrics();
-  const app = createApp({ ...dependencies, watcher, disk, metrics, trustProxy });
+  const app = createApp({ ...dependencies, watcher, disk, metrics, isTrusted });
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: 10_000,
     maxConnectionsPerClient: 10_000,
-    isTrusted: () => false,
+    isTrusted,
     active: () => watcher.active,
     metrics,
     ...options.server,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseRanges } from '../../../proxy/limiter/addresses.js';
+import { matcherOf, parseRanges } from '../../../proxy/limiter/client-ip.js';
 import { problemOf, publish, publishSnapshot, ROUTES, startProxy, tree, type TestProxy } from '../support.js';
 
 const CSV = '/downloads/groups.csv';
@@ -232,7 +232,7 @@ describe('a client', () => {
     const forged = { from: '127.0.0.2', headers: { 'X-Forwarded-For': '192.0.2.1' } };
     expect((await ask('/api/v1', forged)).status).toBe(429);
 
-    const behind = await startProxy(root, { quotas, trustProxy: parseRanges('127.0.0.2') });
+    const behind = await startProxy(root, { quotas, isTrusted: matcherOf(parseRanges('127.0.0.2')) });
     for (const [client, status] of [
       ['192.0.2.1', 200],
       ['192.0.2.2', 200],

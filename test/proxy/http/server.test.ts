@@ -310,6 +310,21 @@ async function open(
   return { socket, heard: () => heard, closed };
 }
 
+describe('a client that ends its side after its requests', () => {
+  it('gets all responses, from memory, from disk and streamed, and then the connection ends', async () => {
+    const root = await tree();
+    const bytes = 3 * 1024 * 1024;
+    await publish(root, 'downloads/groups.csv', Buffer.alloc(bytes, 'x'));
+    const { port, connections } = await startProxy(root);
+    const { socket, heard, closed } = await open(port);
+    socket.end(GET('/api/v1/group/7') + GET('/api/v1/group/7') + GET('/downloads/groups.csv'));
+    await closed;
+    expect(statusesIn(heard())).toEqual(['200', '200', '200']);
+    expect(heard().endsWith(`\r\n${'x'.repeat(bytes)}`)).toBe(true);
+    await expect.poll(connections).toBe(0);
+  });
+});
+
 describe('CONNECT', () => {
   it('is closed, and leaves no connection, whatever the client does', async () => {
     const { port, connections, ask } = await startProxy(await tree());

@@ -20,12 +20,13 @@ import {
   anonymize,
   canonicalAddress,
   clientKey,
+  createClientAddress,
+  forwardedAddress,
   matcherOf,
   NAMED_RANGES,
   parseRanges,
   type AddressRange,
-} from '../../../proxy/limiter/addresses.js';
-import { createClientAddress, forwardedAddress } from '../../../proxy/limiter/client-ip.js';
+} from '../../../proxy/limiter/client-ip.js';
 
 /** The long run: `IP_RUNS=1000000 npx vitest run --config test/vitest.config.ts client-ip`. */
 const RUNS = Number(process.env.IP_RUNS ?? 20_000);
@@ -373,7 +374,7 @@ function reader(ranges?: string): {
 } {
   const log: string[] = [];
   let nowMs = 0;
-  const clientAddress = createClientAddress(ranges === undefined ? [] : parseRanges(ranges), {
+  const clientAddress = createClientAddress(matcherOf(ranges === undefined ? [] : parseRanges(ranges)), {
     clock: () => nowMs,
     log: (line) => void log.push(line),
   });

@@ -12,7 +12,6 @@ import {
   type Quotas,
 } from '../../../proxy/limiter/middleware.js';
 import { RedisBuckets } from '../../../proxy/limiter/redis-store.js';
-import { parseRedisUrl } from '../../../proxy/limiter/redis-url.js';
 import { freePort, hasRedis, startRedis } from './redis-server.js';
 
 interface Outcome {
@@ -222,7 +221,7 @@ describe.skipIf(!hasRedis('middleware.test.ts'))('createLimiter with Redis', () 
     onTestFinished(redis.remove);
     const proxies = await Promise.all(
       [1, 2].map(async () => {
-        const buckets = new RedisBuckets(parseRedisUrl(redis.url), () => undefined);
+        const buckets = new RedisBuckets(redis.url, () => undefined);
         onTestFinished(() => buckets.close());
         await buckets.start();
         return { buckets, tested: await started({ api: quota(4, 600), download: quota(2, 600) }, buckets) };
@@ -252,7 +251,7 @@ describe.skipIf(!hasRedis('middleware.test.ts'))('createLimiter with Redis', () 
   });
 
   it('answers from the local buckets if Redis was never there', async () => {
-    const buckets = new RedisBuckets(parseRedisUrl(`redis://127.0.0.1:${await freePort()}`), () => undefined);
+    const buckets = new RedisBuckets(`redis://127.0.0.1:${await freePort()}`, () => undefined);
     onTestFinished(() => buckets.close());
     await buckets.start();
     const tested = await started({ api: quota(1, 60) }, buckets);

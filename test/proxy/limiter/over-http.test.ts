@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { parseRanges } from '../../../proxy/limiter/addresses.js';
+import { matcherOf, parseRanges } from '../../../proxy/limiter/client-ip.js';
 import { listening, start, type Process } from '../process.js';
 import { ask, problemOf, startProxy, tree, type Answer, type TestProxy } from '../support.js';
 import { freePort, hasRedis, startRedis, type TestRedis } from './redis-server.js';
 
-const LOOPBACK = parseRanges('loopback');
+const LOOPBACK = matcherOf(parseRanges('loopback'));
 
 /** The limits as clients of the whole proxy meet them. */
 
@@ -150,7 +150,7 @@ describe('Limits over HTTP', () => {
 
 describe('--trust-proxy over HTTP', () => {
   it('limits the clients behind a trusted proxy one by one, IPv6 by /56', async () => {
-    const proxy = await startProxy(await tree(), { quotas: { api: { burst: 1 } }, trustProxy: LOOPBACK });
+    const proxy = await startProxy(await tree(), { quotas: { api: { burst: 1 } }, isTrusted: LOOPBACK });
     const ask = async (forwarded: string): Promise<number> =>
       (await proxy.ask('/api/v1', { headers: { 'X-Forwarded-For': forwarded } })).status;
     expect(await ask('198.51.100.1')).toBe(200);
@@ -167,7 +167,7 @@ describe('--trust-proxy over HTTP', () => {
   });
 
   it('joins repeated lines of the header in their order', async () => {
-    const proxy = await startProxy(await tree(), { quotas: { api: { burst: 1 } }, trustProxy: LOOPBACK });
+    const proxy = await startProxy(await tree(), { quotas: { api: { burst: 1 } }, isTrusted: LOOPBACK });
     const lines = { 'X-Forwarded-For': ['203.0.113.9', '198.51.100.1'] };
     expect((await proxy.ask('/api/v1', { headers: lines })).status).toBe(200);
     const one = { headers: { 'X-Forwarded-For': '198.51.100.1' } };

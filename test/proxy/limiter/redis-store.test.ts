@@ -15,7 +15,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 
 import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
 import { MemoryStore } from '../../../proxy/limiter/memory-store.js';
-import { TimeoutError, withTimeout } from '../../../proxy/limiter/timeout.js';
 import {
   GCRA_SCRIPT,
   parseReply,
@@ -23,7 +22,7 @@ import {
   redisKey,
   RedisStore,
 } from '../../../proxy/limiter/redis-store.js';
-import { parseRedisUrl } from '../../../proxy/limiter/redis-url.js';
+import { TimeoutError, withTimeout } from '../../../proxy/timeout.js';
 import { freePort, hasRedis, startRedis, type TestRedis } from './redis-server.js';
 
 const HAS_REDIS = hasRedis('redis-store.test.ts');
@@ -205,7 +204,7 @@ interface Tested {
 
 async function started(url: string): Promise<Tested> {
   const log: string[] = [];
-  const buckets = new RedisBuckets(parseRedisUrl(url), (line) => void log.push(line));
+  const buckets = new RedisBuckets(url, (line) => void log.push(line));
   onTestFinished(() => buckets.close());
   await buckets.start();
   return { buckets, log, take: async (client) => (await buckets.take(client, SLOW, 1))?.allowed };
@@ -417,7 +416,7 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
 
 /** A limit as the proxy makes it, on a Redis that may be none. */
 async function storeOn(url: string): Promise<{ store: RedisStore; local: MemoryStore; redis: RedisBuckets }> {
-  const redis = new RedisBuckets(parseRedisUrl(url), () => undefined);
+  const redis = new RedisBuckets(url, () => undefined);
   onTestFinished(() => redis.close());
   await redis.start();
   const local = new MemoryStore({ quota: SLOW, maxClients: 9, clock });
