@@ -31,7 +31,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** What 405 names. */
-export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
+export const ALLOW = ['Allow', 'GET, HEAD, OPTIONS'] as const;
 
 /** Header fields by name, as snapshot.json has them. */
 export type Fields = Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export const BUILT_IN: DeclaredHeaders = (() => {
       'Cross-Origin-Resource-Policy': 'cross-origin',
       'X-Content-Type-Options': 'nosniff',
     },
-    options: error,
+    options: { ...error, [ALLOW[0]]: ALLOW[1] },
     not_found: error,
     error,
     content: { record: error, summary: error, download: error, feed: error, page: error, asset: error },

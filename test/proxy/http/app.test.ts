@@ -203,6 +203,7 @@ describe('createApp: no snapshot', () => {
     expect((await ask('/api/v1', { method: 'HEAD' })).status).toBe(503);
     const preflight = await ask('/api/v1', { method: 'OPTIONS' });
     expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
+    expect(preflight.headers.allow).toBe('GET, HEAD, OPTIONS');
   });
 
   it('says so to a Host that is none as well, and to who asks too much', async () => {

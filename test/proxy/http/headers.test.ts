@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import {
+  ALLOW,
   BUILT_IN,
   CACHE_CLASSES,
   createHeaderTables,
@@ -119,7 +120,10 @@ describe('BUILT_IN', () => {
         POLICIES[bucket],
         'Cache-Control',
         'no-store',
+        ...(headers.includes('Allow') ? ALLOW : []),
       ]);
     }
+    expect(builtIn.options.api).toContain('Allow');
+    expect(builtIn.error.api).not.toContain('Allow');
   });
 });
