@@ -168,8 +168,7 @@ async function prepare(
       return examined.report;
     }
     const overview = examined.measured();
-    const tables = examined.changed?.tables;
-    publisher.reuse.make(makings(register, publisher, effects.generator.code, tables));
+    publisher.reuse.make(makings(effects.generator.code));
     const placing = new Placing(pool, publisher);
     const work = { ...readers, config, overview, table, publisher, placing };
     const downloads = await renderAll(work, examined, effects);

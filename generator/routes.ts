@@ -264,10 +264,6 @@ export function filler(template: string): (value: number) => string {
   };
 }
 
-/** Where the digits of the value begin in what is filled in; undefined where there are none, or not once as they are. */
-export const numberAt = (template: string): number | undefined =>
-  /^[^{]*\{(?!month\})\w+\}[^{]*$/.test(template) ? template.indexOf('{') : undefined;
-
 /** The template of a route's URL, with a query where its parameter is one: `/api/v1/largest?limit={limit}`. */
 export function urlTemplate({ path, parameters = [] }: Pick<Route, 'path' | 'parameters'>): string {
   const query = parameters.filter((parameter) => parameter.in === 'query');

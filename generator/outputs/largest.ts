@@ -14,15 +14,15 @@ import type { Output } from './output.js';
 import { part, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
-/** What the list says of a group, beside its position. */
+/** What the list says of a group, besides its rank. */
 const LISTED = ['id', 'name', 'member_count', 'measured_at', 'owner_state', 'owner'];
 
-const position: ComputedField = {
+const rank: ComputedField = {
   is: 'computed',
-  name: 'position',
+  name: 'rank',
   type: 'ordinal',
   nullable: false,
-  description: 'Place in the order by member count; equal counts share a place.',
+  description: 'Place in the order by member count; equal counts share a rank.',
   example: 1,
   sql: 'rank() OVER (ORDER BY member_count DESC)',
 };
@@ -34,7 +34,7 @@ function listedField(wanted: string): ColumnField | ObjectField {
   return field.is === 'column' && wanted === 'member_count' ? required(field) : field;
 }
 
-const FIELDS = [position, ...LISTED.map(listedField)];
+const FIELDS = [rank, ...LISTED.map(listedField)];
 
 interface Cut {
   readonly limit: number;
@@ -81,7 +81,7 @@ export const LARGEST_SHAPE: ObjectShape = {
   ],
 };
 
-/** The files for limits 1 to 200. Equal counts share a position: 1, 2, 2, 4. */
+/** The files for limits 1 to 200. Equal counts share a rank: 1, 2, 2, 4. */
 export function* largest(register: Register, { asOf, populations }: Overview): Generator<Output> {
   const { telling } = populationOf(populations, group);
   const ranked = [

@@ -242,7 +242,7 @@ const PARTS: readonly Part<ManifestFacts>[] = [
       'digest',
       'sha256',
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      'SHA-256 over a line "SHA256  URL-PATH" for each file, sorted by path, without snapshot.json and change lists.',
+      'SHA-256 over a line "ROUTE COUNT ROOT" for each route: how many documents it has, and the tree head over them.',
     ),
     ({ plan }) => plan.digest,
   ),

@@ -9,7 +9,6 @@ import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from '
 import { join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
 import { HASH_BYTES } from './hash.js';
-import { writeHex } from './hex.js';
 
 /** A published file: key within its route, size in bytes, SHA-256 of the content (32 bytes). */
 export interface Entry {
@@ -189,12 +188,6 @@ export class LedgerReader {
   /** The key of that entry alone; nothing is made for it that would have to be collected. */
   peekKey(): number | undefined {
     return this.#at === this.#filled && !this.#fill() ? undefined : readInteger(this.#buffer, this.#at);
-  }
-
-  /** Writes the hash of that entry in hex: 64 bytes. */
-  writeHash(target: DataView, offset: number): void {
-    const start = this.#at + HASH_OFFSET;
-    writeHex(this.#buffer, start, start + HASH_BYTES, target, offset);
   }
 
   next(): void {

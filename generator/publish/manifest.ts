@@ -6,9 +6,9 @@ import { CACHE_CLASSES, LAYOUTS } from '../routes.js';
 import type { Route } from '../routes.js';
 
 /** The version of the tree's layout and of snapshot.json. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 /** The same as far as publishing reads it: a tree of before stays where the counting goes on. */
-const READABLE = [1, FORMAT] as const;
+const READABLE = [1, 2, FORMAT] as const;
 
 /** As much of a route as finds its files and URLs again. */
 export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters'>;

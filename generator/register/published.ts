@@ -190,34 +190,6 @@ function exact(value: bigint, what: string): number {
   return Number(value);
 }
 
-/** Two primes below 2^31: no product of two such numbers is beyond 2^63. */
-const PRIME = 2_147_483_647;
-const OTHER_PRIME = 2_147_483_629;
-
-/**
- * Makes a pair of a record and a place a number as good as random; the sums of two such numbers' squares, by another
- * prime, tell sets of pairs apart.
- */
-const PAIRED = [
-  [48_271, 1_103_515_245],
-  [69_621, 1_406_938_949],
-] as const;
-
-/** Tells of the published entries of a history where their places are others, though their order is the same. */
-export function placesOf(register: Register, { kind }: Resource, { table, key, order }: History): string {
-  const [id, place] = [name(key.name), name(order.name)];
-  const pairs = (order.type === 'ordinal' ? PAIRED : []).map(
-    ([a, b]) => `(${id} % ${PRIME} * ${a} + ${place} % ${PRIME} * ${b}) % ${PRIME}`,
-  );
-  if (pairs.length === 0) return '';
-  const sums = register.integers(
-    `SELECT ${pairs.map((_, at) => `sum(p${at} * p${at} % ${OTHER_PRIME})`).join(', ')}` +
-      ` FROM (SELECT ${pairs.map((sql, at) => `${sql} AS p${at}`).join(', ')}` +
-      ` FROM ${name(table)} WHERE ${isPublished(kind, key.name)})`,
-  );
-  return sums.join(' ');
-}
-
 function historyCounts(history: History, counted: Counted): HistoryCounts {
   const { rows, records } = counted.get(history.table) ?? NO_ROWS;
   return { history, entries: rows, changes: history.order.type === 'ordinal' ? rows - records : undefined };

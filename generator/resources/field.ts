@@ -25,7 +25,7 @@ export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text
  */
 export type ValueType = ColumnType | 'difference' | 'duration' | 'path' | 'url' | 'reference' | 'sha256';
 
-/** A published value. `null` always means "not measured". */
+/** A published value. `null` means "not measured", or not published: a withheld owner or creator. */
 export interface Value {
   readonly name: string;
   readonly type: ValueType;

@@ -1,7 +1,7 @@
 import { change, memberCount, peak, readAt } from './members.js';
-import { bool, id, measured, object, oneOf, ordinal, required, text, time } from './field.js';
+import { bool, id, measured, object, oneOf, required, text, time } from './field.js';
 import type { History, ObjectField, Reference, Resource } from './field.js';
-import { changedAt, changedBetween, seen } from './histories.js';
+import { changedAt, changedBetween, isCurrent, position, seen } from './histories.js';
 
 const OWNER: Reference = { kind: 'user', id: 'owner_id', name: 'owner_name' };
 
@@ -24,15 +24,13 @@ const members: History = {
   agrees: { member_count: 'member_count' },
 };
 
-const position = required(ordinal('position', 1, 'Place in the order, 1 is the oldest.')).column;
-
 const names: History = {
   name: 'names',
   table: 'group_names',
   description: 'Names the group was seen under, oldest first.',
   key: groupKey,
-  order: position,
-  fields: [required(name), ...seen, changedAt, ...changedBetween],
+  order: position.column,
+  fields: [position, required(name), isCurrent, ...seen, changedAt, ...changedBetween],
   agrees: { name: 'name' },
 };
 
@@ -41,8 +39,8 @@ const owners: History = {
   table: 'group_owners',
   description: 'Owners the group was seen under, oldest first.',
   key: groupKey,
-  order: position,
-  fields: [required(ownerState), owner, ...seen, ...changedBetween],
+  order: position.column,
+  fields: [position, required(ownerState), owner, isCurrent, ...seen, ...changedBetween],
   agrees: { owner_state: 'owner_state', owner_id: 'owner_id' },
 };
 

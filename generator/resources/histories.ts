@@ -1,6 +1,19 @@
 /** What the histories of names and owners have in common. */
-import { required, time } from './field.js';
+import { ordinal, required, time } from './field.js';
 import type { ColumnField, ComputedField } from './field.js';
+
+/** Orders the entries of one record. */
+export const position: ColumnField = required(ordinal('position', 2, 'Place in the order, 1 is the oldest.'));
+
+export const isCurrent: ComputedField = {
+  is: 'computed',
+  name: 'is_current',
+  type: 'boolean',
+  nullable: false,
+  description: 'Whether this is the newest entry.',
+  example: true,
+  sql: 'is_last',
+};
 
 export const changedAt: ColumnField = time(
   'changed_at',

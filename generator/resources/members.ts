@@ -26,9 +26,9 @@ const HOUR_MS = 3_600_000;
 
 /** Each window's length in milliseconds, and in words. */
 const WINDOWS = {
-  '24h': { spanMs: 24 * HOUR_MS, words: '24 hours' },
-  '7d': { spanMs: 7 * 24 * HOUR_MS, words: '7 days' },
-  '30d': { spanMs: 30 * 24 * HOUR_MS, words: '30 days' },
+  h24: { spanMs: 24 * HOUR_MS, words: '24 hours' },
+  d7: { spanMs: 7 * 24 * HOUR_MS, words: '7 days' },
+  d30: { spanMs: 30 * 24 * HOUR_MS, words: '30 days' },
 } as const;
 
 const SPANS = Object.entries(WINDOWS).map(([window, { spanMs }]) => [window, spanMs] as const);

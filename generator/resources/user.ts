@@ -1,10 +1,9 @@
-import { bool, id, measured, oneOf, ordinal, required, text, time } from './field.js';
+import { bool, id, measured, oneOf, required, text, time } from './field.js';
 import type { History, Resource } from './field.js';
-import { changedAt, changedBetween, seen } from './histories.js';
+import { changedAt, changedBetween, isCurrent, position, seen } from './histories.js';
 
 const userId = required(id('id', 1042, 'Numeric id of the user, stable.'));
 const username = text('username', 'marlow_finch', 'Username, exactly as read.');
-const position = required(ordinal('position', 2, 'Place in the order, 1 is the oldest.'));
 
 const usernames: History = {
   name: 'usernames',
@@ -12,22 +11,7 @@ const usernames: History = {
   description: 'Usernames the user was seen under, oldest first.',
   key: required(id('user_id', 1042, 'The user.')).column,
   order: position.column,
-  fields: [
-    position,
-    required(username),
-    {
-      is: 'computed',
-      name: 'is_current',
-      type: 'boolean',
-      nullable: false,
-      description: 'Whether this is the newest username.',
-      example: true,
-      sql: 'is_last',
-    },
-    ...seen,
-    changedAt,
-    ...changedBetween,
-  ],
+  fields: [position, required(username), isCurrent, ...seen, changedAt, ...changedBetween],
   agrees: { username: 'username' },
 };
 

@@ -13,7 +13,7 @@ export const SNAPSHOT_FILE = 'snapshot.json';
  * The format that this proxy reads. Keys that it does not know are left alone; a change of meaning comes with a new
  * number.
  */
-export const SNAPSHOT_FORMAT = 2;
+export const SNAPSHOT_FORMAT = 3;
 
 /** A snapshot.json that can't be served by. The message is one line for the operator. */
 export class SnapshotError extends Error {

@@ -134,7 +134,7 @@ describe('groups.csv', () => {
   });
 });
 
-/** The values of a document under the names that CSV gives them: `owner_id`, `change_24h_to`. */
+/** The values of a document under the names that CSV gives them: `owner_id`, `change_h24_to`. */
 function flat(document: object, way = ''): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(document).flatMap(([member, value]: [string, unknown]) => {
@@ -272,7 +272,7 @@ describe('a Parquet file', () => {
       public_entry: true,
       verified: false,
       peak_member_count: 9_007_199_254_740_991n,
-      change_24h_delta: -6n,
+      change_h24_delta: -6n,
       measured_at: new Date(TIME),
     });
   });

@@ -28,9 +28,6 @@ const middle = (table: string): string => `(SELECT id FROM ${table} ORDER BY id 
 const CHANGE = `UPDATE items SET price = 4242, measured_at = '${LATER}' WHERE id = ${middle('items')};
   INSERT INTO group_member_readings VALUES (${middle('groups')}, '2019-01-01T00:00:00Z', 77);`;
 const CHANGED = ['groups', 'group_member_readings', 'items'];
-/** Changes the places of names that are no change of a name, which no document tells. */
-const ALONE = `UPDATE group_names SET position = position + 7
-  WHERE group_id IN (SELECT group_id FROM group_names GROUP BY group_id HAVING count(*) = 1)`;
 const MORE = `UPDATE games SET visits = 12345 WHERE id = ${middle('games')}`;
 
 interface Site {
@@ -268,15 +265,6 @@ describe('a build without --keep-downloads', () => {
   it('writes only what is behind', async () => {
     const made = behind();
     expect(writtenBy(await published(made))).toEqual(CHANGED);
-  });
-
-  it('writes what was kept though no document had changed', async () => {
-    const made = site();
-    changeRegister(made.register, ALONE);
-    const kept = await keep(made);
-    expect([kept.sequence, kept.downloads.kept]).toEqual([1, ['groups', 'group_names']]);
-    expect(writtenBy(await published(made))).toEqual(['groups', 'group_names']);
-    await expectFresh(made);
   });
 });
 

@@ -364,10 +364,10 @@ describe('the largest groups', () => {
         .map(({ id }) => id)
         .toSorted((a, b) => a - b);
     const expected = [
-      ...ids(9).map((id) => ({ position: 1, id })),
+      ...ids(9).map((id) => ({ rank: 1, id })),
       ...ids(5)
         .slice(0, 50)
-        .map((id) => ({ position: 151, id })),
+        .map((id) => ({ rank: 151, id })),
     ];
     const tree = readTree(out);
     expect(json(tree, 'api/v1/largest/200.json')).toMatchObject({ limit: 200, groups: expected });

@@ -51,7 +51,7 @@ const isList = (file: string): boolean => /^api\/v1\/largest\/\d+\.json$/.test(f
 interface Largest {
   readonly limit: number;
   readonly as_of: string | null;
-  readonly groups: readonly { readonly position: number; readonly measured_at: string }[];
+  readonly groups: readonly { readonly rank: number; readonly measured_at: string }[];
 }
 
 function isLargest(value: unknown): value is Largest {
@@ -131,7 +131,7 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
     const sums = { files: rest.length, bytes: rest.reduce((sum, { bytes }) => sum + bytes, 0) };
     const snapshot = json(tree, 'snapshot.json');
     expect(snapshot).toMatchObject({
-      format: 2,
+      format: 3,
       sequence: 1,
       built_at: BUILT_AT,
       generator: { name: 'test', version: '0.0.0' },

@@ -106,9 +106,9 @@ describe('change', () => {
     fc.assert(
       fc.property(series, (readings) => {
         expect(told('change', readings)).toEqual({
-          '24h': change(readings, 24 * HOUR_MS),
-          '7d': change(readings, 7 * 24 * HOUR_MS),
-          '30d': change(readings, 30 * 24 * HOUR_MS),
+          h24: change(readings, 24 * HOUR_MS),
+          d7: change(readings, 7 * 24 * HOUR_MS),
+          d30: change(readings, 30 * 24 * HOUR_MS),
         });
       }),
       { numRuns: 3000 },

@@ -475,12 +475,69 @@ export function mirrorOf(out: string): Map<string, string> {
 export const sha256 = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');
 
-/** The digest of a mirror, as the README tells how to compute it. */
-export function digestOf(mirror: ReadonlyMap<string, string>): string {
-  const lines = [...mirror]
-    .toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    .map(([path, hash]) => `${hash}  ${path}\n`);
+/** Routes of which the digest says nothing. */
+const OUTSIDE = new Set(['snapshot', 'changes', 'change-list', 'feed-snapshots', 'feed-snapshots-json']);
+
+interface DigestRoute {
+  readonly name: string;
+  readonly path: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: 'path' | 'query' }[] | undefined;
+}
+
+/** The digest of a mirror, computed from its documentation with no code of the generator's. */
+export function digestOf(mirror: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
+  const lines = routes
+    .filter(({ name }) => !OUTSIDE.has(name))
+    .map((route) => {
+      const documents = [...mirror].flatMap(([url, hash]) => {
+        const key = keyIn(url, route);
+        return key === undefined ? [] : [{ key, line: `${hash}  ${url}\n` }];
+      });
+      const chunks: string[] = [];
+      for (const { key, line } of documents.toSorted((a, b) => Number(a.key - b.key))) {
+        if (chunks.length === 0 || endsChunk(key)) chunks.push(line);
+        else chunks.push(`${chunks.pop()}${line}`);
+      }
+      return `${route.name} ${documents.length} ${treeHead(chunks).toString('base64')}\n`;
+    });
   return sha256(lines.join(''));
+}
+
+/** The number in a URL of a route: 0 where it has none; undefined if it is no URL of the route. */
+function keyIn(url: string, { path, parameters: [parameter] = [] }: DigestRoute): bigint | undefined {
+  const query = parameter?.in === 'query' ? `?${parameter.name}={${parameter.name}}` : '';
+  const [before = '', after] = (path + query).split(/\{\w+\}/);
+  if (after === undefined) return url === before ? 0n : undefined;
+  if (!url.startsWith(before) || !url.endsWith(after)) return undefined;
+  const value = url.slice(before.length, url.length - after.length);
+  const [, year, month, part] = /^(\d{4})-(\d\d)(?:-(\d{5}))?$/.exec(value) ?? [];
+  if (year !== undefined) return BigInt(`${year}${month}${part ?? '99999'}`);
+  return /^\d+$/.test(value) ? BigInt(value) : undefined;
+}
+
+function endsChunk(key: bigint): boolean {
+  const prime = 67_108_859n;
+  const mixed = ((key % prime) * 41_475_557n + (key / prime) * 25_214_903n) % prime;
+  return (mixed ** 3n % prime) % 256n === 0n;
+}
+
+/** RFC 6962, section 2.1, as it is written there. */
+function treeHead(leaves: readonly string[]): Buffer {
+  const digest = createHash('sha256');
+  const [leaf] = leaves;
+  if (leaf === undefined) return digest.digest();
+  if (leaves.length === 1)
+    return digest
+      .update(Buffer.from([0]))
+      .update(leaf)
+      .digest();
+  let half = 1;
+  while (half * 2 < leaves.length) half *= 2;
+  const children = Buffer.concat([treeHead(leaves.slice(0, half)), treeHead(leaves.slice(half))]);
+  return digest
+    .update(Buffer.from([1]))
+    .update(children)
+    .digest();
 }
 
 export const bytesOf = (file: string): number => statSync(file).size;

@@ -6,7 +6,7 @@ import type { Effects, Published, Refused } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
 import { progressFor } from '../../generator/progress.js';
 import type { Progress } from '../../generator/progress.js';
-import { PROJECT } from './folder.js';
+import { PROJECT } from './project.js';
 
 export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
 

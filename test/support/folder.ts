@@ -2,10 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 
-export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+export { PROJECT } from './project.js';
 
 /** Call it at the top of a test file: the function it returns names a new path at each call, with nothing there. */
 export function temporary(): (name: string) => string {

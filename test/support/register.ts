@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, type Database } from '../../generator/sqlite/index.js';
-import { PROJECT } from './folder.js';
+import { PROJECT } from './project.js';
 
 type Value = string | number | bigint | null | Uint8Array;
 type Row = Readonly<Record<string, Value>>;

@@ -48,7 +48,7 @@ export function dataPackage({ operator }: BuildConfig, { asOf, tables }: Downloa
     title: name,
     description:
       `Measured records of ${platform}: whole populations. Every value is measured, never estimated;` +
-      ` null means "not measured". Not affiliated with ${platform}.`,
+      ` null means "not measured", or not published (a withheld owner or creator). Not affiliated with ${platform}.`,
     homepage: `${baseUrl}${PATHS.bulk}`,
     as_of: asOf ?? undefined,
     licenses: [{ name: identifier(licence.name), title: licence.name, path: licence.url }],

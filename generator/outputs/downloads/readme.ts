@@ -51,7 +51,7 @@ CSV is UTF-8 without a byte order mark, comma, CRLF, a header row, RFC 4180 quot
 hold line breaks. The .csv.gz holds the very same bytes. Parquet has typed columns (Snappy).
 Rows are ordered by their key. New columns are added at the end.
 
-* An empty field is null, and null means "not measured".
+* An empty field is null: not measured, or not published (a withheld owner or creator).
 * Two quotes with nothing between them ("") are a text that was measured and is empty.
 * true and false are truth values. Times are UTC, RFC 3339.
 * Ids go up to 9007199254740991, which a spreadsheet may round.

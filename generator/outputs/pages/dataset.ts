@@ -21,7 +21,7 @@ export function dataset(
     name,
     description:
       `Measured records of groups, users, games and catalogue items of ${platform}, with their histories.` +
-      ' Every value is measured, none is estimated; what was not measured is null.',
+      ' Every value is measured, none is estimated; what was not measured, or is withheld, is null.',
     url: `${baseUrl}/`,
     sameAs: url === baseUrl ? undefined : url,
     license: licence.url,

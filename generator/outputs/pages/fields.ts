@@ -3,7 +3,7 @@ import type { ValueType } from '../../resources/field.js';
 import type { ObjectShape, Shape, ValueShape } from '../../resources/shape.js';
 
 export interface FieldRow {
-  /** `owner`, and what it stands in: `members[].`, `change.24h.`. */
+  /** `owner`, and what it stands in: `members[].`, `change.h24.`. */
   readonly within: string;
   readonly name: string;
   readonly type: string;

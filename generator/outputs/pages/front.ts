@@ -12,11 +12,11 @@ import { amount, day, integer, moment, signed } from './words.js';
 /** What the page reads of documents that other outputs rendered. */
 const listBody = z.object({
   groups: z.array(
-    z.object({ position: z.int(), id: z.int(), name: z.string().nullable(), member_count: z.int() }),
+    z.object({ rank: z.int(), id: z.int(), name: z.string().nullable(), member_count: z.int() }),
   ),
 });
 const recordBody = z.object({
-  change: z.object({ '30d': z.object({ delta: z.int() }).nullable() }),
+  change: z.object({ d30: z.object({ delta: z.int() }).nullable() }),
 });
 const historyBody = z.object({
   members: z.array(z.object({ measured_at: z.string(), member_count: z.int() })),
@@ -65,15 +65,15 @@ function largestGroups(shown: Shown, table: readonly Route[]) {
   const body = shown.body('largest', SHOWN_GROUPS);
   if (body === undefined) return [];
   const url = filler(routeNamed(table, 'group').path);
-  return listBody.parse(JSON.parse(body)).groups.map(({ position, id, name, member_count }) => {
+  return listBody.parse(JSON.parse(body)).groups.map(({ rank, id, name, member_count }) => {
     const record = shown.body('group', id);
     const history = shown.body('group-history', id);
-    const change = record === undefined ? null : recordBody.parse(JSON.parse(record)).change['30d'];
+    const change = record === undefined ? null : recordBody.parse(JSON.parse(record)).change.d30;
     const readings = history === undefined ? [] : historyBody.parse(JSON.parse(history)).members;
     const first = readings.at(0);
     const last = readings.at(-1);
     return {
-      position,
+      rank,
       name,
       id,
       url: url(id),

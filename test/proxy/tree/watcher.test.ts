@@ -48,8 +48,8 @@ function heldDisk(): { disk: Disk; letGo: () => void; reads: () => number } {
 describe('SnapshotWatcher.start', () => {
   it('throws for a tree it can not serve', async () => {
     const { root, watcher } = await emptyWatch();
-    await publishSnapshot(root, { format: 3 });
-    await expect(watcher.start()).rejects.toThrow('tree is of format 3, this proxy reads format 2');
+    await publishSnapshot(root, { format: 4 });
+    await expect(watcher.start()).rejects.toThrow('tree is of format 4, this proxy reads format 3');
   });
 
   it('waits if there is no snapshot, and says so', async () => {
@@ -134,8 +134,8 @@ describe('SnapshotWatcher.confirm', () => {
   });
 
   it.each([
-    ['of a newer format', '{"format":3}', 'tree is of format 3, this proxy reads format 2'],
-    ['cut short', '{"format":2,', 'snapshot.json is not JSON'],
+    ['of a newer format', '{"format":4}', 'tree is of format 4, this proxy reads format 3'],
+    ['cut short', '{"format":3,', 'snapshot.json is not JSON'],
   ])(
     'keeps the last good snapshot when the new one is %s, and says so once for each broken file',
     async (_name, text, message) => {

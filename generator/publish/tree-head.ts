@@ -1,0 +1,37 @@
+/** The head of a Merkle tree (RFC 6962, section 2.1), built leaf by leaf in memory that grows with its logarithm. */
+import { createHash, hash } from 'node:crypto';
+
+const LEAF = Buffer.from([0]);
+const NODE = Buffer.from([1]);
+
+/** The hash of a leaf: SHA-256 over a zero byte and its content. */
+export const leafHash = (content: string | Uint8Array): Buffer =>
+  createHash('sha256').update(LEAF).update(content).digest();
+
+const nodeHash = (left: Buffer, right: Buffer): Buffer =>
+  createHash('sha256').update(NODE).update(left).update(right).digest();
+
+export class TreeHead {
+  /** The heads of complete subtrees, from the left, each smaller than the one before. */
+  readonly #subtrees: Buffer[] = [];
+  #leaves = 0;
+
+  /** @param leaf its hash */
+  add(leaf: Buffer): void {
+    let subtree = leaf;
+    // As many subtrees are completed as the number of leaves has trailing ones in binary.
+    for (let rest = this.#leaves; rest % 2 === 1; rest = Math.floor(rest / 2)) {
+      const left = this.#subtrees.pop();
+      if (left !== undefined) subtree = nodeHash(left, subtree);
+    }
+    this.#subtrees.push(subtree);
+    this.#leaves += 1;
+  }
+
+  /** The head, 32 bytes; of no leaves, SHA-256 of nothing. */
+  head(): Buffer {
+    const [last, ...left] = this.#subtrees.toReversed();
+    if (last === undefined) return hash('sha256', '', 'buffer');
+    return left.reduce((right, subtree) => nodeHash(subtree, right), last);
+  }
+}

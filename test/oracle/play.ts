@@ -1,0 +1,165 @@
+/**
+ * The oracle: whatever becomes of a register, with whatever options and interruptions, a build that follows another
+ * gives the tree of a build from nothing, byte for byte, and `verify` finds nothing.
+ */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { writeSample } from '../../data/sample.js';
+import { build } from '../../generator/build.js';
+import { buildConfig } from '../../generator/config.js';
+import { Failure } from '../../generator/errors.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { verify } from '../../generator/publish/verify.js';
+import { openDatabase } from '../../generator/sqlite/index.js';
+import { deadFrom, survive, withFault } from '../publish/faults.js';
+import { OPERATOR, effectsAt, quiet } from '../support/build.js';
+import { hashes, isDownload, lasting, readTree } from '../support/tree.js';
+import { EDITS, TABLES, reshaped } from './edits.js';
+import type { Choice, Shape } from './edits.js';
+
+/** What happens between two comparisons. */
+export interface Step {
+  readonly edits: readonly (readonly [what: string, choice: Choice])[];
+  readonly keepDownloads: boolean;
+  readonly skipInvalid: boolean;
+  /** Another operator is another text in most documents. */
+  readonly operator: number;
+  /** At which call that changes the disk a build dies before the one that is compared; 0 for none. */
+  readonly diesAt: number;
+}
+
+export interface History {
+  readonly records: number;
+  readonly seed: number;
+  readonly steps: readonly Step[];
+}
+
+const number = fc.nat(1_000_000);
+const choice = fc.record({ a: number, b: number, c: number });
+const RESHAPED = 'a table of another shape';
+const what = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...Object.keys(EDITS)) },
+  { weight: 1, arbitrary: fc.constant(RESHAPED) },
+);
+
+const step: fc.Arbitrary<Step> = fc.record({
+  edits: fc.array(fc.tuple(what, choice), { maxLength: 4 }),
+  keepDownloads: fc.boolean(),
+  skipInvalid: fc.boolean(),
+  operator: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+  diesAt: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 700 }) },
+  ),
+});
+
+export const histories: fc.Arbitrary<History> = fc.record({
+  records: fc.constantFrom(0, 40, 150, 400),
+  seed: fc.nat(1_000),
+  steps: fc.array(step, { minLength: 1, maxLength: 6 }),
+});
+
+const BUILT_AT = '2027-01-02T03:04:05Z';
+
+/** Documents that say as of when the downloads are. */
+const speaksOfDownloads = (file: string): boolean =>
+  isDownload(file) || file === 'downloads.html' || file === 'index.html';
+
+/**
+ * Plays a history in a folder.
+ * @returns what differs after which step; undefined where the oracle is right
+ */
+export async function play(folder: string, { records, seed, steps }: History): Promise<string | undefined> {
+  rmSync(folder, { recursive: true, force: true });
+  const paths = { register: `${folder}-register.sqlite`, out: folder, fresh: `${folder}-fresh` };
+  for (const file of [paths.register, `${paths.register}-wal`, `${paths.register}-shm`])
+    rmSync(file, { force: true });
+  await writeSample({ file: paths.register, records, seed });
+  let shape: Shape = { views: new Set() };
+  for (const [index, taken] of steps.entries()) {
+    for (const [edit, chosen] of taken.edits) shape = apply(paths.register, edit, chosen, shape);
+    const wrong = await compare(paths, taken);
+    if (wrong !== undefined) return `after step ${index + 1}: ${wrong}`;
+  }
+  return undefined;
+}
+
+function apply(register: string, edit: string, chosen: Choice, shape: Shape): Shape {
+  const base = (table: string): string => (shape.views.has(table) ? `raw_${table}` : table);
+  const table = TABLES[chosen.b % TABLES.length] ?? 'groups';
+  const [sql, next] =
+    edit === RESHAPED ? reshaped(table, chosen, shape) : [EDITS[edit]?.(chosen, base) ?? '', shape];
+  const database = openDatabase(register);
+  try {
+    database.pragma('synchronous = OFF');
+    database.exec(sql);
+  } catch (error) {
+    throw new Error(`${edit} ${JSON.stringify(chosen)}: ${String(error)}\n${sql}`, { cause: error });
+  } finally {
+    database.close();
+  }
+  return next;
+}
+
+interface Paths {
+  readonly register: string;
+  readonly out: string;
+  readonly fresh: string;
+}
+
+async function compare({ register, out, fresh }: Paths, taken: Step): Promise<string | undefined> {
+  const { skipInvalid, keepDownloads, diesAt } = taken;
+  const operator = taken.operator === 0 ? OPERATOR : anotherOperator(out);
+  const config = (to: string) =>
+    buildConfig({ register, out: to, operator, skipInvalid, acceptRemovals: true });
+  const follow = () => build({ ...config(out), keepDownloads }, effectsAt(BUILT_AT));
+  if (diesAt > 0) await withFault(deadFrom(diesAt), () => survive(follow()));
+  const before = existsSync(out) ? hashes(readTree(out)) : {};
+  const followed = await outcomeOf(follow);
+  rmSync(fresh, { recursive: true, force: true });
+  const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
+  if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
+  if (followed !== PUBLISHED) return diesAt > 0 ? undefined : differing(hashes(readTree(out)), before);
+  const damage = (await verify(Tree.published(out), quiet())).damage.map(
+    ({ file, what }) => `${file} is ${what}`,
+  );
+  if (damage.length > 0) return damage.join(', ');
+  const content = (tree: string): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(hashes(lasting(readTree(tree)))).filter(
+        ([file]) => !keepDownloads || !speaksOfDownloads(file),
+      ),
+    );
+  return differing(content(out), content(fresh));
+}
+
+const PUBLISHED = 'published';
+
+async function outcomeOf(work: () => ReturnType<typeof build>): Promise<string> {
+  try {
+    const result = await work();
+    return result.published ? PUBLISHED : `refused: ${JSON.stringify(result.report)}`;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return `failed: ${error.message.replaceAll(/"[^"]*"/g, '…')}`;
+  }
+}
+
+function anotherOperator(out: string): string {
+  const file = `${out}-operator.json`;
+  writeFileSync(
+    file,
+    readFileSync(OPERATOR, 'utf8').replace(/"name": "[^"]*"/, '"name": "Another Register"'),
+  );
+  return file;
+}
+
+function differing(found: Record<string, string>, expected: Record<string, string>): string | undefined {
+  const files = [...new Set([...Object.keys(found), ...Object.keys(expected)])]
+    .filter((file) => found[file] !== expected[file])
+    .map(
+      (file) =>
+        `${file} ${found[file] === undefined ? 'is missing' : expected[file] === undefined ? 'is too much' : 'differs'}`,
+    );
+  return files.length === 0 ? undefined : files.slice(0, 9).join(', ');
+}
