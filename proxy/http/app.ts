@@ -98,7 +98,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
    * What a download costs depends on its response: HEAD, 304 and errors take no token of its bucket, and a range takes
    * its share of the file.
    */
-  const weighDownload: RequestHandler = async (request, _response, next) => {
+  const weighDownload = async (request: IncomingMessage): Promise<void> => {
     // A failing disk is met again, and dealt with, after the limiter.
     const reply = await respond(request).catch(() => undefined);
     // Another context by now, if a snapshot was published meanwhile.
@@ -108,7 +108,6 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       reply !== undefined && (reply.status < 400 || reply.status === 404) ? reply : undefined;
     const share = request.method === 'GET' ? (reply?.share ?? 0) : 0;
     context.downloadCost = share > 0 ? Math.max(LEAST_DOWNLOAD_COST, share) : 0;
-    next();
   };
 
   const limiter = createLimiter({
@@ -124,6 +123,11 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       send(request, response, problem(context, 'rate_limited', detail, ['Retry-After', seconds]));
     },
   });
+
+  const limit: RequestHandler = (request, response, next) =>
+    contextOf(request).downloadCost === 0
+      ? limiter.limit(request, response, next)
+      : weighDownload(request).then(() => limiter.limit(request, response, next));
 
   const serve: RequestHandler = async (request, response) => {
     let reply = contextOf(request).response ?? (await respond(request));
@@ -214,10 +218,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   const messages = createMessageClasses(app);
 
   app.use(allowMethods);
-  app.use((request, response, next) =>
-    contextOf(request).downloadCost > 0 ? weighDownload(request, response, next) : next(),
-  );
-  app.use(...limiter.middleware);
+  app.use(limit);
   app.use(serve);
   app.use(handleError);
 

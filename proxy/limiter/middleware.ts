@@ -51,8 +51,8 @@ export interface LimiterOptions {
 }
 
 export interface Limiter {
-  /** In their order: downloads; then every request, by its bucket. */
-  readonly middleware: readonly RequestHandler[];
+  /** Downloads meet two limits, everything else one. */
+  readonly limit: RequestHandler;
   /** A changed quota starts everyone with a full bucket. */
   setQuotas(quotas: Quotas): void;
   /** The stores of this process, for metrics. */
@@ -125,14 +125,14 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
       for (const bucket of BUCKETS) local[bucket].quota = quotas[bucket];
     },
     // express-rate-limit's `skip` would say the same, but costs three waits per limiter skipped.
-    middleware: [
-      (request, response, next) =>
-        takesDownload(contextOf(request)) ? limitDownloads(request, response, next) : next(),
-      (request, response, next) =>
-        contextOf(request).bucket === 'page'
-          ? limitPages(request, response, next)
-          : limitApi(request, response, next),
-    ],
+    limit: (request, response, next) => {
+      const context = contextOf(request);
+      if (context.bucket === 'page') return limitPages(request, response, next);
+      if (!takesDownload(context)) return limitApi(request, response, next);
+      return limitDownloads(request, response, (error?: unknown) =>
+        error === undefined ? limitApi(request, response, next) : next(error),
+      );
+    },
   };
 }
 

@@ -38,6 +38,13 @@ const FIGURES: readonly Figure[] = [
     better: 'higher',
     target: 0.9,
   },
+  {
+    name: 'the same requests: against node:http from memory',
+    unit: 'req/s',
+    ours: 'trusted/rps',
+    peer: 'rawForwarded/rps',
+    better: 'higher',
+  },
   { name: 'resident memory after all that', unit: 'MB', ours: 'proxy/rss', peer: 'raw/rss', better: 'lower' },
 ];
 
@@ -123,10 +130,10 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
       client: clientAddress(index),
     })),
   );
-  const trusted: Contender = {
-    name: 'trusted',
+  const forwarding = (name: string, start: () => Promise<Server>): Contender => ({
+    name,
     run: async () => {
-      const server = await startOurs(dist, ['--trust-proxy', 'loopback']);
+      const server = await start();
       try {
         const load = { port: server.port, targets: forwarded, connections: CONNECTIONS };
         await wrk({ ...load, seconds: WARM_UP_SECONDS });
@@ -136,14 +143,15 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
         await server.stop();
       }
     },
-  };
+  });
 
   const bytes = answers.map(({ body }) => Buffer.from(body, 'base64').length);
   return {
     contenders: [
       contender('proxy', () => startOurs(dist)),
-      trusted,
+      forwarding('trusted', () => startOurs(dist, ['--trust-proxy', 'loopback'])),
       contender('raw', () => startRaw(answersFile)),
+      forwarding('rawForwarded', () => startRaw(answersFile)),
       contender('together', () => startRaw(answersFile, 'together')),
       contender('express', () => startExpress(dist)),
       contender('nginx', () => startNginx({ dist, folder: join(folder, 'nginx'), headers })),

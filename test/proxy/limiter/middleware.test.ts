@@ -39,7 +39,7 @@ async function started(quotas: Partial<Quotas> = {}, redis?: RedisBuckets): Prom
     },
   });
   const app = express();
-  app.use(...limiter.middleware, (request, response) => {
+  app.use(limiter.limit, (request, response) => {
     response.json({ limit: request.context?.limit, refusedBy: null });
   });
   const server = createServer((request, response) => {
@@ -199,7 +199,7 @@ describe('createLimiter', () => {
   it('fails a request that has no context', async () => {
     const { limiter } = await started();
     const app = express();
-    app.use(...limiter.middleware);
+    app.use(limiter.limit);
     const errors: unknown[] = [];
     app.use((error: unknown, _request: unknown, response: express.Response, _next: unknown) => {
       errors.push(error);
