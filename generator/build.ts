@@ -23,6 +23,7 @@ import { Publisher } from './publish/publisher.js';
 import type { Announcement, Plan } from './publish/plan.js';
 import type { Changes } from './publish/series.js';
 import { completeCommit } from './publish/settle.js';
+import { Tree } from './publish/tree.js';
 import { isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
@@ -35,6 +36,7 @@ import type { Route } from './routes.js';
 import { Pool } from './threads/pool.js';
 import { newTurns } from './threads/turns.js';
 import { keepUnchanged } from './unchanged.js';
+import { requirePlausibleList, withheldOf } from './withheld.js';
 
 /** What a build does to the world outside its files, passed in. */
 export interface Effects {
@@ -85,7 +87,8 @@ interface Readers {
 export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
   const { progress, worker } = effects;
   // Whatever the register is like, a tree between two snapshots can't wait.
-  await completeCommit(config.out, progress);
+  const tree = new Tree(config.out, config.state);
+  await completeCommit(tree, progress);
   const identity = identityOf(config.register);
   const register = Register.open(config.register);
   const pool = new Pool<Job>(worker, config.register);
@@ -95,14 +98,14 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     register.close();
   };
   try {
-    const prepared = await untouched(prepare(config, identity, readers, effects, close));
+    const prepared = await untouched(prepare(config, tree, identity, readers, effects, close));
     if ('findings' in prepared) return { published: false, report: prepared };
     const { publisher, overview, table, plan, downloads, report } = prepared;
     const announcement = announce(config, overview, downloads, table, plan, effects);
     const discard: Discard = (folders) => pool.share({ do: 'discard', folders, turns: newTurns() });
     await publisher.commit(announcement, progress, discard);
     const { sequence, files, bytes, changes } = plan;
-    writeLists(config.out, config.operator.baseUrl, config.lists);
+    writeLists(tree, config.operator.baseUrl, config.lists);
     return {
       published: true,
       report,
@@ -143,6 +146,7 @@ interface Prepared {
 /** Everything before the commit: what a refused register comes to is its report. */
 async function prepare(
   config: BuildConfig,
+  tree: Tree,
   identity: string,
   readers: Readers,
   effects: Effects,
@@ -150,7 +154,7 @@ async function prepare(
 ): Promise<Prepared | CheckReport> {
   const { register, pool } = readers;
   const table = routes(config.layout);
-  const publisher = await Publisher.open(config.out, () => table, effects.progress);
+  const publisher = await Publisher.open(tree, () => table, effects.progress);
   try {
     await pool.opened();
     await beginTogether(config.register, identity, [register, ...pool.threads]);
@@ -167,6 +171,9 @@ async function prepare(
       publisher.abort();
       return examined.report;
     }
+    const withheld = withheldOf(register.hidden());
+    if (!config.acceptRemovals) requirePlausibleList(publisher.withheldBefore, withheld.marks);
+    publisher.withhold(withheld);
     const overview = examined.measured();
     publisher.reuse.make(makings(effects.generator.code));
     const placing = new Placing(pool, publisher);
@@ -176,7 +183,7 @@ async function prepare(
     // Meanwhile documents were still written.
     await placing.settled();
     await publisher.settled();
-    const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute);
+    const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute, publisher.takenDown);
     if (doubt !== undefined) throw Failure.invalid(doubt);
     return { publisher, report: examined.report, overview, table, plan, downloads };
   } catch (error) {

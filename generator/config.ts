@@ -33,6 +33,8 @@ export interface Operator {
 export interface BuildConfig {
   readonly register: string;
   readonly out: string;
+  /** The private state of the tree; beside it where nothing is said. */
+  readonly state: string | undefined;
   readonly operator: Operator;
   readonly limits: Limits;
   readonly layout: Layout;
@@ -91,6 +93,7 @@ const operatorFile = z.strictObject({
 const buildFlags = z.object({
   register: text.default(DEFAULTS.register),
   out: text.default(DEFAULTS.out),
+  state: text.optional(),
   operator: text.default(DEFAULTS.operator),
   baseUrl: baseUrl.optional(),
   layout: z.enum(LAYOUTS).default(DEFAULTS.layout),
@@ -113,6 +116,7 @@ export function buildConfig(flags: unknown): BuildConfig {
   return Object.freeze({
     register: given.register,
     out: given.out,
+    state: given.state,
     operator: { ...operator, baseUrl: given.baseUrl ?? base_url, tagAuthority: tag_authority },
     limits,
     layout: given.layout,

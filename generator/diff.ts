@@ -16,6 +16,7 @@ import { readManifest } from './publish/manifest.js';
 import type { Manifest } from './publish/manifest.js';
 import type { Changes } from './publish/series.js';
 import { Tree } from './publish/tree.js';
+import { withheldOf } from './withheld.js';
 import { check, isPublishable } from './register/check.js';
 import type { CheckReport } from './register/check.js';
 import { Register } from './register/open.js';
@@ -64,7 +65,7 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
   const register = Register.open(config.register);
   try {
     const report = await check(register, progress, config.skipInvalid);
-    const { tree, manifest } = published(config.out);
+    const { tree, manifest } = published(new Tree(config.out, config.state));
     if (!isPublishable(report, config.skipInvalid)) {
       throw Failure.invalid(
         `the register has ${report.total} findings, so a build would publish nothing (see check)`,
@@ -78,9 +79,12 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
     const isBehind = behind(tree, manifest);
     const old = manifest && { ...manifest, routes: manifest.routes.filter(isDocument) };
     const examples = new Examples();
-    const comparison = new Comparison(tree, old, compared, ({ name }, { url }) =>
-      examples.add(name, { what: 'removed', url }),
-    );
+    const withheld = withheldOf(register.hidden());
+    const takenDown = new Map<string, number>();
+    const comparison = new Comparison(tree, old, compared, ({ name }, { url, key }) => {
+      examples.add(name, { what: 'removed', url });
+      if (withheld.removes(name, key)) takenDown.set(name, 1 + (takenDown.get(name) ?? 0));
+    });
     try {
       progress.start('comparing', manifest?.tree.files ?? 0, 'files');
       for (const { route, key, body } of documents({ register, config, overview, table })) {
@@ -98,6 +102,9 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
       }
       progress.finish();
       comparison.finish();
+      if (isSealed(tree) || manifestOf(tree)?.built_at !== manifest?.built_at) {
+        throw Failure.environment(`"${tree.out}" was published while it was compared: compare again`);
+      }
       const { changes, moved, byRoute } = comparison.outcome();
       return {
         report,
@@ -108,7 +115,7 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
         exports: EXPORTS.filter(({ name, route }) => isBehind(name) || differs(byRoute.get(route))).map(
           ({ name }) => name,
         ),
-        implausible: implausible(byRoute) ?? null,
+        implausible: implausible(byRoute, takenDown) ?? null,
         examples: examples.list,
       };
     } finally {
@@ -139,8 +146,8 @@ function behind(tree: Tree, manifest: Manifest | undefined): (name: string) => b
   return (name) => EXPORT_FORMATS.some(({ format }) => noted?.[exportRoute(name, format)] === undefined);
 }
 
-function published(out: string): { tree: Tree; manifest: Manifest | undefined } {
-  const tree = Tree.at(out);
+function published(tree: Tree): { tree: Tree; manifest: Manifest | undefined } {
+  const { out } = tree;
   if (isSealed(tree)) {
     throw Failure.invalid(
       `a commit to "${out}" was interrupted, expected a whole tree (see verify --repair)`,

@@ -1,6 +1,13 @@
 /** What the command line ends with; others script against these (sysexits for 70). */
 export const EXIT = { done: 0, invalid: 1, usage: 2, environment: 3, defect: 70, interrupted: 130 } as const;
 
+/** What a failure consists of. */
+export interface FailureParts {
+  readonly exitCode: number;
+  readonly message: string;
+  readonly cause: unknown;
+}
+
 /** An expected error: one line for the operator and an exit code, no stack. */
 export class Failure extends Error {
   override readonly name = 'Failure';
@@ -38,8 +45,13 @@ export class Failure extends Error {
   }
 
   /** A failure of another thread, as it was there. */
-  static from({ exitCode, message }: { readonly exitCode: number; readonly message: string }): Failure {
-    return new Failure(exitCode, message);
+  static from({ exitCode, message, cause }: FailureParts): Failure {
+    return new Failure(exitCode, message, cause);
+  }
+
+  /** What of it can be sent to another thread. */
+  get parts(): FailureParts {
+    return { exitCode: this.exitCode, message: this.message, cause: this.cause };
   }
 
   /** Stopped by a signal. */
@@ -70,7 +82,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'operation not permitted',
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of the path is not a folder',
-  EEXIST: 'a file is in the place of a folder',
+  EEXIST: 'something else is in its place',
   EMFILE: 'too many open files',
   EIO: 'the disk fails',
 };

@@ -63,7 +63,7 @@ export async function examine(
   const { skipInvalid } = config;
   const canSurvey = isSurveyable(register);
   if (canSurvey) markWithheld(register);
-  const made = madeOf(code, config, register.hidden());
+  const made = madeOf(code, config, register.schema(), register.hidden());
   const folders = publisher.reuse.folders(made);
   const isKnown = canSurvey && folders.old !== undefined;
   const surveying = isKnown ? survey(register, pool, folders, progress) : undefined;

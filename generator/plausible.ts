@@ -10,10 +10,17 @@ export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntrie
 /** More than this share of a kind's records gone at once is more likely a broken register than the truth. */
 const PLAUSIBLE_REMOVAL = 0.1;
 
-/** Why somebody should look before a build removes so much; undefined where it is plausible. */
-export function implausible(byRoute: Outcome['byRoute']): string | undefined {
+/**
+ * Why somebody should look before a build removes so much; undefined where it is plausible.
+ * @param takenDown how many documents of a route are gone because their records are withheld: a takedown is never held up
+ */
+export function implausible(
+  byRoute: Outcome['byRoute'],
+  takenDown: ReadonlyMap<string, number>,
+): string | undefined {
   for (const [kind, route] of Object.entries(RECORD_ROUTES)) {
-    const { changed = 0, removed = 0, unchanged = 0 } = byRoute.get(route) ?? {};
+    const { changed = 0, removed: gone = 0, unchanged = 0 } = byRoute.get(route) ?? {};
+    const removed = gone - (takenDown.get(route) ?? 0);
     const before = changed + removed + unchanged;
     if (removed === 0 || (removed < before && removed <= PLAUSIBLE_REMOVAL * before)) continue;
     return (

@@ -8,13 +8,14 @@ import { RECORD_ROUTES } from './plausible.js';
 import { snapshotTellerOf } from './outputs/feeds/snapshots.js';
 import type { Progress } from './progress.js';
 import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
+import { takenDown } from './publish/commit.js';
 import { isRendered } from './publish/comparison.js';
 import { LedgerReader } from './publish/ledger.js';
 import { soundLedger } from './publish/ledger-index.js';
 import { FORMAT, readManifest } from './publish/manifest.js';
 import type { Manifest } from './publish/manifest.js';
 import { Publisher } from './publish/publisher.js';
-import { Tree } from './publish/tree.js';
+import type { Tree } from './publish/tree.js';
 
 export interface RolledBack {
   /** The snapshot that is published now, and the one whose content it has. */
@@ -27,9 +28,9 @@ export interface RolledBack {
  * Publishes what the last commit replaced. Doing it twice is back where it began.
  * @throws Failure invalid: no previous snapshot is kept (the first has none, and a repair drops it)
  */
-export async function rollback(out: string, { progress, now }: Effects): Promise<RolledBack> {
-  Tree.published(out);
-  const opened = await untouched(open(out, progress));
+export async function rollback(tree: Tree, { progress, now }: Effects): Promise<RolledBack> {
+  tree.requirePublished();
+  const opened = await untouched(open(tree, progress));
   const { publisher, manifest } = opened;
   await untouched(putBack(opened, progress));
   const { sequence, digest, files, bytes } = publisher.plan();
@@ -62,11 +63,17 @@ interface Opened {
 }
 
 /** Takes the tree; only then is it settled which commit was the last. */
-async function open(out: string, progress: Progress): Promise<Opened> {
+async function open(tree: Tree, progress: Progress): Promise<Opened> {
+  const { out } = tree;
   let manifest: Manifest | undefined;
   const publisher = await Publisher.open(
-    out,
+    tree,
     ({ previous }) => {
+      if (existsSync(takenDown(tree))) {
+        throw Failure.invalid(
+          `"${out}" keeps no previous snapshot: something was withheld since, which going back would publish again`,
+        );
+      }
       manifest = readManifest(join(previous, 'snapshot.json'));
       if (manifest === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
       if (manifest.format !== FORMAT) {

@@ -1,5 +1,6 @@
 /** What a thread runs. Modules are loaded when they are needed: a build that changes nothing renders nothing. */
 import { asJob } from './jobs.js';
+import type { Job } from './jobs.js';
 import type { Register } from './register/open.js';
 import type { Members } from './threads/messages.js';
 import { serve } from './threads/serve.js';
@@ -36,8 +37,19 @@ async function perform(register: Register, request: Members, say: Say): Promise<
   }
 }
 
-/** What can't be written where a job fails for the disk. */
-const written = (job: unknown): string =>
-  job === 'write' ? 'the exports' : 'what the next build compares with';
+const TEMPORARY = 'temporary data of SQLite';
 
-await serve(({ do: job }) => written(job), perform);
+/** What can't be written where a job fails for the disk. */
+const WRITTEN = {
+  check: TEMPORARY,
+  survey: 'what the next build compares with',
+  render: 'what the next build compares with',
+  write: 'the exports',
+  place: 'a document',
+  discard: 'the list of what the last commit replaced',
+} as const satisfies Readonly<Record<Job['do'], string>>;
+
+const isJobName = (name: unknown): name is Job['do'] =>
+  typeof name === 'string' && Object.hasOwn(WRITTEN, name);
+
+await serve(({ do: job }) => (isJobName(job) ? WRITTEN[job] : TEMPORARY), perform);

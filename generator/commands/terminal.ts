@@ -29,3 +29,8 @@ export const quietOption = () => new Option('--quiet', 'no progress, and no summ
 export const registerOption = () =>
   new Option('--register <file>', 'the register, an SQLite file').default(DEFAULTS.register);
 export const outOption = () => new Option('--out <dir>', 'the published tree').default(DEFAULTS.out);
+export const stateOption = () =>
+  new Option(
+    '--state <dir>',
+    'what is kept of the tree, never to be served (default: .NAME-state beside it)',
+  );

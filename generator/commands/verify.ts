@@ -17,6 +17,7 @@ import type { Common, Terminal } from './terminal.js';
 
 interface Flags extends Common, Record<string, unknown> {
   readonly out: string;
+  readonly state?: string;
   readonly repair?: true;
 }
 
@@ -30,10 +31,11 @@ export function addVerify(program: Command, { say, progress, effects, cost, exit
     )
     .action(async ({ json, quiet, repair, ...flags }: Flags) => {
       const silent = quiet === true;
-      const tree = Tree.published(flags.out);
+      const tree = new Tree(flags.out, flags.state);
+      tree.requirePublished();
       const repairing = repair === true ? repairConfig(tree, flags) : undefined;
       if (repairing !== undefined) {
-        await completeCommit(flags.out, progress(silent));
+        await completeCommit(tree, progress(silent));
         // What else a repair needs is known to be in order before anything is touched.
         await requireSound(repairing, progress(silent));
       }

@@ -13,7 +13,8 @@ export interface Coding {
   readonly suffix: '.gz' | '.br';
   /** Done by a thread of Node's pool. */
   readonly encode: (content: Uint8Array) => Promise<Buffer>;
-  readonly decode: (content: Uint8Array) => Buffer;
+  /** @throws where it holds more than so many bytes, which a file that somebody put there may */
+  readonly decode: (content: Uint8Array, most: number) => Buffer;
 }
 
 /**
@@ -36,7 +37,7 @@ export const CODINGS: readonly Coding[] = [
   {
     suffix: '.gz',
     encode: (content) => inGzip(content, { level: GZIP_LEVEL }),
-    decode: (c) => gunzipSync(c),
+    decode: (content, most) => gunzipSync(content, { maxOutputLength: Math.max(most, 1) }),
   },
   {
     suffix: '.br',
@@ -49,7 +50,7 @@ export const CODINGS: readonly Coding[] = [
           [constants.BROTLI_PARAM_LGWIN]: BROTLI_WINDOW,
         },
       }),
-    decode: (content) => brotliDecompressSync(content),
+    decode: (content, most) => brotliDecompressSync(content, { maxOutputLength: Math.max(most, 1) }),
   },
 ];
 

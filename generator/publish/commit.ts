@@ -6,13 +6,16 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readdirSync,
   renameSync,
   rmSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { Failure, codeOf, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { deleteFile, linesOf, moveEach, moveInto } from './files.js';
@@ -23,15 +26,16 @@ import type { Tree } from './tree.js';
 /**
  * Marks a stage as complete. From here on the commit can only go forward: everything it needs is on the disk,
  * by one flush of the file system instead of one for each file.
+ * @param takesDown nothing of what it replaces may be kept: something is withheld now
  */
-export function seal(tree: Tree, sequence: number): void {
+export function seal(tree: Tree, sequence: number, takesDown: boolean): void {
   const { journal } = stagePaths(tree);
   // Node has no syncfs(2); coreutils has.
   flush(tree.stage);
   const partial = `${journal}.partial`;
   const descriptor = openSync(partial, 'w');
   try {
-    writeSync(descriptor, JSON.stringify({ sequence }));
+    writeSync(descriptor, JSON.stringify({ sequence, takes_down: takesDown }));
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
@@ -44,10 +48,43 @@ function flush(folder: string): void {
   for (const options of [['-f', folder], []]) {
     const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
     if (status === 0) return;
-    // No such program: what is left is what the system does by itself within seconds.
-    if (codeOf(error) === 'ENOENT') return;
+    // No such program (in a container without a shell, on Windows).
+    if (codeOf(error) === 'ENOENT') return flushEach(folder);
   }
   throw Failure.environment(`the file system of "${folder}" can't be flushed`);
+}
+
+/** Flushes every file and folder below a folder by itself. */
+function flushEach(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile() || entry.isDirectory()) flushOne(join(entry.parentPath, entry.name));
+  }
+  flushOne(folder);
+}
+
+function flushOne(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const journalSchema = z.object({ takes_down: z.boolean().default(false) });
+
+/** Versions before format 3 say nothing of it. */
+const takesDown = (journal: string): boolean =>
+  journalSchema.parse(JSON.parse(readFileSync(journal, 'utf8'))).takes_down;
+
+/** The file that says why there is no previous snapshot to go back to. */
+export const takenDown = ({ previous }: Tree): string => join(previous, 'taken-down');
+
+/** Deletes what the last commit replaced: going back would publish what is withheld. */
+export function forgetPrevious(tree: Tree): void {
+  rmSync(tree.previous, { recursive: true, force: true });
+  mkdirSync(tree.previous);
+  writeFileSync(takenDown(tree), '');
 }
 
 /** Whether a commit was interrupted. */
@@ -120,7 +157,8 @@ function* published(tree: Tree): Generator<void, void, undefined> {
 function* tidied(tree: Tree): Generator<void, void, undefined> {
   const paths = stagePaths(tree);
   yield* removeAll(tree, paths.left);
-  if (existsSync(paths.previous)) {
+  if (takesDown(paths.journal)) forgetPrevious(tree);
+  else if (existsSync(paths.previous)) {
     rmSync(tree.previous, { recursive: true, force: true });
     renameSync(paths.previous, tree.previous);
   }
@@ -136,12 +174,7 @@ function* tidied(tree: Tree): Generator<void, void, undefined> {
 function free(reserve: string, folder: string): void {
   if (!existsSync(reserve)) return;
   unlinkSync(reserve);
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  flushOne(folder);
 }
 
 function* removeAll(tree: Tree, list: string): Generator<void, void, undefined> {

@@ -17,8 +17,16 @@ export interface LedgerIndex {
   readonly made?: Made;
   /** What the files of routes were made of that are not rendered in each build, by route. */
   readonly makings?: Readonly<Record<string, string>>;
+  /** What was withheld. */
+  readonly withheld?: WithheldMarks;
   /** Files that tell of the snapshots themselves (see told.ts), with their SHA-256 in hex. */
   readonly told?: Readonly<Record<string, string>>;
+}
+
+/** Marks of withheld records, and of what they are or were called. */
+export interface WithheldMarks {
+  readonly records: readonly string[];
+  readonly names: readonly string[];
 }
 
 const INDEX = 'index.json';
@@ -28,6 +36,7 @@ const indexSchema = z.object({
   sums,
   made: z.string().exactOptional(),
   makings: sums.exactOptional(),
+  withheld: z.object({ records: z.array(z.string()), names: z.array(z.string()) }).exactOptional(),
   told: sums.exactOptional(),
 });
 

@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
 import { LineWriter, linesOf } from './files.js';
-import { Tree } from './tree.js';
+import type { Tree } from './tree.js';
 
 /** Where lists are wanted. */
 export interface Lists {
@@ -22,8 +22,8 @@ const ALWAYS_FILES = ['changes/index.json', 'snapshot.json'];
  * this build, is in them too.
  * @throws Failure environment: a list can't be written
  */
-export function writeLists(out: string, baseUrl: string, { purgeList, filesFrom }: Lists): void {
-  const tree = Tree.published(out);
+export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom }: Lists): void {
+  const { out } = tree;
   if (purgeList !== undefined) {
     const urls = function* (): Generator<string> {
       for (const path of noted(tree, 'urls')) yield baseUrl + path;

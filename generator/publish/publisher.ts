@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './changes.js';
-import { apply, isSealed, seal } from './commit.js';
+import { apply, forgetPrevious, isSealed, seal } from './commit.js';
 import type { Discard } from './commit.js';
 import { Comparison } from './comparison.js';
 import { treeDigest } from './digest.js';
@@ -17,7 +17,8 @@ import { keptFile } from './placement.js';
 import type { Placement, Write } from './placement.js';
 import { LedgerWriter } from './ledger.js';
 import type { Content } from './ledger.js';
-import { replaceLedger, writeLedgerIndex } from './ledger-index.js';
+import { readLedgerIndex, replaceLedger, writeLedgerIndex } from './ledger-index.js';
+import type { WithheldMarks } from './ledger-index.js';
 import type { Announcement, Plan } from './plan.js';
 import { Lock } from './lock.js';
 import type { Manifest, PublishedRoute } from './manifest.js';
@@ -28,7 +29,14 @@ import { settle } from './settle.js';
 import { Stage } from './stage.js';
 import { inOtherLayout, removeStrays } from './strays.js';
 import { renewTold, stageTold } from './told.js';
-import { Tree } from './tree.js';
+import type { Tree } from './tree.js';
+
+/** What is withheld. */
+export interface Withheld {
+  /** Whether that explains why a document is gone. */
+  readonly removes: (route: string, key: number) => boolean;
+  readonly marks: WithheldMarks;
+}
 
 /** Publishes one build into a tree: any number of `put`, `plan`, then `commit`; or `abort` before the commit. */
 export class Publisher {
@@ -42,6 +50,11 @@ export class Publisher {
   /** What lies in a tree that has no snapshot.json to tell. */
   #found: Scan | undefined;
   #plan: Plan | undefined;
+  /** What was withheld when the last snapshot was published, as far as that is known. */
+  readonly withheldBefore: WithheldMarks | undefined;
+  #withheld: Withheld | undefined;
+  /** Documents that are gone because their records are withheld, by route. */
+  readonly takenDown = new Map<string, number>();
   /** The checksums of the next ledger. */
   #sums: Readonly<Record<string, string>> = {};
 
@@ -56,11 +69,17 @@ export class Publisher {
     this.previous = previous;
     this.#stage = new Stage(tree, previous !== undefined);
     this.reuse = new Reuse(previous && tree.ledger, this.#stage.paths.ledger);
+    this.withheldBefore = previous && readLedgerIndex(tree.ledger).withheld;
     this.#comparison = new Comparison(
       tree,
       previous,
       routes,
-      (route, gone) => this.#stage.drop(route, gone),
+      (route, gone) => {
+        if (this.#withheld?.removes(route.name, gone.key) === true) {
+          this.takenDown.set(route.name, 1 + (this.takenDown.get(route.name) ?? 0));
+        }
+        this.#stage.drop(route, gone);
+      },
       (route) => new LedgerWriter(this.#stage.paths.ledger, route.name, route.file),
     );
   }
@@ -70,11 +89,11 @@ export class Publisher {
    * @throws Failure environment: the folder is somebody else's, in use by another build, or can't be written
    */
   static async open(
-    out: string,
+    tree: Tree,
     routes: (tree: Tree) => readonly PublishedRoute[],
     progress: Progress,
   ): Promise<Publisher> {
-    const tree = Tree.prepare(out);
+    tree.prepare();
     const lock = Lock.take(tree.lock);
     try {
       const previous = await settle(tree, progress);
@@ -90,8 +109,27 @@ export class Publisher {
       } finally {
         lock.release();
       }
-      throw asFailure(error, `output folder "${out}"`);
+      throw asFailure(error, `output folder "${tree.out}"`);
     }
+  }
+
+  /** What is withheld; said before the first document. Where nothing is said, it is what it was. */
+  withhold(withheld: Withheld): void {
+    this.#withheld = withheld;
+  }
+
+  /** Whether something is withheld that the last snapshot may have: nothing of that may be kept. */
+  get #takesDown(): boolean {
+    if (this.#withheld === undefined || this.previous === undefined) return false;
+    const before = this.withheldBefore;
+    const known = new Set([...(before?.records ?? []), ...(before?.names ?? [])]);
+    const { records, names } = this.#withheld.marks;
+    return [...records, ...names].some((mark) => !known.has(mark));
+  }
+
+  get #marks(): { readonly withheld?: WithheldMarks } {
+    const withheld = this.#withheld?.marks ?? this.withheldBefore;
+    return withheld === undefined ? {} : { withheld };
   }
 
   /** Where files may be written that are then taken by `putStaged`. */
@@ -230,13 +268,14 @@ export class Publisher {
       if (sequence === this.previous?.sequence) {
         // Nothing changed: only the time of the build is renewed, and a rollback still goes back to where it did.
         renameSync(this.#stage.paths.manifest, tree.manifest);
+        if (this.#takesDown) forgetPrevious(tree);
         if (this.reuse.isNews(this.#sums)) this.#renewLedger();
         renewTold(tree, announcement.tell);
         this.abort();
         return;
       }
       this.#complete(announcement);
-      seal(tree, sequence);
+      seal(tree, sequence, this.#takesDown);
     } catch (error) {
       this.abort();
       throw asFailure(error, `output folder "${tree.out}"`);
@@ -255,7 +294,11 @@ export class Publisher {
   /** The next build is to know what the documents are made of now, though they came out the same. */
   #renewLedger(): void {
     const { ledger } = this.#stage.paths;
-    writeLedgerIndex(ledger, { digest: this.plan().digest, ...this.reuse.described(this.#sums) });
+    writeLedgerIndex(ledger, {
+      digest: this.plan().digest,
+      ...this.reuse.described(this.#sums),
+      ...this.#marks,
+    });
     replaceLedger(this.tree, ledger);
   }
 
@@ -282,6 +325,7 @@ export class Publisher {
     writeLedgerIndex(paths.ledger, {
       digest,
       ...this.reuse.described(this.#sums),
+      ...this.#marks,
       told: stageTold(this.#stage, tell(changes)),
     });
     this.#stage.finish();

@@ -18,6 +18,7 @@ export interface Changes {
 
 /** A document that the last snapshot had and the next has not. */
 export interface Gone {
+  readonly key: number;
   readonly url: string;
   readonly urls: readonly string[];
   /** Its file, and those of its compressed siblings. */
@@ -192,7 +193,12 @@ export class Series {
     const previous = this.#previous;
     for (let old = previous?.peek(); old !== undefined && old.key < key; old = previous?.peek()) {
       this.changes.removed += 1;
-      this.#onRemoved({ url: this.url(old.key), urls: this.urls(old.key), files: this.oldFiles(old) });
+      this.#onRemoved({
+        key: old.key,
+        url: this.url(old.key),
+        urls: this.urls(old.key),
+        files: this.oldFiles(old),
+      });
       previous?.next();
     }
   }

@@ -1,21 +1,38 @@
-/** The published tree as a folder: whose it is, and where its own bookkeeping lies. */
-import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+/** A published tree: the folder that is served, and the private state that is kept of it beside it. */
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
 import { makeFolder } from './files.js';
 import { readManifest } from './manifest.js';
 
-/** Bookkeeping of the tree, on the same file system so that renaming is atomic; never served. */
-export const STATE = '.snapshot';
+/** Where the state was before format 3: in the published folder. */
+const FORMER_STATE = '.snapshot';
+/** Moved from the state into the tree and deleted again, to see whether files can be. */
+const PROBE = '.probe';
 /** What may lie in an output folder without making it somebody else's: a clone keeps its empty dist with it. */
-export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', STATE]);
+export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', FORMER_STATE, PROBE]);
 
-/** The paths of an output folder. */
+/** The state's file that says which tree it is of: a path relative to the state. */
+const TREE_NAME = 'tree';
+
+/** The paths of a tree, whatever is there. */
 export class Tree {
   readonly out: string;
+  /** Private: it knows what was published before. On the same file system, so that renaming is atomic. */
   readonly state: string;
   /** The file a commit ends with: where it is, there is a snapshot. */
   readonly manifest: string;
+  /** Beside the tree wherever the state is, so that there is one for each tree. */
   readonly lock: string;
   readonly ledger: string;
   readonly stage: string;
@@ -23,83 +40,155 @@ export class Tree {
   readonly previous: string;
   /** What commits did since the last build that ended well. */
   readonly unreported: string;
-  /** Whether the folder was not there before. */
-  readonly #isNew: boolean;
+  /** Whether the folders were not there before `prepare`. */
+  #isNew = false;
+  #isStateNew = false;
 
-  private constructor(out: string, isNew = false) {
+  /** @param state `.NAME-state` beside the tree if left out */
+  constructor(out: string, state = beside(out, 'state')) {
     this.out = out;
-    this.#isNew = isNew;
-    this.state = join(out, STATE);
+    this.state = state;
     this.manifest = join(out, 'snapshot.json');
-    this.lock = join(this.state, 'lock');
-    this.ledger = join(this.state, 'ledger');
-    this.stage = join(this.state, 'stage');
-    this.previous = join(this.state, 'previous');
-    this.unreported = join(this.state, 'unreported');
-  }
-
-  /** The paths of a folder, whatever is there. */
-  static at(out: string): Tree {
-    return new Tree(out);
+    this.lock = beside(out, 'lock');
+    this.ledger = join(state, 'ledger');
+    this.stage = join(state, 'stage');
+    this.previous = join(state, 'previous');
+    this.unreported = join(state, 'unreported');
   }
 
   /**
-   * An output folder to publish into, created if it is missing.
-   * @throws Failure environment: it is somebody else's, no folder, or not writable
+   * Makes the folders to publish into, where they are missing.
+   * @throws Failure environment: one is somebody else's, no folder, not writable, or they are on two file systems
    */
-  static prepare(out: string): Tree {
-    const tree = new Tree(out, !existsSync(out));
+  prepare(): void {
+    const { out } = this;
+    this.#isNew = !existsSync(out);
     try {
       makeFolder(out);
       const found = readdirSync(out);
       const strange = found.find((name) => !HARMLESS.has(name));
-      const ours = found.includes('snapshot.json') || existsSync(tree.lock);
+      const ours = found.includes('snapshot.json') || existsSync(this.state) || found.includes(FORMER_STATE);
       if (strange !== undefined && !ours) {
         throw Failure.environment(
           `output folder "${out}" is not empty and holds no snapshot.json (found "${strange}"), ` +
             `expected an empty folder or a published tree`,
         );
       }
-      readManifest(tree.manifest);
-      makeFolder(tree.state);
-      // It keeps what was replaced, also of records that are withheld by now.
-      chmodSync(tree.state, 0o700);
+      readManifest(this.manifest);
     } catch (error) {
       // Somebody else's folder, as far as a builder can tell.
       if (error instanceof Failure) throw Failure.environment(error.message);
       throw asFailure(error, `output folder "${out}"`);
     }
-    return tree;
+    try {
+      this.prepareState();
+    } catch (error) {
+      this.vacate();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes the state's folder, where it is missing.
+   * @throws Failure environment: it is another tree's, not writable, or on another file system than the tree
+   */
+  prepareState(): void {
+    try {
+      this.#prepareState();
+    } catch (error) {
+      throw asFailure(error, `state folder "${this.state}"`);
+    }
+  }
+
+  #prepareState(): void {
+    const { out, state } = this;
+    const way = relative(resolve(out), resolve(state));
+    if (way === '' || (way !== '..' && !way.startsWith(`..${sep}`))) {
+      throw Failure.environment(`state folder "${state}" lies in the tree "${out}", expected it outside`);
+    }
+    this.#isStateNew = !existsSync(state);
+    makeFolder(state);
+    // It knows what was published before something was withheld.
+    chmodSync(state, 0o700);
+    const other = this.#otherTree();
+    if (other !== undefined) {
+      throw Failure.environment(
+        `state folder "${state}" is of the tree "${other}": choose another with --state`,
+      );
+    }
+    writeFileSync(join(state, TREE_NAME), relative(realpathSync(state), realpathSync(out)));
+    const probe = join(state, PROBE);
+    writeFileSync(probe, '');
+    try {
+      renameSync(probe, join(out, PROBE));
+    } catch (error) {
+      if (codeOf(error) !== 'EXDEV') throw error;
+      if (this.#isStateNew) rmSync(state, { recursive: true });
+      throw Failure.environment(
+        `state folder "${state}" is on another file system than "${out}" (EXDEV): choose one on the same with --state`,
+      );
+    }
+    unlinkSync(join(out, PROBE));
+  }
+
+  /** The tree that the state is of, if that is another one which is still there. */
+  #otherTree(): string | undefined {
+    try {
+      const named = resolve(realpathSync(this.state), readFileSync(join(this.state, TREE_NAME), 'utf8'));
+      return realpathSync(named) === realpathSync(this.out) ? undefined : named;
+    } catch (error) {
+      // A state that is new, or whose tree was moved.
+      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+      throw error;
+    }
+  }
+
+  /** Moves the state of an earlier version out of the tree. For who holds the lock; idempotent. */
+  adoptFormerState(): void {
+    const former = join(this.out, FORMER_STATE);
+    if (!existsSync(former)) return;
+    if (!existsSync(this.ledger)) {
+      for (const part of ['stage', 'previous', 'unreported', 'ledger']) {
+        const [from, to] = [join(former, part), join(this.state, part)];
+        rmSync(to, { recursive: true, force: true });
+        if (existsSync(from)) renameSync(from, to);
+      }
+    }
+    rmSync(former, { recursive: true });
   }
 
   /** Leaves nothing behind where nothing was before. */
   vacate(): void {
     // Who was in a hurry has left the rest of the stage to the next build.
-    if (this.#isNew && this.isEmpty() && !existsSync(this.stage))
-      rmSync(this.out, { recursive: true, force: true });
+    if (!this.#isNew || !this.isEmpty() || existsSync(this.stage)) return;
+    rmSync(this.out, { recursive: true, force: true });
+    if (this.#isStateNew) rmSync(this.state, { recursive: true, force: true });
   }
 
-  /** Whether there is nothing but bookkeeping. */
+  /** Whether nothing is published. */
   isEmpty(): boolean {
     return readdirSync(this.out).every((name) => HARMLESS.has(name));
   }
 
-  /**
-   * A folder that holds a published tree.
-   * @throws Failure environment: there is none
-   */
-  static published(out: string): Tree {
-    const tree = new Tree(out);
+  /** @throws Failure environment: there is no published tree */
+  requirePublished(): void {
     let found: string[];
     try {
-      found = readdirSync(out);
+      found = readdirSync(this.out);
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw asFailure(error, `output folder "${out}"`);
-      throw Failure.environment(`output folder "${out}" does not exist`);
+      if (codeOf(error) !== 'ENOENT') throw asFailure(error, `output folder "${this.out}"`);
+      // An interrupted commit may still be completed.
+      if (existsSync(this.state)) return;
+      throw Failure.environment(`output folder "${this.out}" does not exist`);
     }
-    if (!found.includes('snapshot.json') && !found.includes(STATE)) {
-      throw Failure.environment(`"${out}" holds no published tree (no snapshot.json)`);
+    if (!found.includes('snapshot.json') && !found.includes(FORMER_STATE) && !existsSync(this.state)) {
+      throw Failure.environment(`"${this.out}" holds no published tree (no snapshot.json)`);
     }
-    return tree;
   }
+}
+
+/** `dist` -> `.dist-state`. */
+function beside(out: string, what: string): string {
+  const path = resolve(out);
+  return join(dirname(path), `.${basename(path)}-${what}`);
 }

@@ -1,6 +1,6 @@
 /** The tree held against its ledger and digest: what is missing, altered, or should not be there. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { mendIndex, readChangeIndex, strayLists } from './changes.js';
@@ -9,7 +9,7 @@ import type { Coding } from './codings.js';
 import { isSealed } from './commit.js';
 import { isRendered } from './comparison.js';
 import { treeDigest } from './digest.js';
-import { deleteFile } from './files.js';
+import { deleteFile, makeFolder } from './files.js';
 import { LedgerReader, LedgerWriter, NO_HASH } from './ledger.js';
 import { readLedgerIndex, replaceLedger, soundLedger, writeLedgerIndex } from './ledger-index.js';
 import type { Entry } from './ledger.js';
@@ -49,6 +49,9 @@ class Findings {
   }
 }
 
+/** A part of the state, as findings name it: `.dist-state/stage`. */
+const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
+
 /** What a repair does with what it finds; verifying alone does nothing. */
 interface Repair {
   /** What the next ledger shall say of a file. */
@@ -65,8 +68,9 @@ const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {} };
 export async function verify(tree: Tree, progress: Progress): Promise<VerifyReport> {
   const lock = Lock.takeIfWritable(tree.lock);
   try {
+    if (lock !== undefined && existsSync(tree.state)) tree.adoptFormerState();
     const found = new Findings();
-    if (isSealed(tree)) found.add('.snapshot/stage', 'interrupted');
+    if (isSealed(tree)) found.add(nameOf(tree.stage), 'interrupted');
     const manifest = readManifest(tree.manifest);
     if (manifest === undefined) {
       found.add('snapshot.json', 'missing');
@@ -85,10 +89,13 @@ export async function verify(tree: Tree, progress: Progress): Promise<VerifyRepo
  * only lead to it are forgotten.
  */
 export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
+  makeFolder(tree.out);
+  tree.prepareState();
   const lock = Lock.take(tree.lock);
   try {
+    tree.adoptFormerState();
     const found = new Findings();
-    if (isSealed(tree)) found.add('.snapshot/stage', 'interrupted');
+    if (isSealed(tree)) found.add(nameOf(tree.stage), 'interrupted');
     if (isUnreadable(tree)) {
       found.add('snapshot.json', 'altered');
       // The build counts on from the change lists, and removes what it does not put there itself.
@@ -160,7 +167,7 @@ async function hold(
     repair.extra(file);
   }
   if (!soundLedger(tree.ledger)) {
-    found.add('.snapshot/ledger', existsSync(tree.ledger) ? 'altered' : 'missing');
+    found.add(nameOf(tree.ledger), existsSync(tree.ledger) ? 'altered' : 'missing');
     return 0;
   }
   if (treeDigest(tree.ledger, routes) !== manifest.digest) found.add('snapshot.json', 'altered');
@@ -220,7 +227,7 @@ function isAsLedgered(
   coding?: Coding,
 ): boolean {
   try {
-    const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path)));
+    const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path), bytes));
     return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
   } catch (error) {
     // A file that can't be read or decoded is as good as altered: a disk that fails shows this way.

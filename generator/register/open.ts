@@ -131,6 +131,12 @@ export class Register {
     });
   }
 
+  /** The SQL of all tables, views and indexes, as they were made. */
+  schema(): readonly string[] {
+    const sql = `SELECT sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name`;
+    return [...this.rows<[string]>(sql)].flat();
+  }
+
   /** This connection's own lists of what is not published. */
   hidden(): Hidden {
     return translated(this.file, () =>

@@ -53,6 +53,9 @@ export interface IdRange {
   readonly high: number;
 }
 
+/** A column of ours besides those of the register's tables, which may have any: under a name that nobody has. */
+const LOW = name('low, of the range that the row is in');
+
 /**
  * A table or view with those of its rows that belong to the records of a scope, for use behind FROM. The ranges come
  * first, so that a table which is ordered by the key is read at those places only.
@@ -60,7 +63,7 @@ export interface IdRange {
 export function rowsIn(scope: Scope, kind: Kind, table: string, key: string): string {
   if (scope === 'all') return name(table);
   return (
-    `(SELECT scoped.*, range.low AS _low FROM temp._ranges AS range CROSS JOIN ${name(table)} AS scoped` +
+    `(SELECT scoped.*, range.low AS ${LOW} FROM temp._ranges AS range CROSS JOIN ${name(table)} AS scoped` +
     ` ON scoped.${name(key)} BETWEEN range.low AND range.high` +
     ` WHERE range.scope = ${literal(scope)} AND range.kind = ${literal(kind)})`
   );
@@ -76,7 +79,8 @@ export const isPublished = (kind: Kind, column = 'id'): string =>
 function isWithheld({ id, name: called, kind }: Reference): string {
   const points = (to: Kind): string =>
     `(${name(id)} IN (SELECT id FROM temp._withheld WHERE kind = ${literal(to)})` +
-    ` OR (${name(id)} IS NULL AND ${name(called)} IN` +
+    // To the letter, whatever collation the column has.
+    ` OR (${name(id)} IS NULL AND ${name(called)} COLLATE BINARY IN` +
     ` (SELECT name FROM temp._withheld_name WHERE kind = ${literal(to)})))`;
   if (kind === 'user') return points('user');
   // Where the kind was not measured the reference may be either, so either hides it.
@@ -221,4 +225,4 @@ export const recordsQuery = (
 ): string =>
   `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${condition}` +
   // Ranges come in their order, so only what is within one is left to sort.
-  ` ORDER BY ${scope === 'all' ? 'id' : '_low, id'}`;
+  ` ORDER BY ${scope === 'all' ? 'id' : `${LOW}, id`}`;

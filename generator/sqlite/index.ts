@@ -48,3 +48,13 @@ export function openDatabase(file: string, options?: BetterSqlite3.Options): Dat
 export function isSqliteError(error: unknown): error is Error & { readonly code: string } {
   return driver !== undefined && error instanceof driver.SqliteError;
 }
+
+/** The version of SQLite itself: `3.53.2`. */
+export function sqliteVersion(): string {
+  const database = openDatabase(':memory:');
+  try {
+    return String(database.prepare<[]>('SELECT sqlite_version()').pluck().get());
+  } finally {
+    database.close();
+  }
+}

@@ -2,6 +2,7 @@
  * What the main thread and the others say to each other. Plain checks, since every build waits for its threads to
  * start, and a library for this takes longer to load than all else there.
  */
+import type { FailureParts } from '../errors.js';
 import type { Hidden } from '../register/open.js';
 import type { IdRange } from '../register/sql.js';
 
@@ -20,7 +21,7 @@ export type CommonRequest =
 export type Reply =
   | { readonly is: 'said'; readonly said: Members }
   | { readonly is: 'done'; readonly value: unknown }
-  | { readonly is: 'failed'; readonly exitCode: number; readonly message: string };
+  | { readonly is: 'failed'; readonly failure: FailureParts };
 
 export const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
 
@@ -34,11 +35,13 @@ export const isRanges = (value: unknown): value is readonly IdRange[] =>
 /** @throws TypeError: a defect of ours */
 export function asReply(message: unknown): Reply {
   if (isObject(message)) {
-    const { is, said, value, exitCode, message: text } = message;
+    const { is, said, value, failure } = message;
     if (is === 'said' && isObject(said)) return { is, said };
     if (is === 'done') return { is, value };
-    if (is === 'failed' && typeof exitCode === 'number' && typeof text === 'string')
-      return { is, exitCode, message: text };
+    if (is === 'failed' && isFailure(failure)) return { is, failure };
   }
   throw new TypeError(`not a reply: ${JSON.stringify(message)}`);
 }
+
+const isFailure = (value: unknown): value is FailureParts =>
+  isObject(value) && typeof value['exitCode'] === 'number' && typeof value['message'] === 'string';

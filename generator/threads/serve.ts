@@ -50,7 +50,7 @@ export async function serve(
     } catch (error) {
       const failure = asFailure(error, what);
       if (!(failure instanceof Failure)) throw error;
-      reply({ is: 'failed', exitCode: failure.exitCode, message: failure.message });
+      reply({ is: 'failed', failure: failure.parts });
     }
   };
 

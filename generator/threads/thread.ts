@@ -83,7 +83,7 @@ export class Thread implements Renewable {
     const heard = asReply(message);
     if (heard.is === 'said') this.#asked[0]?.hear(heard.said);
     else if (heard.is === 'done') this.#asked.shift()?.resolve(heard.value);
-    else this.#asked.shift()?.reject(Failure.from(heard));
+    else this.#asked.shift()?.reject(Failure.from(heard.failure));
   }
 
   #fail(error: unknown): void {

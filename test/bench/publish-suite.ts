@@ -8,6 +8,7 @@ import { hotPaths } from './hot-paths.js';
 import { wrk, writeTargets } from './load/wrk.js';
 import { startOurs } from './servers/contenders.js';
 import { generate } from './trees.js';
+import { inState } from '../support/tree.js';
 
 /** A new snapshot published while the proxy is under full load: what the clients notice. */
 
@@ -125,7 +126,7 @@ async function fictional(folder: string, say: Context['say']): Promise<[string, 
 
 /** Waits for the commit, says when it begins, and gives how long it took. */
 async function commitOf(dist: string, building: Promise<void>, begins: () => void): Promise<number> {
-  const journal = join(dist, '.snapshot/stage/COMMIT');
+  const journal = inState(dist, 'stage/COMMIT');
   const sequence = (): string =>
     /"sequence":(\d+)/.exec(readFileSync(join(dist, 'snapshot.json'), 'utf8'))?.[1] ?? '';
   const first = sequence();

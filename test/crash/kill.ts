@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashes, lasting, readTree } from '../support/tree.js';
+import { hashes, inState, lasting, readTree } from '../support/tree.js';
 
 /** Both the tests and the long run start in the project's folder. */
 const CLI = resolve('build/generator/cli.js');
@@ -21,7 +21,7 @@ export interface Kill {
 const sequenceOf = (out: string): string =>
   /"sequence":(\d+)/.exec(readFileSync(join(out, 'snapshot.json'), 'utf8'))?.[1] ?? 'none';
 
-const journal = (out: string): string => join(out, '.snapshot/stage/COMMIT');
+const journal = (out: string): string => inState(out, 'stage/COMMIT');
 
 /** Runs a build to its end. */
 export async function buildWhole(register: string, out: string): Promise<void> {
@@ -89,4 +89,4 @@ const BOOKKEEPING = new Set(['ledger', 'lock', 'lock.pid', 'previous']);
 
 /** What lies in the bookkeeping of a tree at rest that should not. */
 export const leftovers = (out: string): string[] =>
-  readdirSync(join(out, '.snapshot')).filter((name) => !BOOKKEEPING.has(name));
+  readdirSync(inState(out)).filter((name) => !BOOKKEEPING.has(name));

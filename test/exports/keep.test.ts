@@ -17,7 +17,7 @@ import { snapshot } from '../support/cli.js';
 import { csvObjects } from '../support/csv.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister } from '../support/register.js';
-import { hashes, isDownload, json, lasting, readTree, stamps } from '../support/tree.js';
+import { copyTree, hashes, inState, isDownload, json, lasting, readTree, stamps } from '../support/tree.js';
 import { containing } from '../support/values.js';
 
 const path = temporary();
@@ -55,15 +55,12 @@ beforeAll(async () => {
   late.push(changed);
 });
 
-const copyOf = (source: string, name: string): string => {
-  const copy = path(name);
-  cpSync(source, copy, { recursive: true });
-  return copy;
-};
-
 function copied([made]: readonly Site[]): Site {
   if (made === undefined) throw new Error('nothing was built');
-  return { ...made, register: copyOf(made.register, 'register.sqlite'), out: copyOf(made.out, 'dist') };
+  const copy = { ...made, register: path('register.sqlite'), out: path('dist') };
+  cpSync(made.register, copy.register);
+  copyTree(made.out, copy.out);
+  return copy;
 }
 
 const site = (): Site => copied(first);
@@ -116,7 +113,7 @@ async function expectFresh(made: Site): Promise<void> {
 }
 
 async function expectSound({ out }: Site): Promise<void> {
-  expect((await verify(Tree.published(out), quiet())).damage).toEqual([]);
+  expect((await verify(new Tree(out), quiet())).damage).toEqual([]);
 }
 
 describe('downloads that are kept', () => {
@@ -192,7 +189,7 @@ describe('downloads that are kept', () => {
 
   it('are not written for nothing, where nobody sees it', async () => {
     const made = site();
-    const scratch = join(made.out, '.snapshot/stage/scratch');
+    const scratch = inState(made.out, 'stage/scratch');
     /** What lay in the scratch folder in the course of a build. */
     const scratched = async (keepDownloads: boolean): Promise<number> => {
       let most = 0;
@@ -285,9 +282,9 @@ describe('with --keep-downloads', () => {
       },
     ],
     ['what describes them is empty', ({ out }) => writeFileSync(file(out, 'datapackage.json'), '')],
-    ['the ledger is lost', ({ out }) => rmSync(join(out, '.snapshot/ledger'), { recursive: true })],
-    ['a repair was interrupted', ({ out }) => prepareRepair(Tree.at(out), quiet())],
-    ['the tree was rolled back', ({ out }) => rollback(out, effectsAt('2026-12-03T00:00:00Z'))],
+    ['the ledger is lost', ({ out }) => rmSync(inState(out, 'ledger'), { recursive: true })],
+    ['a repair was interrupted', ({ out }) => prepareRepair(new Tree(out), quiet())],
+    ['the tree was rolled back', ({ out }) => rollback(new Tree(out), effectsAt('2026-12-03T00:00:00Z'))],
   ])('the downloads are written where %s', async (_, happen) => {
     const made = behind();
     await happen(made);
@@ -348,7 +345,7 @@ describe('with --keep-downloads', () => {
     const made = behind();
     const kept = downloadsOf(hashes(readTree(made.out)));
     await published(made);
-    await rollback(made.out, effectsAt('2026-12-03T00:00:00Z'));
+    await rollback(new Tree(made.out), effectsAt('2026-12-03T00:00:00Z'));
     expect(downloadsOf(hashes(readTree(made.out)))).toEqual(kept);
     await expectSound(made);
     expect((await keep(made)).downloads.kept).toEqual([]);

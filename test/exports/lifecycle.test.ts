@@ -16,8 +16,9 @@ import { snapshot } from '../support/cli.js';
 import { csvObjects } from '../support/csv.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { hashes, readTree, stamps } from '../support/tree.js';
+import { hashes, inState, readTree, stamps } from '../support/tree.js';
 import { containing } from '../support/values.js';
+import { Tree } from '../../generator/publish/tree.js';
 
 const path = temporary();
 const TIME = '2026-11-20T08:00:00Z';
@@ -124,7 +125,7 @@ describe('a table', () => {
     changeRegister(register, 'UPDATE items SET price = 2');
     await published({ register, out });
     expect(hashes(readTree(join(out, 'downloads')))).not.toEqual(before);
-    await rollback(out, effectsAt('2026-12-03T00:00:00Z'));
+    await rollback(new Tree(out), effectsAt('2026-12-03T00:00:00Z'));
     expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
     expect((await snapshot(['verify', '--out', out])).code).toBe(0);
   });
@@ -142,7 +143,7 @@ describe('a table', () => {
     const { register, out } = await site();
     const before = hashes(readTree(join(out, 'downloads')));
     writeFileSync(join(out, 'downloads/items.csv'), 'id,evil\r\n1,2\r\n');
-    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+    rmSync(inState(out, 'ledger'), { recursive: true });
     await published({ register, out });
     expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
   });

@@ -10,7 +10,7 @@ import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
-import { hashes, lasting, readTree } from '../support/tree.js';
+import { hashes, inState, lasting, readTree } from '../support/tree.js';
 
 const path = temporary();
 
@@ -138,7 +138,7 @@ const documents = (counts: Readonly<Record<string, number>>, some = Object.keys(
 
 /** What is noted of what feeds were made of. */
 function inputsOf(out: string): Record<string, string> {
-  const ledger = join(out, '.snapshot/ledger');
+  const ledger = inState(out, 'ledger');
   const files = readdirSync(ledger).filter((file) => file.startsWith('inputs-feed-'));
   return Object.fromEntries(files.map((file) => [file, readFileSync(join(ledger, file), 'hex')]));
 }
@@ -229,7 +229,7 @@ describe('the feeds of a build that follows another', () => {
       appendFileSync(join(out, file), ' ');
       rmSync(join(out, 'feeds/users/2026-07-00001.atom'));
       // As far as a repair comes that is interrupted then: what is damaged is noted, and nothing made of it.
-      expect((await prepareRepair(Tree.at(out), quiet())).total).toBe(2);
+      expect((await prepareRepair(new Tree(out), quiet())).total).toBe(2);
       changeRegister(register, measured('users'));
       await published({ register, out });
       expect(allOf(out)).toEqual(await fresh());

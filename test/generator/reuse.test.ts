@@ -1,13 +1,12 @@
 /** Builds that follow another one: they render only what changed, and the tree is the one that a fresh build gives. */
 import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { counted, published, run } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { SCHEMA, changeRegister, writeRegister } from '../support/register.js';
-import { hashes, lasting, readTree } from '../support/tree.js';
+import { hashes, inState, lasting, readTree } from '../support/tree.js';
 
 const path = temporary();
 
@@ -211,7 +210,7 @@ describe('a build that follows another', () => {
     const other = path('kept.sqlite');
     const tree = path('dist');
     await writeSample({ file: other, records: 700, seed: 9 });
-    const known = (): readonly string[] => readdirSync(join(tree, '.snapshot/ledger'));
+    const known = (): readonly string[] => readdirSync(inState(tree, 'ledger'));
     await published({ register: other, out: tree });
     const first = known();
     expect(first).toContain('inputs-feed-groups-archive');
@@ -238,7 +237,7 @@ describe('a build that follows another', () => {
   });
 
   it('renders everything once where the ledger was lost', async () => {
-    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+    rmSync(inState(out, 'ledger'), { recursive: true });
     expect((await counted({ register, out })).rendered).toBeGreaterThan(1000);
     expect((await counted({ register, out })).rendered).toBe(SUMMARIES);
     expect((await snapshot(['verify', '--out', out])).code).toBe(0);

@@ -120,9 +120,7 @@ async function compare({ register, out, fresh }: Paths, taken: Step): Promise<st
   const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
   if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
   if (followed !== PUBLISHED) return diesAt > 0 ? undefined : differing(hashes(readTree(out)), before);
-  const damage = (await verify(Tree.published(out), quiet())).damage.map(
-    ({ file, what }) => `${file} is ${what}`,
-  );
+  const damage = (await verify(new Tree(out), quiet())).damage.map(({ file, what }) => `${file} is ${what}`);
   if (damage.length > 0) return damage.join(', ');
   const content = (tree: string): Record<string, string> =>
     Object.fromEntries(

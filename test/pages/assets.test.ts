@@ -85,13 +85,13 @@ describe('an asset that changes', () => {
     const list = fields(JSON.parse(readFileSync(join(dist, 'changes/2.json'), 'utf8')));
     expect(list['delete']).toEqual(['/assets/style-0123456789.css']);
     expect(JSON.stringify(list['put'])).toContain(`"/${now}"`);
-    expect((await verify(Published.published(dist), quiet())).damage).toEqual([]);
+    expect((await verify(new Published(dist), quiet())).damage).toEqual([]);
 
-    await rollback(dist, effectsAt('2026-12-09T00:00:00Z'));
+    await rollback(new Published(dist), effectsAt('2026-12-09T00:00:00Z'));
     const again = readTree(dist);
     expect(existsSync(join(dist, now))).toBe(false);
     for (const file of ['assets/style-0123456789.css', 'index.html', 'developers.html'])
       expect(again.get(file)?.text, file).toBe(first.get(file)?.text);
-    expect((await verify(Published.published(dist), quiet())).damage).toEqual([]);
+    expect((await verify(new Published(dist), quiet())).damage).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ import {
   stateOf,
   temporary,
 } from './support.js';
+import { inState } from '../support/tree.js';
 
 const path = temporary();
 
@@ -139,7 +140,7 @@ describe('the brake', () => {
     const place = await tree('items', 20);
     changeRegister(place.register, 'DELETE FROM items WHERE id > 5');
     const { rmSync } = await import('node:fs');
-    rmSync(`${place.out}/.snapshot/ledger`, { recursive: true });
+    rmSync(inState(place.out, 'ledger'), { recursive: true });
     expect(await refused(place, '15 of 20 items')).toBe(true);
   });
 

@@ -22,6 +22,8 @@ import {
   stateOf,
   temporary,
 } from './support.js';
+import { inState } from '../support/tree.js';
+import { Tree } from '../../generator/publish/tree.js';
 
 const path = temporary();
 const LATER = effectsAt('2026-12-02T00:00:00Z');
@@ -84,7 +86,7 @@ describe('a document that changes', () => {
     const out = path('dist');
     await published({ register: registers[0], out });
     await interruptCommit({ register: registers[1], out }, 1);
-    const stage = join(out, '.snapshot/stage');
+    const stage = inState(out, 'stage');
     for (const folder of ['replacing', 'previous/files']) {
       const found = readdirSync(join(stage, folder), { recursive: true, encoding: 'utf8' });
       expect(found).toContain(flat('group-history', HISTORY));
@@ -98,9 +100,9 @@ describe('a rollback', () => {
     const { registers } = await pair(path);
     const out = path('dist');
     for (const register of registers) await published({ register, out });
-    rmSync(join(out, `.snapshot/previous/ledger${part}`), { recursive: true });
+    rmSync(inState(out, `previous/ledger${part}`), { recursive: true });
     const before = stateOf(out);
-    expect((await failureOf(rollback(out, LATER))).message).toContain('damaged');
+    expect((await failureOf(rollback(new Tree(out), LATER))).message).toContain('damaged');
     expect(differing(stateOf(out), before)).toEqual([]);
   });
 });
@@ -165,6 +167,6 @@ describe('the bookkeeping of a tree', () => {
   it('can be read by its owner alone, since it keeps what is withheld by now', async () => {
     const out = path('dist');
     await published({ register: writeRegister(path('register.sqlite'), ROWS), out });
-    expect(statSync(join(out, '.snapshot')).mode & 0o777).toBe(0o700);
+    expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
   });
 });

@@ -1,12 +1,11 @@
 /** `diff`: what a build would do, told without doing anything. */
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { OPERATOR, published } from '../support/build.js';
 import { containing } from '../support/values.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { isEndpoint } from '../support/tree.js';
+import { inState, isEndpoint } from '../support/tree.js';
 import {
   buildWith,
   contentOf,
@@ -187,7 +186,7 @@ describe('a diff', () => {
       stderr: containing('verify --repair'),
     });
     await buildWith({ register: both.registers[1], out });
-    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+    rmSync(inState(out, 'ledger'), { recursive: true });
     expect(await diff(both.registers[1], out)).toMatchObject({
       code: 1,
       stderr: containing('verify --repair'),

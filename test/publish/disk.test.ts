@@ -38,6 +38,7 @@ import {
   temporary,
 } from './support.js';
 import type { Pair } from './support.js';
+import { inState } from '../support/tree.js';
 
 const path = temporary();
 unmountAfterwards();
@@ -407,7 +408,7 @@ describe('an output folder', () => {
     const error = await failureOf(buildWith({ register, out }));
     expect([error.exitCode, error.message]).toEqual([3, expect.stringContaining('thesis.tex')]);
     expect(stateOf(out)).toHaveProperty(['thesis.tex']);
-    expect(existsSync(join(out, '.snapshot'))).toBe(false);
+    expect(existsSync(inState(out))).toBe(false);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { inState } from '../support/tree.js';
 
 const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
 const SHRINKING = ['renameSync', 'unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
@@ -68,12 +69,19 @@ export function spread(calls: readonly Call[], count: number): Call[] {
   return [...new Set(places)].flatMap((place) => calls[place] ?? []);
 }
 
-/** What is called where, in words that all calls of one sort share: `renameSync .snapshot/stage/tree`. */
+/** What is called where, in words that all calls of one sort share: `renameSync stage/tree`. */
 export function kindOf({ name, path }: Call, out: string): string {
   // Calls on a descriptor have a number there.
-  if (!path.startsWith(out)) return name;
-  const parts = path.slice(out.length + 1).split('/');
-  return `${name} ${parts.slice(0, parts[0] === '.snapshot' ? 3 : 1).join('/')}`;
+  const below = (folder: string, depth: number): string | undefined =>
+    path.startsWith(`${folder}/`)
+      ? path
+          .slice(folder.length + 1)
+          .split('/')
+          .slice(0, depth)
+          .join('/')
+      : undefined;
+  const place = below(out, 1) ?? below(inState(out), 2);
+  return place === undefined ? name : `${name} ${place}`;
 }
 
 /** The first and the last call of each kind, and so many evenly spread over all, in order. */

@@ -1,6 +1,5 @@
 /** Builds that die, at random moments and at every single step: the tree is the old one or the new one, never a third. */
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Dice } from '../../data/sample/dice.js';
 import { killBuild } from '../crash/kill.js';
@@ -38,6 +37,7 @@ import {
   waitsForExports,
 } from './support.js';
 import type { Pair } from './support.js';
+import { inState } from '../support/tree.js';
 
 const path = temporary();
 
@@ -136,7 +136,7 @@ describe('a build that dies at a call that changes the disk', () => {
       const before = manifestOf(out).sequence;
       await survive(withFault(deadFrom(number), () => buildWith(flags)));
       const where = `dead at ${number}, ${kindOf(call, out)}`;
-      const isInterrupted = existsSync(join(out, '.snapshot/stage/COMMIT'));
+      const isInterrupted = existsSync(inState(out, 'stage/COMMIT'));
       const isOld = manifestOf(out).sequence === before && !isInterrupted;
       const problems = isInterrupted
         ? []
@@ -205,7 +205,7 @@ describe('a build that is killed while its thread writes the downloads', () => {
     child.kill('SIGKILL');
     expect((await done).signal).toBe('SIGKILL');
     expect(waitsForExports(out)).toBe(true);
-    expect(existsSync(join(out, '.snapshot/stage/COMMIT'))).toBe(false);
+    expect(existsSync(inState(out, 'stage/COMMIT'))).toBe(false);
     expect(differing(stateOf(out), before)).toEqual([]);
     await buildWith({ register: small, out });
     expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);

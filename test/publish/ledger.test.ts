@@ -19,7 +19,7 @@ import { soundLedger, writeLedgerIndex } from '../../generator/publish/ledger-in
 import type { PublishedRoute } from '../../generator/publish/manifest.js';
 import { published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { isEndpoint, isSibling } from '../support/tree.js';
+import { inState, isEndpoint, isSibling } from '../support/tree.js';
 import {
   ROWS,
   buildWith,
@@ -246,7 +246,7 @@ describe('a tree whose ledger is', () => {
     const out = path('dist');
     await published({ register, out });
     const before = stateOf(out);
-    damage(join(out, '.snapshot/ledger'));
+    damage(inState(out, 'ledger'));
     const { changes, sequence } = await published({ register, out });
     expect([sequence, changes.added, changes.changed, changes.removed]).toEqual([1, 0, 0, 0]);
     expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
@@ -259,11 +259,11 @@ describe('a tree whose ledger is', () => {
     const out = path('dist');
     await published({ register, out });
     const old = path('ledger');
-    cpSync(join(out, '.snapshot/ledger'), old, { recursive: true });
+    cpSync(inState(out, 'ledger'), old, { recursive: true });
     changeRegister(register, 'UPDATE items SET price = 50 WHERE id = 1');
     await published({ register, out });
-    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
-    cpSync(old, join(out, '.snapshot/ledger'), { recursive: true });
+    rmSync(inState(out, 'ledger'), { recursive: true });
+    cpSync(old, inState(out, 'ledger'), { recursive: true });
     const before = stateOf(out);
     const content = contentOf(out);
     changeRegister(register, 'UPDATE items SET price = 51 WHERE id = 2');
@@ -294,7 +294,7 @@ describe('a tree whose ledger is', () => {
     const out = path('dist');
     await published({ register, out });
     const before = mirrorOf(out);
-    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+    rmSync(inState(out, 'ledger'), { recursive: true });
     writeFileSync(join(out, 'api/v1/group/1.json'), '{}');
     rmSync(join(out, 'api/v1/user/1007.json'));
     writeFileSync(join(out, 'api/v1/item/999.json'), '{}');

@@ -26,6 +26,7 @@ import {
   urlsOf,
 } from './support.js';
 import type { Pair } from './support.js';
+import { Tree } from '../../generator/publish/tree.js';
 
 const path = temporary();
 const BASE = 'https://api.example.org';
@@ -169,7 +170,7 @@ describe('the lists of', () => {
     const { out, twin } = await twins();
     const second = await build(both.registers[1], out);
     copy(out, twin, second.files, listOf(out, 2).delete);
-    await rollback(out, effectsAt('2026-12-05T00:00:00Z'));
+    await rollback(new Tree(out), effectsAt('2026-12-05T00:00:00Z'));
     const { purged, files } = await build(both.registers[0], out);
     const { put, delete: gone } = listOf(out, 3);
     expect(purged).toEqual(expect.arrayContaining(absolute([...put.map((each) => each.path), ...gone])));

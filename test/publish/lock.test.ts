@@ -8,7 +8,7 @@ import { Tree } from '../../generator/publish/tree.js';
 import { OPERATOR, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { writeRegister } from '../support/register.js';
-import { isSibling } from '../support/tree.js';
+import { inState, isSibling } from '../support/tree.js';
 import {
   ROWS,
   buildWith,
@@ -44,11 +44,10 @@ async function heldUp() {
   const out = path('dist');
   await published({ register, out });
   const first = startBuild(big, out);
-  const pidFile = join(out, '.snapshot/lock.pid');
+  const pidFile = `${new Tree(out).lock}.pid`;
   await until(
     () =>
-      readFileSync(pidFile, 'utf8') === String(first.pid) &&
-      existsSync(join(out, '.snapshot/stage/tree/api/v1')),
+      readFileSync(pidFile, 'utf8') === String(first.pid) && existsSync(inState(out, 'stage/tree/api/v1')),
     'the build renders',
   );
   first.child.kill('SIGSTOP');
@@ -75,7 +74,7 @@ describe('a tree that is being built', () => {
       ]);
       expect(differing(stateOf(out), before)).toEqual([]);
     }
-    expect(existsSync(join(out, '.snapshot/stage/tree'))).toBe(true);
+    expect(existsSync(inState(out, 'stage/tree'))).toBe(true);
     first.child.kill('SIGKILL');
     expect((await first.done).signal).toBe('SIGKILL');
     expect(differing(stateOf(out), before)).toEqual([]);
@@ -97,7 +96,7 @@ describe('a tree that is being built', () => {
   it('can be compared by diff meanwhile, which only reads', async () => {
     const out = path('dist');
     await published({ register, out });
-    const lock = Lock.take(Tree.at(out).lock);
+    const lock = Lock.take(new Tree(out).lock);
     const { code, stdout } = await snapshot([
       'diff',
       '--quiet',
@@ -118,7 +117,7 @@ describe('a tree that is being built', () => {
     await published({ register: registers[0], out });
     await buildWith({ register: registers[1], out });
     const before = stateOf(out);
-    const lock = Lock.take(Tree.at(out).lock);
+    const lock = Lock.take(new Tree(out).lock);
     const { code, stderr } = await snapshot(['rollback', '--quiet', '--out', out]);
     lock.release();
     expect([code, stderr]).toEqual([3, expect.stringContaining(`process ${process.pid}`)]);
@@ -130,7 +129,7 @@ describe('a tree that is being built', () => {
     await published({ register, out });
     const empty = writeRegister(path('empty.sqlite'), {});
     await failureOf(buildWith({ register: empty, out, acceptRemovals: false }));
-    expect(() => Lock.take(Tree.at(out).lock).release()).not.toThrow();
+    expect(() => Lock.take(new Tree(out).lock).release()).not.toThrow();
   });
 });
 
@@ -161,7 +160,7 @@ describe('what an earlier build left behind', () => {
   it('in the stage is cleared away, whatever it is', async () => {
     const out = path('dist');
     await published({ register, out });
-    const stage = join(out, '.snapshot/stage');
+    const stage = inState(out, 'stage');
     mkdirSync(join(stage, 'tree/api/v1/group'), { recursive: true });
     writeFileSync(join(stage, 'tree/api/v1/group/999.json'), 'stale');
     writeFileSync(join(stage, 'removed'), 'api/v1/group/1.json\n');
@@ -182,29 +181,27 @@ describe('what an earlier build left behind', () => {
     await expectAtRest(out);
     const routed = manifestOf(out).routes.map(({ file }) => file.split('/')[0] ?? '');
     const found = readdirSync(out).filter((name) => !isSibling(name));
-    expect(found.toSorted()).toEqual(['.gitignore', '.snapshot', ...new Set(routed)].toSorted());
+    expect(found.toSorted()).toEqual(['.gitignore', ...new Set(routed)].toSorted());
   });
 });
 
 describe('a tree that somebody deleted', () => {
-  it('but for .snapshot is built from nothing', async () => {
+  it('but for its state is built from nothing', async () => {
     const out = path('dist');
     const wanted = await fresh(register, out);
-    for (const name of readdirSync(out))
-      if (name !== '.snapshot') rmSync(join(out, name), { recursive: true });
+    rmSync(out, { recursive: true });
     const { sequence, changes } = await published({ register, out });
     expect([sequence, changes.added]).toEqual([1, documentsOf(wanted).length]);
     expect(differing(contentOf(out), wanted)).toEqual([]);
     await expectAtRest(out);
   });
 
-  it('but for .snapshot with a sealed stage in it is found out, and mended', async () => {
+  it('but for its state with a sealed stage in it is found out, and mended', async () => {
     const { registers, trees } = await pair(path);
     const out = path('dist');
     await published({ register: registers[0], out });
     await interruptCommit({ register: registers[1], out });
-    for (const name of readdirSync(out))
-      if (name !== '.snapshot') rmSync(join(out, name), { recursive: true });
+    rmSync(out, { recursive: true });
     const repaired = await start([
       'verify',
       '--repair',
@@ -221,10 +218,10 @@ describe('a tree that somebody deleted', () => {
     await expectAtRest(out);
   });
 
-  it('of its .snapshot alone is taken on as it is', async () => {
+  it('of its state alone is taken on as it is', async () => {
     const out = path('dist');
     const wanted = await fresh(register, out);
-    rmSync(join(out, '.snapshot'), { recursive: true });
+    rmSync(inState(out), { recursive: true });
     const before = stateOf(out);
     const verified = await start(['verify', '--quiet', '--out', out]).done;
     expect.soft([verified.code, errorsOf(verified)]).toEqual([1, []]);

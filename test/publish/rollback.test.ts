@@ -31,6 +31,7 @@ import {
   temporary,
 } from './support.js';
 import type { Pair } from './support.js';
+import { inState } from '../support/tree.js';
 
 const path = temporary();
 let both: Pair;
@@ -38,7 +39,7 @@ beforeAll(async () => {
   both = await pair(path);
 });
 
-const back = (out: string) => rollback(out, effectsAt('2026-12-09T00:00:00Z'));
+const back = (out: string) => rollback(new Tree(out), effectsAt('2026-12-09T00:00:00Z'));
 
 /** A tree of two snapshots: first of one register, then of the other. */
 async function two(layouts: readonly [string, string] = ['url', 'url']): Promise<string> {
@@ -136,9 +137,9 @@ describe('a rollback', () => {
       late.push(...folders);
       return Promise.resolve();
     };
-    await failureOf(apply(Tree.at(out), progress, discard));
+    await failureOf(apply(new Tree(out), progress, discard));
     expect(late.length).toBeGreaterThan(0);
-    await completeCommit(out, quiet());
+    await completeCommit(new Tree(out), quiet());
     for (const folder of late) rmSync(folder, { recursive: true, force: true });
     expect(await back(out)).toMatchObject({ contentOf: 2 });
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
@@ -187,7 +188,7 @@ describe('a rollback', () => {
     expect(readFileSync(file, 'utf8')).toContain('"format":3');
     const before = stateOf(out);
     const { exitCode, message } = await failureOf(back(out));
-    expect([exitCode, message]).toEqual([1, expect.stringContaining('is of format 1, expected 2')]);
+    expect([exitCode, message]).toEqual([1, expect.stringContaining('is of format 1, expected 3')]);
     expect(differing(stateOf(out), before)).toEqual([]);
   });
 
@@ -217,7 +218,7 @@ describe('a rollback', () => {
       const to: 0 | 1 = at === 0 ? 1 : 0;
       const { sequence } = manifestOf(out);
       await survive(withFault(deadFrom(number), () => back(out)));
-      const isInterrupted = existsSync(join(out, '.snapshot/stage/COMMIT'));
+      const isInterrupted = existsSync(inState(out, 'stage/COMMIT'));
       const isOld = manifestOf(out).sequence === sequence;
       const state = isOld ? at : to;
       expect(isInterrupted ? [] : differing(contentOf(out), both.trees[state]), `dead at ${number}`).toEqual(
@@ -236,7 +237,7 @@ describe('a rollback', () => {
     ['ledger', 'ledger/item'],
   ])('from a kept %s that was damaged is refused, and the tree stays', async (_, name) => {
     const out = await two();
-    const kept = join(out, '.snapshot/previous', name);
+    const kept = inState(out, `previous/${name}`);
     const bytes = readFileSync(kept);
     bytes[bytes.length - 5] = (bytes[bytes.length - 5] ?? 0) ^ 1;
     rmSync(kept);
@@ -249,15 +250,15 @@ describe('a rollback', () => {
 
   it('makes the compressed siblings anew, whatever became of the kept ones', async () => {
     const out = await two();
-    rmSync(join(out, '.snapshot/previous/files', flat('item', 'api/v1/item/5.json.gz')));
-    writeFileSync(join(out, '.snapshot/previous/files', flat('item', 'api/v1/item/5.json.br')), 'noise');
+    rmSync(inState(out, `previous/files/${flat('item', 'api/v1/item/5.json.gz')}`));
+    writeFileSync(inState(out, `previous/files/${flat('item', 'api/v1/item/5.json.br')}`), 'noise');
     await back(out);
     expect(await damageOf(out)).toEqual([]);
   });
 
   it('from a kept file that is missing is refused, and the tree stays', async () => {
     const out = await two();
-    rmSync(join(out, '.snapshot/previous/files', flat('item', 'api/v1/item/5.json')));
+    rmSync(inState(out, `previous/files/${flat('item', 'api/v1/item/5.json')}`));
     const before = stateOf(out);
     const { exitCode } = await failureOf(back(out));
     expect([1, 3]).toContain(exitCode);

@@ -1,6 +1,6 @@
 /** SIGINT and SIGTERM: within a second, one line that says what state the tree is in, and nothing left behind. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { published } from '../support/build.js';
@@ -27,6 +27,8 @@ import {
 import { Failure } from '../../generator/errors.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt } from '../support/build.js';
+import { inState } from '../support/tree.js';
+import { Tree } from '../../generator/publish/tree.js';
 
 const path = temporary();
 const big = path('big.sqlite');
@@ -40,7 +42,7 @@ beforeAll(() => writeSample({ file: big, records: 20_000, seed: 5 }));
 
 /** Whether a build has come so far in the stage: groups come first, then users. */
 const hasStaged = (out: string, kind: 'group' | 'user'): boolean =>
-  existsSync(join(out, '.snapshot/stage/tree/api/v1', kind));
+  existsSync(inState(out, `stage/tree/api/v1/${kind}`));
 
 // A machine that does much else at the same time may need more than one try.
 describe('a build that gets', { retry: 2 }, () => {
@@ -68,7 +70,7 @@ describe('a build that gets', { retry: 2 }, () => {
       expect(ended.stderr).toBe(`error: stopped by ${signal}; the published tree is what it was\n`);
       expect(differing(stateOf(out), before)).toEqual([]);
       // A large stage may not be cleared away in the time there is; it is not sealed, and the next build does the rest.
-      expect(existsSync(join(out, '.snapshot/stage/COMMIT'))).toBe(false);
+      expect(existsSync(inState(out, 'stage/COMMIT'))).toBe(false);
       expect(await damageOf(out)).toEqual([]);
       expect(ms).toBeLessThan(PATIENCE_MS);
       expect((await startBuild(small, out).done).code).toBe(0);
@@ -106,7 +108,7 @@ describe('a build that gets', { retry: 2 }, () => {
       [expect.stringContaining('the published tree is what it was')],
     ]);
     // Whether all of the stage is deleted, and then the folder, too, is a matter of time.
-    expect(existsSync(out) ? readdirSync(out) : ['.snapshot']).toEqual(['.snapshot']);
+    expect(existsSync(out) ? readdirSync(out) : []).toEqual([]);
     const { sequence } = await published({ register: small, out });
     expect(sequence).toBe(1);
     await expectAtRest(out);
@@ -138,7 +140,10 @@ describe('a stop within the commit', () => {
       expect(message).toBe(
         'stopped by SIGINT; the commit had begun, and the next build or verify --repair completes it',
       );
-      expect(await damageOf(out)).toContainEqual({ file: '.snapshot/stage', what: 'interrupted' });
+      expect(await damageOf(out)).toContainEqual({
+        file: `${basename(inState(out))}/stage`,
+        what: 'interrupted',
+      });
       await buildWith({ register: registers[1], out });
       expect(differing(contentOf(out), trees[1])).toEqual([]);
       await expectAtRest(out);
@@ -155,7 +160,7 @@ describe('a stop says what state the tree is in, also', () => {
   it.each(['looking through the tree', 'rebuilding the ledger'])('while %s', async (title) => {
     const out = path('dist');
     await published({ register: small, out });
-    rmSync(join(out, '.snapshot/ledger'), { recursive: true });
+    rmSync(inState(out, 'ledger'), { recursive: true });
     const before = stateOf(out);
     const { progress } = stopAt(title);
     const { message, exitCode } = await failureOf(buildWith({ register: small, out }, { progress }));
@@ -191,7 +196,7 @@ describe('a stop says what state the tree is in, also', () => {
     const before = stateOf(out);
     const { progress } = stopAt('rolling back');
     const { message, exitCode } = await failureOf(
-      rollback(out, { ...effectsAt('2026-12-02T00:00:00Z'), progress }),
+      rollback(new Tree(out), { ...effectsAt('2026-12-02T00:00:00Z'), progress }),
     );
     expect(exitCode).toBe(130);
     expect(differing(stateOf(out), before)).toEqual([]);

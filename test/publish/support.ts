@@ -35,7 +35,7 @@ import type { Options } from '../support/build.js';
 import { PROJECT } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
-import { isDownload, isOfTheBuild, isSibling } from '../support/tree.js';
+import { inState, isDownload, isOfTheBuild, isSibling } from '../support/tree.js';
 
 /** Memory that a test may use as a disk: 256 MB. */
 const ROOM_BYTES = 256_000_000;
@@ -122,8 +122,8 @@ export const flat = (route: string, file: string): string => `${route}/${encodeU
 
 /** Whether a build into a tree with another item 1 has rendered all records of such a register and waits for the thread. */
 export const waitsForExports = (out: string): boolean =>
-  existsSync(join(out, '.snapshot/stage/replacing', flat('item', 'api/v1/item/1.json'))) &&
-  existsSync(join(out, '.snapshot/stage/scratch/downloads/group_member_readings.csv'));
+  existsSync(inState(out, `stage/replacing/${flat('item', 'api/v1/item/1.json')}`)) &&
+  existsSync(inState(out, 'stage/scratch/downloads/group_member_readings.csv'));
 
 /** Two registers that lead to each other by `STEP`, and the tree of each as a first build gives it. */
 export interface Pair {
@@ -156,8 +156,7 @@ export async function fresh(
 export function filesOf(out: string): Map<string, { readonly hash: string; readonly stamp: string }> {
   const files = readdirSync(out, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(out, join(entry.parentPath, entry.name)))
-    .filter((file) => !file.startsWith('.snapshot/'));
+    .map((entry) => relative(out, join(entry.parentPath, entry.name)));
   return new Map(
     files.toSorted().map((file) => {
       const { ino, mtimeNs } = statSync(join(out, file), { bigint: true });
@@ -201,7 +200,7 @@ export const differing = (
     )
     .slice(0, SHOWN_DIFFERENCES);
 
-/** Everything in a folder, .snapshot and empty folders too, with content, inode and times. */
+/** Everything in a folder, empty folders too, with content, inode and times. */
 export function wholeOf(folder: string): Record<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return Object.fromEntries(
@@ -216,15 +215,15 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['ledger', 'lock', 'lock.pid', 'previous']);
+const AT_REST = new Set(['ledger', 'previous', 'tree']);
 
-/** What lies in .snapshot of a tree at rest and should not. */
+/** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>
-  readdirSync(join(out, '.snapshot')).filter((name) => !AT_REST.has(name));
+  readdirSync(inState(out)).filter((name) => !AT_REST.has(name));
 
 /** What is wrong with a tree. */
 export async function damageOf(out: string): Promise<readonly Damage[]> {
-  return (await verify(Tree.published(out), quiet())).damage;
+  return (await verify(new Tree(out), quiet())).damage;
 }
 
 const CHECKSUMS = 'downloads/SHA256SUMS';
@@ -290,7 +289,7 @@ export async function interruptCommit(flags: Flags, atStep = 3): Promise<string>
     if (step === atStep) throw Failure.interrupted('stopped by SIGINT');
   });
   const error = await failureOf(buildWith(flags, { progress }));
-  expect(existsSync(join(flags.out, '.snapshot/stage/COMMIT'))).toBe(true);
+  expect(existsSync(inState(flags.out, 'stage/COMMIT'))).toBe(true);
   expect(error.exitCode).toBe(130);
   return error.message;
 }

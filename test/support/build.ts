@@ -27,6 +27,7 @@ export const effectsAt = (time: string): Effects => ({
 export interface Options {
   readonly register: string;
   readonly out: string;
+  readonly state?: string;
   readonly operator?: string;
   readonly baseUrl?: string;
   readonly layout?: string;

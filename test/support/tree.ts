@@ -1,7 +1,8 @@
 /** A published folder as a value. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { Tree as PublishedTree } from '../../generator/publish/tree.js';
 
 export interface TreeFile {
   readonly text: string;
@@ -11,18 +12,28 @@ export interface TreeFile {
   readonly stamp: string;
 }
 
+/** Copies a tree with its state. */
+export function copyTree(from: string, to: string): void {
+  cpSync(from, to, { recursive: true });
+  cpSync(inState(from), inState(to), { recursive: true });
+  // It says which tree it is of.
+  rmSync(inState(to, 'tree'));
+}
+
+/** A part of the private state of a tree. */
+export const inState = (out: string, part = ''): string => join(new PublishedTree(out).state, part);
+
 export type Tree = ReadonlyMap<string, TreeFile>;
 
 /**
- * Every file of a folder by its path, sorted, without the publisher's own .snapshot and the compressed siblings,
- * which hold the same. A missing folder is empty.
+ * Every file of a folder by its path, sorted, without the compressed siblings, which hold the same. A missing folder is empty.
  */
 export function readTree(folder: string): Tree {
   if (!existsSync(folder)) return new Map();
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !path.startsWith('.snapshot/') && !isSibling(path))
+    .filter((path) => !isSibling(path))
     .toSorted();
   return new Map(paths.map((path) => [path, fileAt(join(folder, path))]));
 }
@@ -63,12 +74,11 @@ export const hashes = (tree: Tree): Record<string, string> =>
 export const stamps = (tree: Tree): Record<string, string> =>
   Object.fromEntries([...tree].map(([path, { stamp }]) => [path, stamp]));
 
-/** Every folder below a folder, without the publisher's own. */
+/** Every folder below a folder. */
 export function foldersOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => path !== '.snapshot' && !path.startsWith('.snapshot/'))
     .toSorted();
 }
 
