@@ -172,8 +172,8 @@ async function prepare(
       return examined.report;
     }
     const withheld = withheldOf(register.hidden());
-    if (!config.acceptRemovals) requirePlausibleList(publisher.withheldBefore, withheld.marks);
-    publisher.withhold(withheld);
+    if (!config.acceptRemovals) requirePlausibleList(publisher.takedown.before, withheld.marks);
+    publisher.takedown.withheld = withheld;
     const overview = examined.measured();
     publisher.reuse.make(makings(effects.generator.code));
     const placing = new Placing(pool, publisher);
@@ -183,7 +183,7 @@ async function prepare(
     // Meanwhile documents were still written.
     await placing.settled();
     await publisher.settled();
-    const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute, publisher.takenDown);
+    const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute, publisher.takedown.removed);
     if (doubt !== undefined) throw Failure.invalid(doubt);
     return { publisher, report: examined.report, overview, table, plan, downloads };
   } catch (error) {

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { Failure } from './errors.js';
 import type { WithheldMarks } from './publish/ledger-index.js';
-import type { Withheld } from './publish/publisher.js';
+import type { Withheld } from './publish/takedown.js';
 import type { Hidden } from './register/open.js';
 import { RESOURCES } from './resources/index.js';
 

@@ -8,35 +8,26 @@ import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './changes.js';
-import { apply, forgetPrevious, isSealed, seal } from './commit.js';
-import type { Discard } from './commit.js';
+import { apply, forgetPrevious, isSealed, seal, type Discard } from './commit.js';
 import { Comparison } from './comparison.js';
 import { treeDigest } from './digest.js';
 import { Reuse } from './reuse.js';
 import { keptFile } from './placement.js';
 import type { Placement, Write } from './placement.js';
-import { LedgerWriter } from './ledger.js';
-import type { Content } from './ledger.js';
-import { readLedgerIndex, replaceLedger, writeLedgerIndex } from './ledger-index.js';
-import type { WithheldMarks } from './ledger-index.js';
+import { LedgerWriter, type Content } from './ledger.js';
+import { readLedgerIndex, replaceLedger, writeLedgerIndex, type LedgerIndex } from './ledger-index.js';
 import type { Announcement, Plan } from './plan.js';
 import { Lock } from './lock.js';
-import type { Manifest, PublishedRoute } from './manifest.js';
+import { FORMAT, type Manifest, type PublishedRoute } from './manifest.js';
 import { measure, scan } from './scan.js';
 import type { Scan } from './scan.js';
-import type { KeyRange } from './series.js';
+import type { KeyRange, Series } from './series.js';
 import { settle } from './settle.js';
 import { Stage } from './stage.js';
+import { Takedown } from './takedown.js';
 import { inOtherLayout, removeStrays } from './strays.js';
 import { renewTold, stageTold } from './told.js';
 import type { Tree } from './tree.js';
-
-/** What is withheld. */
-export interface Withheld {
-  /** Whether that explains why a document is gone. */
-  readonly removes: (route: string, key: number) => boolean;
-  readonly marks: WithheldMarks;
-}
 
 /** Publishes one build into a tree: any number of `put`, `plan`, then `commit`; or `abort` before the commit. */
 export class Publisher {
@@ -50,11 +41,11 @@ export class Publisher {
   /** What lies in a tree that has no snapshot.json to tell. */
   #found: Scan | undefined;
   #plan: Plan | undefined;
-  /** What was withheld when the last snapshot was published, as far as that is known. */
-  readonly withheldBefore: WithheldMarks | undefined;
-  #withheld: Withheld | undefined;
-  /** Documents that are gone because their records are withheld, by route. */
-  readonly takenDown = new Map<string, number>();
+  readonly takedown: Takedown;
+  /** Where files may be written that are then taken by `putStaged`. */
+  readonly scratch: string;
+  /** Writes documents that `putHashed` has left to somebody. */
+  readonly placement: Placement;
   /** The checksums of the next ledger. */
   #sums: Readonly<Record<string, string>> = {};
 
@@ -68,19 +59,19 @@ export class Publisher {
     this.#lock = lock;
     this.previous = previous;
     this.#stage = new Stage(tree, previous !== undefined);
+    this.scratch = this.#stage.paths.scratch;
+    this.placement = this.#stage.placement;
     this.reuse = new Reuse(previous && tree.ledger, this.#stage.paths.ledger);
-    this.withheldBefore = previous && readLedgerIndex(tree.ledger).withheld;
+    this.takedown = new Takedown(previous && readLedgerIndex(tree.ledger).withheld);
     this.#comparison = new Comparison(
       tree,
       previous,
       routes,
       (route, gone) => {
-        if (this.#withheld?.removes(route.name, gone.key) === true) {
-          this.takenDown.set(route.name, 1 + (this.takenDown.get(route.name) ?? 0));
-        }
+        this.takedown.note(route, gone);
         this.#stage.drop(route, gone);
       },
-      (route) => new LedgerWriter(this.#stage.paths.ledger, route.name, route.file),
+      ({ name, file }) => new LedgerWriter(this.#stage.paths.ledger, name, file),
     );
   }
 
@@ -113,30 +104,6 @@ export class Publisher {
     }
   }
 
-  /** What is withheld; said before the first document. Where nothing is said, it is what it was. */
-  withhold(withheld: Withheld): void {
-    this.#withheld = withheld;
-  }
-
-  /** Whether something is withheld that the last snapshot may have: nothing of that may be kept. */
-  get #takesDown(): boolean {
-    if (this.#withheld === undefined || this.previous === undefined) return false;
-    const before = this.withheldBefore;
-    const known = new Set([...(before?.records ?? []), ...(before?.names ?? [])]);
-    const { records, names } = this.#withheld.marks;
-    return [...records, ...names].some((mark) => !known.has(mark));
-  }
-
-  get #marks(): { readonly withheld?: WithheldMarks } {
-    const withheld = this.#withheld?.marks ?? this.withheldBefore;
-    return withheld === undefined ? {} : { withheld };
-  }
-
-  /** Where files may be written that are then taken by `putStaged`. */
-  get scratch(): string {
-    return this.#stage.paths.scratch;
-  }
-
   /**
    * Takes one file: staged if it is new or changed. Keys of a route must ascend.
    * @returns whether its content differs from the last snapshot's
@@ -157,11 +124,6 @@ export class Publisher {
       this.#stage.take(key, compared, body, write);
       return compared.verdict === 'added' || compared.verdict === 'changed';
     });
-  }
-
-  /** Writes documents that `putHashed` has left to somebody. */
-  get placement(): Placement {
-    return this.#stage.placement;
   }
 
   /** Takes a route's only file, which lies below the scratch folder. */
@@ -191,17 +153,19 @@ export class Publisher {
 
   /** Whether any document of a route differs from the last snapshot's; no more of it may be put. */
   differs(routeName: string): boolean {
-    const series = this.#comparison.series(routeName);
-    this.#guarded(routeName, 0, () => series.finish());
-    const { added, changed, removed } = series.changes;
+    const { added, changed, removed } = this.#finished(routeName).changes;
     return added + changed + removed > 0;
   }
 
   /** The first key of a route's documents; no more of it may be put. */
   firstKey(routeName: string): number | undefined {
+    return this.#finished(routeName).firstKey;
+  }
+
+  #finished(routeName: string): Series {
     const series = this.#comparison.series(routeName);
     this.#guarded(routeName, 0, () => series.finish());
-    return series.firstKey;
+    return series;
   }
 
   /** Takes a document that the last commit has replaced, its content known by its hash. */
@@ -238,8 +202,7 @@ export class Publisher {
   /** No more files, and all of them settled: what the build comes to. */
   plan(): Plan {
     try {
-      this.#plan ??= this.#makePlan();
-      return this.#plan;
+      return (this.#plan ??= this.#makePlan());
     } catch (error) {
       throw asFailure(error, `output folder "${this.tree.out}"`);
     }
@@ -251,9 +214,8 @@ export class Publisher {
     if (this.#found !== undefined) removeStrays(this.#comparison, this.#found, this.#stage);
     const outcome = this.#comparison.outcome();
     const { added, changed, removed } = outcome.changes;
-    const touched = previous === undefined || added + changed + removed > 0;
-    const { ledger } = this.#stage.paths;
-    const digest = touched ? treeDigest(ledger, this.#comparison.routes) : previous.digest;
+    const touched = previous?.format !== FORMAT || added + changed + removed > 0;
+    const digest = touched ? treeDigest(this.#stage.paths.ledger, this.#comparison.routes) : previous.digest;
     // Where snapshot.json was lost, the change lists still know how far the counting had come.
     const last = previous?.sequence ?? readChangeIndex(this.tree)[0]?.sequence ?? 0;
     return { ...outcome, sequence: last + (touched || outcome.moved > 0 ? 1 : 0), digest };
@@ -268,14 +230,18 @@ export class Publisher {
       if (sequence === this.previous?.sequence) {
         // Nothing changed: only the time of the build is renewed, and a rollback still goes back to where it did.
         renameSync(this.#stage.paths.manifest, tree.manifest);
-        if (this.#takesDown) forgetPrevious(tree);
-        if (this.reuse.isNews(this.#sums)) this.#renewLedger();
+        if (this.takedown.isOne) forgetPrevious(tree);
+        if (this.reuse.isNews(this.#sums)) {
+          // The next build is to know what the documents are made of now, though they came out the same.
+          writeLedgerIndex(this.#stage.paths.ledger, this.#described);
+          replaceLedger(tree, this.#stage.paths.ledger);
+        }
         renewTold(tree, announcement.tell);
         this.abort();
         return;
       }
       this.#complete(announcement);
-      seal(tree, sequence, this.#takesDown);
+      seal(tree, sequence, this.previous !== undefined && this.takedown.isOne);
     } catch (error) {
       this.abort();
       throw asFailure(error, `output folder "${tree.out}"`);
@@ -291,22 +257,16 @@ export class Publisher {
     }
   }
 
-  /** The next build is to know what the documents are made of now, though they came out the same. */
-  #renewLedger(): void {
-    const { ledger } = this.#stage.paths;
-    writeLedgerIndex(ledger, {
-      digest: this.plan().digest,
-      ...this.reuse.described(this.#sums),
-      ...this.#marks,
-    });
-    replaceLedger(this.tree, ledger);
+  get #described(): LedgerIndex {
+    const { digest } = this.plan();
+    return { digest, ...this.reuse.described(this.#sums), ...this.takedown.described };
   }
 
   /** Stages what follows from everything else: the change list, its index, what they tell, and what a rollback needs. */
   #complete({ asOf, builtAt, kinds, tell }: Announcement): void {
     const { tree } = this;
     const { paths } = this.#stage;
-    const { sequence, byRoute, digest } = this.plan();
+    const { sequence, byRoute } = this.plan();
     if (this.previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
     this.#stage.finishLists();
     if (this.previous !== undefined) this.#stage.listFile(`changes/${sequence}.json`);
@@ -322,12 +282,7 @@ export class Publisher {
       ),
     });
     for (const file of outdated) this.#stage.remove(file);
-    writeLedgerIndex(paths.ledger, {
-      digest,
-      ...this.reuse.described(this.#sums),
-      ...this.#marks,
-      told: stageTold(this.#stage, tell(changes)),
-    });
+    writeLedgerIndex(paths.ledger, { ...this.#described, told: stageTold(this.#stage, tell(changes)) });
     this.#stage.finish();
   }
 

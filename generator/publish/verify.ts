@@ -146,7 +146,8 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   };
   const files = await hold(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-  writeLedgerIndex(folder, { digest: manifest.digest, sums });
+  const { withheld } = soundLedger(tree.ledger) ? readLedgerIndex(tree.ledger) : {};
+  writeLedgerIndex(folder, { digest: manifest.digest, sums, ...(withheld && { withheld }) });
   replaceLedger(tree, folder);
   for (const file of extras) deleteFile(tree.out, file);
   return files;

@@ -120,7 +120,7 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
     say(`building a tree in the layout ${layout}, and its archive`);
     await build(a, dist, layout);
     const archive = join(folder, `${layout}.tar`);
-    await run('tar', ['-C', dist, '--exclude=./.snapshot', '-cf', archive, '.']);
+    await run('tar', ['-C', dist, '-cf', archive, '.']);
     archives.set(layout, archive);
   }
   rmSync(join(folder, 'bucketed'), { recursive: true });

@@ -68,7 +68,7 @@ const site = (): Site => copied(first);
 const behind = (): Site => copied(late);
 
 const keep = ({ register, out }: Site): Promise<Published> =>
-  published({ register, out, keepDownloads: true });
+  published({ register, out, keepDownloads: true, acceptRemovals: true });
 
 const whole = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
 /** The downloads, and what describes them. */

@@ -100,7 +100,7 @@ export const STEP = `
     VALUES (500007, 'newcomer', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
   DELETE FROM games WHERE id = 4;
   DELETE FROM users WHERE id = 9007;
-  INSERT INTO withheld VALUES ('item', 6, '2026-11-20T08:00:00Z');`;
+  DELETE FROM items WHERE id = 6;`;
 
 /** 40 groups of 5,000 readings each: soon rendered, and a second's work for the thread that writes the downloads. */
 export function slowToExport(file: string): string {
