@@ -206,6 +206,14 @@ export const EDITS: Readonly<Record<string, Edit>> = {
     `INSERT INTO ${base('withheld')} (kind, id, since)
       SELECT 'user', owner_id, '2026-11-20T07:00:00Z' FROM ${base('groups')} WHERE owner_id IS NOT NULL
       AND owner_id NOT IN (SELECT id FROM ${base('withheld')} WHERE kind = 'user') ORDER BY id LIMIT 1 OFFSET ${a % 9};`,
+  'a withheld user who is named in another case': ({ a }, base) =>
+    `INSERT OR IGNORE INTO ${base('withheld')} (kind, id, since)
+       SELECT 'user', min(id), '2026-11-20T07:00:00Z' FROM ${base('users')} WHERE username GLOB '*[a-z]*'
+       HAVING min(id) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${base('withheld')} WHERE kind = 'user');
+     UPDATE ${base('games')} SET creator_type = 'user', creator_id = NULL,
+       creator_name = (SELECT upper(username) FROM ${base('users')} AS u JOIN ${base('withheld')} AS w
+         ON w.kind = 'user' AND w.id = u.id ORDER BY u.id LIMIT 1)
+     WHERE id IN (SELECT id FROM ${base('games')} ORDER BY id LIMIT 2 OFFSET ${a % 20});`,
   'one withheld no more': (_, base) =>
     `DELETE FROM ${base('withheld')} WHERE (kind, id) IN (SELECT kind, id FROM ${base('withheld')} ORDER BY id LIMIT 1);`,
   'nothing withheld': (_, base) => `DELETE FROM ${base('withheld')};`,
