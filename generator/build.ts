@@ -1,6 +1,6 @@
 /** The story of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
-import { Failure, isInterrupt, messageOf } from './errors.js';
+import { Failure, asFailure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
 import type { Examined } from './examine.js';
 import { Exports } from './exports/exports.js';
@@ -195,7 +195,7 @@ async function prepare(
     } catch (further) {
       effects.warn(`the stage could not be removed: ${messageOf(further)}`);
     }
-    throw error;
+    throw asFailure(error, `state folder "${tree.state}"`);
   }
 }
 

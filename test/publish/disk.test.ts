@@ -320,12 +320,15 @@ describe.skipIf(!mountable)(`a small disk${skipped}`, () => {
   );
 
   it('that is mounted read-only ends build, rollback and repair with exit 3, and can be verified', async () => {
-    const source = path('tree');
+    // With its state beside it.
+    const source = path('site');
+    mkdirSync(source);
     const register = both.registers[0];
-    await published({ register, out: source });
-    await published({ register: both.registers[1], out: source, acceptRemovals: true });
-    const out = mountAt(path('mount'), '--bind', source) ?? '';
-    expect(did('mount', '-o', 'remount,ro,bind', out)).toBe(true);
+    await published({ register, out: join(source, 'dist') });
+    await published({ register: both.registers[1], out: join(source, 'dist'), acceptRemovals: true });
+    const mounted = mountAt(path('mount'), '--bind', source) ?? '';
+    expect(did('mount', '-o', 'remount,ro,bind', mounted)).toBe(true);
+    const out = join(mounted, 'dist');
     const before = stateOf(out);
     for (const args of [
       ['build', '--accept-removals', '--register', register, '--operator', OPERATOR],
