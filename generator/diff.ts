@@ -23,6 +23,7 @@ import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
 import { isDocument, routes } from './routes.js';
 import { EXPORT_FORMATS, exportRoute } from './export-routes.js';
+import { ChangedExports } from './exports/changed.js';
 import { EXPORTS } from './exports/tables.js';
 
 /** A member of a JSON document that differs. Values are undefined where the member is missing. */
@@ -81,21 +82,24 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
     const examples = new Examples();
     const withheld = withheldOf(register.hidden());
     const takenDown = new Map<string, number>();
-    const comparison = new Comparison(tree, old, compared, ({ name }, { url, key }) => {
+    const tables = new ChangedExports();
+    const comparison = new Comparison(tree, old, compared, ({ name }, { url, key, files: [file = ''] }) => {
       examples.add(name, { what: 'removed', url });
+      if (tables.isOpen(name)) tables.note(name, contentOf(join(tree.out, file)), undefined);
       if (withheld.removes(name, key)) takenDown.set(name, 1 + (takenDown.get(name) ?? 0));
     });
     try {
       progress.start('comparing', manifest?.tree.files ?? 0, 'files');
       for (const { route, key, body } of documents({ register, config, overview, table })) {
         const { series, verdict, oldFiles } = comparison.note(route, key, body);
-        if ((verdict === 'added' || verdict === 'changed') && examples.wanted(route, verdict)) {
+        if (verdict === 'added' || verdict === 'changed') {
           const [old] = oldFiles;
-          examples.add(route, {
-            what: verdict,
-            url: series.url(key),
-            ...(old === undefined ? {} : { fields: fieldChanges(contentOf(join(tree.out, old)), body) }),
-          });
+          const before = (): string | undefined => old && contentOf(join(tree.out, old));
+          if (tables.isOpen(route)) tables.note(route, before(), body);
+          if (examples.wanted(route, verdict)) {
+            const fields = old === undefined ? {} : { fields: fieldChanges(before() ?? '', body) };
+            examples.add(route, { what: verdict, url: series.url(key), ...fields });
+          }
         }
         const pause = progress.advance(1);
         if (pause !== undefined) await pause;
@@ -112,9 +116,7 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
         changes,
         moved,
         byRoute: Object.fromEntries(byRoute),
-        exports: EXPORTS.filter(({ name, route }) => isBehind(name) || differs(byRoute.get(route))).map(
-          ({ name }) => name,
-        ),
+        exports: EXPORTS.filter((table) => isBehind(table.name) || tables.has(table)).map(({ name }) => name),
         implausible: implausible(byRoute, takenDown) ?? null,
         examples: examples.list,
       };
@@ -136,9 +138,6 @@ function* documents(sources: Sources): Generator<Output> {
     for (const output of details(register, part, rendering)) if (output.body !== undefined) yield output;
   }
 }
-
-const differs = (changes?: Readonly<Changes>): boolean =>
-  changes !== undefined && changes.added + changes.changed + changes.removed > 0;
 
 /** Whether an export, by its name, is written whatever changes: nothing is noted of what its files are made of. */
 function behind(tree: Tree, manifest: Manifest | undefined): (name: string) => boolean {
