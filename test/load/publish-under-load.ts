@@ -4,10 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { Dice } from '../../data/sample/dice.js';
 import { buildWhole, published } from '../crash/kill.js';
 
@@ -18,8 +20,15 @@ if (a === undefined || b === undefined || seconds === undefined || folder === un
 const CLIENTS = 8;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
+const routes = z.object({ routes: z.array(z.object({ path: z.string(), file: z.string() })) });
+
+/** Files of their own URL: pages, feeds, the description. */
+const fixed = new Map<string, string>();
+
 /** `api/v1/group/7.json` -> `/api/v1/group/7`, as the specification has it. */
 function urlOf(file: string): string {
+  const own = fixed.get(file);
+  if (own !== undefined) return own;
   const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
   if (limit !== undefined) return `/api/v1/largest?limit=${limit}`;
   return `/${file.startsWith('api/') ? file.replace(/\.json$/, '') : file}`;
@@ -29,6 +38,8 @@ const out = join(folder, 'dist');
 const paths: Set<string>[] = [];
 for (const register of [a, b]) {
   await buildWhole(register, out);
+  const manifest: unknown = JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8'));
+  for (const { path, file } of routes.parse(manifest).routes) fixed.set(file, path);
   paths.push(new Set([...published(out).keys()].map(urlOf)));
 }
 const [inA = new Set<string>(), inB = new Set<string>()] = paths;
