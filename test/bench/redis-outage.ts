@@ -79,7 +79,7 @@ async function logged(text: string, times: number): Promise<number> {
   return Math.round(performance.now() - startedMs);
 }
 
-const AGAIN = 'answers again';
+const AGAIN = 'is up again';
 await underLoad('no outage', async () => pause(1_000));
 await underLoad('SIGKILL, 1 s without, restart', async () => {
   redis.kill('SIGKILL');
