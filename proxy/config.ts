@@ -251,17 +251,28 @@ function isOn(text: string): boolean {
  * name. The error repeats none of the text: a malformed URL can have the password anywhere.
  */
 function redisUrl(text: string): string {
-  const [url] = URL.canParse(text) ? [new URL(text)] : [];
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   const isValid =
     url !== undefined &&
     /^(?:redis|valkey)s?:$/.test(url.protocol) &&
     url.hostname !== '' &&
     url.port !== '0' &&
     /^\/?\d{0,4}$/.test(url.pathname) &&
-    !/[?#]|%(?![0-9a-f]{2})/i.test(text);
-  if (isValid) return text.replace(/^valkey/, 'redis');
+    !/[?#]/.test(text) &&
+    isDecodable(url.username + url.password);
+  // Not the text itself: ioredis takes "REDISS://" for no TLS.
+  if (isValid) return url.href.replace(/^valkey/, 'redis');
   throw new Error(
     'a URL such as redis://user:password@host:6379/0, or rediss:// for TLS; ' +
       'in user name and password, "%", "?", "#" and "/" are percent-encoded',
   );
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

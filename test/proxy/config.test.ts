@@ -66,6 +66,7 @@ describe('resolveConfig', () => {
     'redis://:pa55word@host?db=1',
     'redis://:pa55word@host#1',
     'redis://:pa55word%zz@host',
+    'redis://:pa55word%ff@host',
     'pa55word',
   ])('refuses "%s" as the URL of Redis without repeating it: it can hold a password', (url) => {
     const attempts = [() => resolveConfig({ redis: url }, {}), () => resolveConfig({}, { PROXY_REDIS: url })];
@@ -80,6 +81,8 @@ describe('resolveConfig', () => {
     ['rediss://u:p%40%3A%2F@[::1]:7/3', 'rediss://u:p%40%3A%2F@[::1]:7/3'],
     ['valkey://:p@h/', 'redis://:p@h/'],
     ['valkeys://h', 'rediss://h'],
+    ['REDISS://h', 'rediss://h'],
+    ['ValkeyS://h:7', 'rediss://h:7'],
   ])('takes "%s" as the URL of Redis', (url, expected) => {
     expect(resolveConfig({ redis: url }, {}).redis).toBe(expected);
   });
