@@ -15,7 +15,7 @@ import { manifest } from './outputs/manifest.js';
 import { Samples, descriptions, summaries } from './outputs/index.js';
 import type { Sources } from './outputs/index.js';
 import { Placing } from './placing.js';
-import { RECORD_ROUTES, implausible } from './plausible.js';
+import { RECORD_ROUTES, implausible, implausibleList } from './plausible.js';
 import type { Progress } from './progress.js';
 import type { Discard } from './publish/commit.js';
 import { writeLists } from './publish/lists.js';
@@ -36,7 +36,7 @@ import type { Route } from './routes.js';
 import { Pool } from './threads/pool.js';
 import { newTurns } from './threads/turns.js';
 import { keepUnchanged } from './unchanged.js';
-import { requirePlausibleList, withheldOf } from './withheld.js';
+import { withheldOf } from './withheld.js';
 
 /** What a build does to the world outside its files, passed in. */
 export interface Effects {
@@ -171,9 +171,11 @@ async function prepare(
       publisher.abort();
       return examined.report;
     }
-    const withheld = withheldOf(register.hidden());
-    if (!config.acceptRemovals) requirePlausibleList(publisher.takedown.before, withheld.marks);
-    publisher.takedown.withheld = withheld;
+    const hidden = register.hidden();
+    await pool.hide(hidden);
+    const { takedown } = publisher;
+    takedown.withheld = withheldOf(hidden);
+    if (!config.acceptRemovals) refuse(implausibleList(takedown.before, takedown.withheld.marks));
     const overview = examined.measured();
     publisher.reuse.make(makings(effects.generator.code));
     const placing = new Placing(pool, publisher);
@@ -183,8 +185,7 @@ async function prepare(
     // Meanwhile documents were still written.
     await placing.settled();
     await publisher.settled();
-    const doubt = config.acceptRemovals ? undefined : implausible(plan.byRoute, publisher.takedown.removed);
-    if (doubt !== undefined) throw Failure.invalid(doubt);
+    if (!config.acceptRemovals) refuse(implausible(plan.byRoute, takedown.removed));
     return { publisher, report: examined.report, overview, table, plan, downloads };
   } catch (error) {
     // The error that stopped the build matters more than one of cleaning up after it.
@@ -197,6 +198,11 @@ async function prepare(
     }
     throw asFailure(error, `state folder "${tree.state}"`);
   }
+}
+
+/** @throws Failure invalid with what is not plausible, if anything is */
+function refuse(doubt: string | undefined): void {
+  if (doubt !== undefined) throw Failure.invalid(doubt);
 }
 
 /** What a build works with, once the register is found fit to be published. */
@@ -214,7 +220,6 @@ async function renderAll(
   { progress }: Effects,
 ): Promise<Downloads> {
   const { register, pool, config, overview, publisher, placing } = work;
-  await pool.hide(register.hidden());
   const exports = new Exports(pool, publisher, overview, changed?.tables, config.keepDownloads);
   const renderer = new Renderer(pool);
   const staying = changed === undefined ? [] : keepUnchanged(publisher, changed, overview.asOf);

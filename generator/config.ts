@@ -1,8 +1,9 @@
 /** Flags and operator.json, both unknown, become one frozen configuration. Defaults and units stand here. */
 import { readFileSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { Failure, codeOf, messageOf } from './errors.js';
+import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
 import { LAYOUTS } from './routes.js';
 import type { Bucket, Layout } from './routes.js';
@@ -149,9 +150,9 @@ function readOperator(file: string): z.infer<typeof operatorFile> {
 
 /** The output folder must not be the register, nor hold it: it would be published, or replaced. */
 function requireApart(register: string, out: string): void {
-  const way = relative(realOf(out), realOf(register));
-  if (way === '') throw Failure.usage(`output folder "${out}" is the register itself`);
-  if (way !== '..' && !way.startsWith(`..${sep}`)) {
+  const [folder, file] = [realOf(out), realOf(register)];
+  if (folder === file) throw Failure.usage(`output folder "${out}" is the register itself`);
+  if (liesIn(file, folder)) {
     throw Failure.usage(`register "${register}" lies inside the output folder "${out}", expected it outside`);
   }
 }

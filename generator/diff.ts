@@ -15,6 +15,7 @@ import { readLedgerIndex, soundLedger } from './publish/ledger-index.js';
 import { readManifest } from './publish/manifest.js';
 import type { Manifest } from './publish/manifest.js';
 import type { Changes } from './publish/series.js';
+import { Takedown } from './publish/takedown.js';
 import { Tree } from './publish/tree.js';
 import { withheldOf } from './withheld.js';
 import { check, isPublishable } from './register/check.js';
@@ -23,7 +24,7 @@ import { Register } from './register/open.js';
 import { markWithheld, overview as measure } from './register/published.js';
 import { isDocument, routes } from './routes.js';
 import { EXPORT_FORMATS, exportRoute } from './export-routes.js';
-import { ChangedExports } from './exports/changed.js';
+import { ChangedExports, members } from './exports/changed.js';
 import { EXPORTS } from './exports/tables.js';
 
 /** A member of a JSON document that differs. Values are undefined where the member is missing. */
@@ -80,24 +81,25 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
     const isBehind = behind(tree, manifest);
     const old = manifest && { ...manifest, routes: manifest.routes.filter(isDocument) };
     const examples = new Examples();
-    const withheld = withheldOf(register.hidden());
-    const takenDown = new Map<string, number>();
+    const takedown = new Takedown(undefined);
+    takedown.withheld = withheldOf(register.hidden());
     const tables = new ChangedExports();
-    const comparison = new Comparison(tree, old, compared, ({ name }, { url, key, files: [file = ''] }) => {
-      examples.add(name, { what: 'removed', url });
-      if (tables.isOpen(name)) tables.note(name, contentOf(join(tree.out, file)), undefined);
-      if (withheld.removes(name, key)) takenDown.set(name, 1 + (takenDown.get(name) ?? 0));
+    const comparison = new Comparison(tree, old, compared, (route, gone) => {
+      const { url, files } = gone;
+      examples.add(route.name, { what: 'removed', url });
+      if (tables.isOpen(route.name)) tables.note(route.name, contentOf(tree, files), NOTHING);
+      takedown.note(route, gone);
     });
     try {
       progress.start('comparing', manifest?.tree.files ?? 0, 'files');
       for (const { route, key, body } of documents({ register, config, overview, table })) {
         const { series, verdict, oldFiles } = comparison.note(route, key, body);
         if (verdict === 'added' || verdict === 'changed') {
-          const [old] = oldFiles;
-          const before = (): string | undefined => old && contentOf(join(tree.out, old));
-          if (tables.isOpen(route)) tables.note(route, before(), body);
-          if (examples.wanted(route, verdict)) {
-            const fields = old === undefined ? {} : { fields: fieldChanges(before() ?? '', body) };
+          const [isOpen, isWanted] = [tables.isOpen(route), examples.wanted(route, verdict)];
+          const before = isOpen || isWanted ? contentOf(tree, oldFiles) : NOTHING;
+          if (isOpen) tables.note(route, before, body);
+          if (isWanted) {
+            const fields = verdict === 'added' ? {} : { fields: fieldChanges(before, body) };
             examples.add(route, { what: verdict, url: series.url(key), ...fields });
           }
         }
@@ -117,7 +119,7 @@ export async function diff(config: BuildConfig, progress: Progress): Promise<Dif
         moved,
         byRoute: Object.fromEntries(byRoute),
         exports: EXPORTS.filter((table) => isBehind(table.name) || tables.has(table)).map(({ name }) => name),
-        implausible: implausible(byRoute, takenDown) ?? null,
+        implausible: implausible(byRoute, takedown.removed) ?? null,
         examples: examples.list,
       };
     } finally {
@@ -187,11 +189,14 @@ class Examples {
   }
 }
 
-function contentOf(file: string): string {
+const NOTHING = '{}';
+
+/** A published document, by its file and those of its siblings. */
+function contentOf({ out }: Tree, [file]: readonly string[]): string {
   try {
-    return readFileSync(file, 'utf8');
+    return file === undefined ? NOTHING : readFileSync(join(out, file), 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '{}';
+    if (codeOf(error) === 'ENOENT') return NOTHING;
     throw error;
   }
 }
@@ -203,14 +208,4 @@ function fieldChanges(before: string, after: string): FieldChange[] {
   return [...new Set([...old.keys(), ...now.keys()])]
     .map((field) => ({ field, from: old.get(field), to: now.get(field) }))
     .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
-}
-
-function members(json: string): Map<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json);
-    return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
-  } catch {
-    // A published file that is no JSON any more was tampered with; everything in it counts as new.
-    return new Map();
-  }
 }

@@ -1,5 +1,6 @@
 /** Whether what a build removes can be meant. */
 import type { Outcome } from './publish/comparison.js';
+import type { WithheldMarks } from './publish/ledger-index.js';
 import { RESOURCES } from './resources/index.js';
 
 /** Each kind's plural, and the route with one file for each of its records. */
@@ -7,8 +8,12 @@ export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntrie
   RESOURCES.map(({ plural, record }) => [plural, record.route]),
 );
 
-/** More than this share of a kind's records gone at once is more likely a broken register than the truth. */
-const PLAUSIBLE_REMOVAL = 0.1;
+/**
+ * More than this share of a kind's records gone at once, or of the withheld records published again, is more likely a
+ * broken register than the truth.
+ */
+const PLAUSIBLE_SHARE = 0.1;
+const EXPECTED = `expected at most ${100 * PLAUSIBLE_SHARE} % (--accept-removals publishes all the same)`;
 
 /**
  * Why somebody should look before a build removes so much; undefined where it is plausible.
@@ -22,11 +27,17 @@ export function implausible(
     const { changed = 0, removed: gone = 0, unchanged = 0 } = byRoute.get(route) ?? {};
     const removed = gone - (takenDown.get(route) ?? 0);
     const before = changed + removed + unchanged;
-    if (removed === 0 || (removed < before && removed <= PLAUSIBLE_REMOVAL * before)) continue;
-    return (
-      `${removed} of ${before} ${kind} would be removed, expected at most ${100 * PLAUSIBLE_REMOVAL} %` +
-      ` (--accept-removals publishes all the same)`
-    );
+    if (removed === 0 || (removed < before && removed <= PLAUSIBLE_SHARE * before)) continue;
+    return `${removed} of ${before} ${kind} would be removed, ${EXPECTED}`;
   }
   return undefined;
+}
+
+/** Why somebody should look before so much is no longer withheld; undefined where it is plausible. */
+export function implausibleList(before: WithheldMarks | undefined, now: WithheldMarks): string | undefined {
+  const still = new Set(now.records);
+  const all = before?.records ?? [];
+  const gone = all.filter((mark) => !still.has(mark)).length;
+  if (gone <= PLAUSIBLE_SHARE * all.length) return undefined;
+  return `${gone} of ${all.length} withheld records would be published again, ${EXPECTED}`;
 }

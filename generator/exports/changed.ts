@@ -10,14 +10,14 @@ export class ChangedExports {
     return EXPORTS.some((table) => table.route === route && !this.#changed.has(table));
   }
 
-  /** Notes a document that was added, changed or removed. @param before, after its JSON, undefined where there is none */
-  note(route: string, before: string | undefined, after: string | undefined): void {
+  /** Notes a document that was added, changed or removed. @param before, after its JSON, `{}` where there is none */
+  note(route: string, before: string, after: string): void {
     const [old, next] = [members(before), members(after)];
     for (const table of EXPORTS) {
       if (table.route !== route) continue;
       const { history } = table;
-      const listed = (document: Readonly<Record<string, unknown>>): string =>
-        history === undefined ? '' : JSON.stringify(document[history.name] ?? []);
+      const listed = (document: ReadonlyMap<string, unknown>): string =>
+        history === undefined ? '' : JSON.stringify(document.get(history.name) ?? []);
       if (history === undefined || listed(old) !== listed(next)) this.#changed.add(table);
     }
   }
@@ -31,12 +31,13 @@ export class ChangedExports {
   }
 }
 
-function members(json = '{}'): Readonly<Record<string, unknown>> {
+/** The members of a JSON object. */
+export function members(json: string): ReadonlyMap<string, unknown> {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
+    return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
   } catch {
     // A published file that is no JSON any more was tampered with; everything in it counts as new.
-    return {};
+    return new Map();
   }
 }

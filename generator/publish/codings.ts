@@ -13,7 +13,7 @@ export interface Coding {
   readonly suffix: '.gz' | '.br';
   /** Done by a thread of Node's pool. */
   readonly encode: (content: Uint8Array) => Promise<Buffer>;
-  /** @throws where it holds more than so many bytes, which a file that somebody put there may */
+  /** @param most bytes that it may hold @throws if it holds more, as a planted file may */
   readonly decode: (content: Uint8Array, most: number) => Buffer;
 }
 

@@ -23,14 +23,13 @@ function routeLine(folder: string, route: PublishedRoute): string {
   const tree = new TreeHead();
   let chunk: string[] = [];
   let count = 0;
-  for (let entry = reader?.peek(); entry !== undefined; entry = reader?.peek()) {
-    if (chunk.length > 0 && beginsChunk(entry.key, DIGEST_CHUNK)) {
+  for (const { key, hash } of reader?.entries() ?? []) {
+    if (chunk.length > 0 && beginsChunk(key, DIGEST_CHUNK)) {
       tree.add(leafHash(chunk.join('')));
       chunk = [];
     }
-    chunk.push(`${entry.hash.toString('hex')}  ${url(entry.key)}\n`);
+    chunk.push(`${hash.toString('hex')}  ${url(key)}\n`);
     count += 1;
-    reader?.next();
   }
   if (chunk.length > 0) tree.add(leafHash(chunk.join('')));
   reader?.close();

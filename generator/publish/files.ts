@@ -16,7 +16,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { codeOf } from '../errors.js';
 
 /** Makes a folder and what is missing above it. Node's own recursive mkdir never returns below /proc (Node 20). */
@@ -31,6 +31,12 @@ export function makeFolder(path: string): void {
     makeFolder(parent);
     mkdirSync(path);
   }
+}
+
+/** Whether an absolute path is that of a folder, or of something in it. */
+export function liesIn(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`);
 }
 
 /** More than there are buckets in the layout of that name. */

@@ -61,8 +61,9 @@ export class Publisher {
     this.#stage = new Stage(tree, previous !== undefined);
     this.scratch = this.#stage.paths.scratch;
     this.placement = this.#stage.placement;
-    this.reuse = new Reuse(previous && tree.ledger, this.#stage.paths.ledger);
-    this.takedown = new Takedown(previous && readLedgerIndex(tree.ledger).withheld);
+    const index = previous && readLedgerIndex(tree.ledger);
+    this.reuse = new Reuse(previous && tree.ledger, this.#stage.paths.ledger, index);
+    this.takedown = new Takedown(index?.withheld);
     this.#comparison = new Comparison(
       tree,
       previous,

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { inputsFile } from './inputs.js';
 import type { Folders, Made, Makings } from './inputs.js';
-import { readLedgerIndex } from './ledger-index.js';
 import type { LedgerIndex } from './ledger-index.js';
 
 export class Reuse {
@@ -19,11 +18,12 @@ export class Reuse {
   /**
    * @param old the folder of the published ledger, where there is a sound one
    * @param next the folder of the next
+   * @param index of the published ledger
    */
-  constructor(old: string | undefined, next: string) {
+  constructor(old: string | undefined, next: string, index: LedgerIndex | undefined) {
     this.#old = old;
     this.#next = next;
-    this.#index = old === undefined ? undefined : readLedgerIndex(old);
+    this.#index = index;
   }
 
   /** Where inputs are compared: with those of the last snapshot only if all its documents were made of this as well. */

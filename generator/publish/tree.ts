@@ -10,9 +10,9 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
-import { makeFolder } from './files.js';
+import { liesIn, makeFolder } from './files.js';
 import { readManifest } from './manifest.js';
 
 /** Where the state was before format 3: in the published folder. */
@@ -102,8 +102,7 @@ export class Tree {
 
   #prepareState(): void {
     const { out, state } = this;
-    const way = relative(resolve(out), resolve(state));
-    if (way === '' || (way !== '..' && !way.startsWith(`..${sep}`))) {
+    if (liesIn(resolve(state), resolve(out))) {
       throw Failure.environment(`state folder "${state}" lies in the tree "${out}", expected it outside`);
     }
     this.#isStateNew = !existsSync(state);
@@ -143,7 +142,7 @@ export class Tree {
     }
   }
 
-  /** Moves the state of an earlier version out of the tree. For who holds the lock; idempotent. */
+  /** Moves the state of an earlier version out of the tree. Idempotent; the caller holds the lock. */
   adoptFormerState(): void {
     const former = join(this.out, FORMER_STATE);
     if (!existsSync(former)) return;

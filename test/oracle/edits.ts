@@ -2,6 +2,7 @@
  * What may become of a register between two builds. Each edit is SQL that follows from some numbers, and leaves a
  * register that keeps the contract, except for the one that is meant to break it.
  */
+import { RESOURCES, type Table } from '../../generator/resources/index.js';
 import { SCHEMA } from '../support/register.js';
 
 /** Numbers that an edit chooses by. */
@@ -19,32 +20,15 @@ export interface Shape {
 
 type Edit = (choice: Choice, base: (table: string) => string) => string;
 
-export const TABLES = [
-  'groups',
-  'group_member_readings',
-  'group_names',
-  'group_owners',
-  'users',
-  'usernames',
-  'games',
-  'items',
-  'withheld',
-] as const;
-export type TableName = (typeof TABLES)[number];
+/** Each kind of record with the tables of its histories, and the column of those that names the record. */
+const KINDS = RESOURCES.map(({ kind, plural, histories }) => ({
+  kind,
+  table: plural,
+  key: histories[0]?.key.name ?? '',
+  histories: histories.map(({ table }) => table),
+}));
 
-const KINDS = [
-  {
-    kind: 'group',
-    table: 'groups',
-    key: 'group_id',
-    histories: ['group_member_readings', 'group_names', 'group_owners'],
-  },
-  { kind: 'user', table: 'users', key: 'user_id', histories: ['usernames'] },
-  { kind: 'game', table: 'games', key: '', histories: [] },
-  { kind: 'item', table: 'items', key: '', histories: [] },
-] as const;
-
-const of = <T>(list: readonly T[], index: number): T => {
+export const of = <T>(list: readonly T[], index: number): T => {
   const found = list[index % list.length];
   if (found === undefined) throw new TypeError('nothing to choose from');
   return found;
@@ -219,12 +203,12 @@ export const EDITS: Readonly<Record<string, Edit>> = {
   'nothing withheld': (_, base) => `DELETE FROM ${base('withheld')};`,
   'an invalid record': ({ a, c }, base) => {
     const { table } = of(KINDS, c);
-    return `UPDATE ${base(table)} SET created_at = 'yesterday' WHERE id = ${some(base(table), a)} AND '${table}' IN ('groups', 'users', 'games', 'items');`;
+    return `UPDATE ${base(table)} SET created_at = 'yesterday' WHERE id = ${some(base(table), a)};`;
   },
   'all records valid again': (_, base) =>
-    ['groups', 'users', 'games', 'items']
-      .map((table) => `UPDATE ${base(table)} SET created_at = NULL WHERE created_at = 'yesterday';`)
-      .join(' '),
+    KINDS.map(
+      ({ table }) => `UPDATE ${base(table)} SET created_at = NULL WHERE created_at = 'yesterday';`,
+    ).join(' '),
   'another index': ({ a, c }, base) => {
     const [table, column] = of(FREE, c);
     return `DROP INDEX IF EXISTS another; CREATE INDEX another ON ${base(table)} (${column}${a % 2 === 0 ? ' COLLATE NOCASE' : ''} DESC);`;
@@ -240,15 +224,12 @@ export const EDITS: Readonly<Record<string, Edit>> = {
  * use itself), STRICT or not, as a view.
  */
 export function reshaped(
-  table: TableName,
+  { name: table, columns }: Table,
   { a, b, c }: Choice,
   { views }: Shape,
 ): readonly [sql: string, Shape] {
   const statement = new RegExp(`CREATE TABLE ${table} \\(([^;]*)\\) (STRICT[^;]*);`).exec(SCHEMA);
   const [, body = '', options = ''] = statement ?? [];
-  const columns = [...body.replaceAll(/--.*$/gm, '').matchAll(/^\s*(\w+)\s+(?:INTEGER|TEXT)/gm)].map(
-    ([, name = '']) => name,
-  );
   const isView = c % 3 === 0;
   const isStrict = c % 2 === 0;
   const collated =
@@ -270,11 +251,12 @@ export function reshaped(
   const was = views.has(table) ? `raw_${table}` : table;
   const will = isView ? `raw_${table}` : table;
   const keyless = isView ? options.replace(', WITHOUT ROWID', '') : options;
-  const list = columns.join(', ');
+  const names = columns.map(({ name }) => name);
+  const list = names.join(', ');
   const sql = `CREATE TABLE made (${more} ${collated}) ${isStrict ? keyless : keyless.replace(/^STRICT(, )?/, '')};
     INSERT INTO made (${list}) SELECT ${list} FROM ${was};
     ${views.has(table) ? `DROP VIEW ${table};` : ''} DROP TABLE ${was}; ALTER TABLE made RENAME TO ${will};
-    ${isView ? `CREATE VIEW ${table} AS SELECT ${columns.toReversed().join(', ')} FROM raw_${table};` : ''}`;
+    ${isView ? `CREATE VIEW ${table} AS SELECT ${names.toReversed().join(', ')} FROM raw_${table};` : ''}`;
   const next = new Set(views);
   if (isView) next.add(table);
   else next.delete(table);

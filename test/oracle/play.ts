@@ -10,11 +10,12 @@ import { buildConfig } from '../../generator/config.js';
 import { Failure } from '../../generator/errors.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { verify } from '../../generator/publish/verify.js';
+import { TABLES } from '../../generator/resources/index.js';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { deadFrom, survive, withFault } from '../publish/faults.js';
 import { OPERATOR, effectsAt, quiet } from '../support/build.js';
-import { hashes, isDownload, lasting, readTree } from '../support/tree.js';
-import { EDITS, TABLES, reshaped } from './edits.js';
+import { differing, hashes, isDownload, lasting, readTree, removeTree } from '../support/tree.js';
+import { EDITS, of, reshaped } from './edits.js';
 import type { Choice, Shape } from './edits.js';
 
 /** What happens between two comparisons. */
@@ -70,7 +71,7 @@ const speaksOfDownloads = (file: string): boolean =>
  * @returns what differs after which step; undefined where the oracle is right
  */
 export async function play(folder: string, { records, seed, steps }: History): Promise<string | undefined> {
-  rmSync(folder, { recursive: true, force: true });
+  removeTree(folder);
   const paths = { register: `${folder}-register.sqlite`, out: folder, fresh: `${folder}-fresh` };
   for (const file of [paths.register, `${paths.register}-wal`, `${paths.register}-shm`])
     rmSync(file, { force: true });
@@ -86,9 +87,10 @@ export async function play(folder: string, { records, seed, steps }: History): P
 
 function apply(register: string, edit: string, chosen: Choice, shape: Shape): Shape {
   const base = (table: string): string => (shape.views.has(table) ? `raw_${table}` : table);
-  const table = TABLES[chosen.b % TABLES.length] ?? 'groups';
   const [sql, next] =
-    edit === RESHAPED ? reshaped(table, chosen, shape) : [EDITS[edit]?.(chosen, base) ?? '', shape];
+    edit === RESHAPED
+      ? reshaped(of(TABLES, chosen.b), chosen, shape)
+      : [EDITS[edit]?.(chosen, base) ?? '', shape];
   const database = openDatabase(register);
   try {
     database.pragma('synchronous = OFF');
@@ -116,10 +118,11 @@ async function compare({ register, out, fresh }: Paths, taken: Step): Promise<st
   if (diesAt > 0) await withFault(deadFrom(diesAt), () => survive(follow()));
   const before = existsSync(out) ? hashes(readTree(out)) : {};
   const followed = await outcomeOf(follow);
-  rmSync(fresh, { recursive: true, force: true });
+  removeTree(fresh);
   const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
   if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
-  if (followed !== PUBLISHED) return diesAt > 0 ? undefined : differing(hashes(readTree(out)), before);
+  if (followed !== PUBLISHED)
+    return diesAt > 0 ? undefined : inWords(differing(hashes(readTree(out)), before));
   const damage = (await verify(new Tree(out), quiet())).damage.map(({ file, what }) => `${file} is ${what}`);
   if (damage.length > 0) return damage.join(', ');
   const content = (tree: string): Record<string, string> =>
@@ -128,7 +131,7 @@ async function compare({ register, out, fresh }: Paths, taken: Step): Promise<st
         ([file]) => !keepDownloads || !speaksOfDownloads(file),
       ),
     );
-  return differing(content(out), content(fresh));
+  return inWords(differing(content(out), content(fresh)));
 }
 
 const PUBLISHED = 'published';
@@ -152,12 +155,5 @@ function anotherOperator(out: string): string {
   return file;
 }
 
-function differing(found: Record<string, string>, expected: Record<string, string>): string | undefined {
-  const files = [...new Set([...Object.keys(found), ...Object.keys(expected)])]
-    .filter((file) => found[file] !== expected[file])
-    .map(
-      (file) =>
-        `${file} ${found[file] === undefined ? 'is missing' : expected[file] === undefined ? 'is too much' : 'differs'}`,
-    );
-  return files.length === 0 ? undefined : files.slice(0, 9).join(', ');
-}
+const inWords = (differences: readonly string[]): string | undefined =>
+  differences.length === 0 ? undefined : differences.join(', ');

@@ -5,7 +5,6 @@ import { changeRegister, writeRegister } from '../support/register.js';
 import {
   buildWith,
   contentOf,
-  differing,
   expectAtRest,
   failureOf,
   fresh,
@@ -14,7 +13,7 @@ import {
   stateOf,
   temporary,
 } from './support.js';
-import { inState } from '../support/tree.js';
+import { differing, inState } from '../support/tree.js';
 
 const path = temporary();
 

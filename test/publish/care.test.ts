@@ -10,7 +10,6 @@ import {
   buildWith,
   contentOf,
   damageOf,
-  differing,
   failureOf,
   flat,
   fresh,
@@ -22,7 +21,7 @@ import {
   stateOf,
   temporary,
 } from './support.js';
-import { inState } from '../support/tree.js';
+import { differing, inState } from '../support/tree.js';
 import { Tree } from '../../generator/publish/tree.js';
 
 const path = temporary();

@@ -13,13 +13,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { readTree } from '../support/tree.js';
+import { differing, readTree } from '../support/tree.js';
 import {
   ROWS,
   buildWith,
   contentOf,
   damageOf,
-  differing,
   digestOf,
   expectAtRest,
   indexOf,

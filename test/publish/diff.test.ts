@@ -5,11 +5,10 @@ import { z } from 'zod';
 import { OPERATOR, published } from '../support/build.js';
 import { containing } from '../support/values.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { inState, isEndpoint } from '../support/tree.js';
+import { differing, inState, isEndpoint } from '../support/tree.js';
 import {
   buildWith,
   contentOf,
-  differing,
   documentsOf,
   indexOf,
   inProcess,

@@ -26,7 +26,6 @@ import {
   buildWith,
   contentOf,
   damageOf,
-  differing,
   errorsOf,
   expectAtRest,
   failureOf,
@@ -38,7 +37,7 @@ import {
   temporary,
 } from './support.js';
 import type { Pair } from './support.js';
-import { inState } from '../support/tree.js';
+import { differing, inState } from '../support/tree.js';
 
 const path = temporary();
 unmountAfterwards();

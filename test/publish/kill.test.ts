@@ -22,7 +22,6 @@ import {
   buildWith,
   contentOf,
   damageOf,
-  differing,
   expectAtRest,
   fresh,
   indexOf,
@@ -37,7 +36,7 @@ import {
   waitsForExports,
 } from './support.js';
 import type { Pair } from './support.js';
-import { inState } from '../support/tree.js';
+import { differing, inState } from '../support/tree.js';
 
 const path = temporary();
 

@@ -19,19 +19,17 @@ import { soundLedger, writeLedgerIndex } from '../../generator/publish/ledger-in
 import type { PublishedRoute } from '../../generator/publish/manifest.js';
 import { published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { inState, isEndpoint, isSibling } from '../support/tree.js';
+import { differing, inState, isEndpoint, isSibling, namesThatDiffer } from '../support/tree.js';
 import {
   ROWS,
   buildWith,
   contentOf,
   damageOf,
-  differing,
   digestOf,
   expectAtRest,
   fresh,
   manifestOf,
   mirrorOf,
-  namesThatDiffer,
   stateOf,
   temporary,
 } from './support.js';

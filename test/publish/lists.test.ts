@@ -6,12 +6,11 @@ import { changeRegister, writeRegister } from '../support/register.js';
 import { COMPRESSED_FROM_BYTES } from '../../generator/publish/codings.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt } from '../support/build.js';
-import { isSibling } from '../support/tree.js';
+import { differing, isSibling } from '../support/tree.js';
 import {
   ROWS,
   buildWith,
   bytesOf,
-  differing,
   failureOf,
   filesOf,
   hashesOf,

@@ -8,13 +8,12 @@ import { Tree } from '../../generator/publish/tree.js';
 import { OPERATOR, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { writeRegister } from '../support/register.js';
-import { inState, isSibling } from '../support/tree.js';
+import { differing, inState, isSibling } from '../support/tree.js';
 import {
   ROWS,
   buildWith,
   contentOf,
   damageOf,
-  differing,
   documentsOf,
   errorsOf,
   expectAtRest,

@@ -13,7 +13,6 @@ import {
   buildWith,
   contentOf,
   damageOf,
-  differing,
   digestOf,
   expectAtRest,
   failureOf,
@@ -24,14 +23,13 @@ import {
   listOf,
   manifestOf,
   mirrorOf,
-  namesThatDiffer,
   pair,
   progressThat,
   stateOf,
   temporary,
 } from './support.js';
 import type { Pair } from './support.js';
-import { inState } from '../support/tree.js';
+import { differing, inState, namesThatDiffer } from '../support/tree.js';
 
 const path = temporary();
 let both: Pair;

@@ -10,7 +10,6 @@ import {
   buildWith,
   contentOf,
   damageOf,
-  differing,
   errorsOf,
   expectAtRest,
   failureOf,
@@ -27,7 +26,7 @@ import {
 import { Failure } from '../../generator/errors.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt } from '../support/build.js';
-import { inState } from '../support/tree.js';
+import { differing, inState } from '../support/tree.js';
 import { Tree } from '../../generator/publish/tree.js';
 
 const path = temporary();

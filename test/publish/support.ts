@@ -35,7 +35,7 @@ import type { Options } from '../support/build.js';
 import { PROJECT } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
-import { inState, isDownload, isOfTheBuild, isSibling } from '../support/tree.js';
+import { differing, inState, isDownload, isOfTheBuild, isSibling } from '../support/tree.js';
 
 /** Memory that a test may use as a disk: 256 MB. */
 const ROOM_BYTES = 256_000_000;
@@ -176,29 +176,6 @@ export const contentOf = (out: string): Record<string, string> =>
 /** All that is published with inodes and times: the same only if nobody touched anything. */
 export const stateOf = (out: string): Record<string, string> =>
   Object.fromEntries([...filesOf(out)].map(([file, { stamp, hash }]) => [file, `${stamp} ${hash}`]));
-
-const SHOWN_DIFFERENCES = 12;
-
-/** The names under which two records differ. */
-export const namesThatDiffer = (
-  found: Readonly<Record<string, string>>,
-  expected: Readonly<Record<string, string>>,
-): string[] =>
-  [...new Set([...Object.keys(expected), ...Object.keys(found)])].filter(
-    (name) => found[name] !== expected[name],
-  );
-
-/** How two records differ, in words; nobody reads hundreds of them. */
-export const differing = (
-  found: Readonly<Record<string, string>>,
-  expected: Readonly<Record<string, string>>,
-): string[] =>
-  namesThatDiffer(found, expected)
-    .map(
-      (name) =>
-        `${name} is ${found[name] === undefined ? 'missing' : name in expected ? 'another' : 'extra'}`,
-    )
-    .slice(0, SHOWN_DIFFERENCES);
 
 /** Everything in a folder, empty folders too, with content, inode and times. */
 export function wholeOf(folder: string): Record<string, string> {

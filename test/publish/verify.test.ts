@@ -22,7 +22,6 @@ import {
   buildWith,
   contentOf,
   damageOf,
-  differing,
   digestOf,
   errorsOf,
   expectAtRest,
@@ -36,7 +35,7 @@ import {
   wholeOf,
 } from './support.js';
 import type { Pair } from './support.js';
-import { copyTree, inState } from '../support/tree.js';
+import { copyTree, differing, inState } from '../support/tree.js';
 
 /** What findings call a part of the state, whatever the tree is called. */
 const named = <T extends { readonly file: string }>(damage: readonly T[]): T[] =>

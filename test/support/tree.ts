@@ -20,6 +20,11 @@ export function copyTree(from: string, to: string): void {
   rmSync(inState(to, 'tree'));
 }
 
+/** Deletes a tree with its state. */
+export function removeTree(out: string): void {
+  for (const folder of [out, inState(out)]) rmSync(folder, { recursive: true, force: true });
+}
+
 /** A part of the private state of a tree. */
 export const inState = (out: string, part = ''): string => join(new PublishedTree(out).state, part);
 
@@ -88,3 +93,26 @@ export function json(tree: Tree, path: string): unknown {
   if (file === undefined) throw new Error(`no "${path}" in the tree`);
   return JSON.parse(file.text);
 }
+
+const SHOWN_DIFFERENCES = 12;
+
+/** The names under which two records differ. */
+export const namesThatDiffer = (
+  found: Readonly<Record<string, string>>,
+  expected: Readonly<Record<string, string>>,
+): string[] =>
+  [...new Set([...Object.keys(expected), ...Object.keys(found)])].filter(
+    (name) => found[name] !== expected[name],
+  );
+
+/** How two records differ, in words; nobody reads hundreds of them. */
+export const differing = (
+  found: Readonly<Record<string, string>>,
+  expected: Readonly<Record<string, string>>,
+): string[] =>
+  namesThatDiffer(found, expected)
+    .map(
+      (name) =>
+        `${name} is ${found[name] === undefined ? 'missing' : name in expected ? 'another' : 'extra'}`,
+    )
+    .slice(0, SHOWN_DIFFERENCES);
