@@ -2,41 +2,29 @@
 import type { BuildConfig } from './config.js';
 import { Failure, asFailure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
-import type { Examined } from './examine.js';
-import { Exports } from './exports/exports.js';
 import type { Downloads } from './exports/exports.js';
-import { makings } from './exports/makings.js';
 import { summaryOf } from './exports/summary.js';
 import type { DownloadsSummary } from './exports/summary.js';
-import { FEEDS, routeNames } from './feed-routes.js';
-import type { Job } from './jobs.js';
-import { snapshotTeller } from './outputs/feeds/snapshots.js';
-import { manifest } from './outputs/manifest.js';
-import { Samples, descriptions, summaries } from './outputs/index.js';
-import type { Sources } from './outputs/index.js';
-import { Placing } from './placing.js';
-import { RECORD_ROUTES, implausible, implausibleList } from './plausible.js';
+import { buildKeyOf } from './incremental/build-key.js';
+import { snapshotFeed } from './outputs/feeds/snapshots.js';
+import { manifest } from './outputs/snapshot.js';
+import { RECORD_ROUTES, implausible, implausibleList } from './removal-guard.js';
 import type { Progress } from './progress.js';
-import type { Discard } from './publish/commit.js';
+import type { Changes } from './publish/index-route.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
+import { renderAll } from './render.js';
 import type { Announcement, Plan } from './publish/plan.js';
-import type { Changes } from './publish/series.js';
-import { completeCommit } from './publish/settle.js';
+import { completeCommit } from './publish/recover.js';
 import { Tree } from './publish/tree.js';
-import { isPublishable } from './register/check.js';
-import type { CheckReport } from './register/check.js';
-import { Register } from './register/open.js';
-import { recordsChanged } from './register/published.js';
-import type { Overview } from './register/published.js';
-import { beginTogether, identityOf } from './register/together.js';
-import { Renderer } from './rendering/renderer.js';
-import { routes } from './routes.js';
-import type { Route } from './routes.js';
-import { Pool } from './threads/pool.js';
-import { newTurns } from './threads/turns.js';
-import { keepUnchanged } from './unchanged.js';
+import { isPublishable } from './register/findings.js';
+import type { CheckReport } from './register/findings.js';
+import { Register } from './register/database.js';
+import type { Overview } from './register/overview.js';
+import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
+import { ROUTES } from './routes/index.js';
 import { withheldOf } from './withheld.js';
+import { Pool } from './workers/pool.js';
 
 /** What a build does to the world outside its files, passed in. */
 export interface Effects {
@@ -73,12 +61,6 @@ export interface Published extends DownloadsSummary {
   readonly changes: Readonly<Changes>;
 }
 
-/** The connections and threads of a build. */
-interface Readers {
-  readonly register: Register;
-  readonly pool: Pool<Job>;
-}
-
 /**
  * Builds the tree from the register. A refused register, an error or an abort before the commit leaves the
  * published tree as it was.
@@ -91,19 +73,19 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   await completeCommit(tree, progress);
   const identity = identityOf(config.register);
   const register = Register.open(config.register);
-  const pool = new Pool<Job>(worker, config.register);
-  const readers = { register, pool };
+  const pool = new Pool(worker, config.register);
   const close = async (): Promise<void> => {
     await pool.close();
     register.close();
   };
   try {
-    const prepared = await untouched(prepare(config, tree, identity, readers, effects, close));
+    const prepared = await addUnchangedNote(
+      prepare({ config, tree, identity, register, pool, effects, close }),
+    );
     if ('findings' in prepared) return { published: false, report: prepared };
-    const { publisher, overview, table, plan, downloads, report } = prepared;
-    const announcement = announce(config, overview, downloads, table, plan, effects);
-    const discard: Discard = (folders) => pool.share({ do: 'discard', folders, turns: newTurns() });
-    await publisher.commit(announcement, progress, discard);
+    const { publisher, overview, plan, downloads, report } = prepared;
+    const announcement = announce(config, overview, downloads, plan, effects);
+    await publisher.commit(plan, announcement, progress, (folder) => pool.run('discard', folder));
     const { sequence, files, bytes, changes } = plan;
     writeLists(tree, config.operator.baseUrl, config.lists);
     return {
@@ -124,8 +106,8 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   }
 }
 
-/** Whatever goes wrong before the commit, the operator learns that nothing came of it. */
-export async function untouched<T>(work: Promise<T>): Promise<T> {
+/** Adds to whatever goes wrong before the commit that nothing came of it. */
+export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -133,60 +115,60 @@ export async function untouched<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** What a build works with. */
+interface Work {
+  readonly config: BuildConfig;
+  readonly tree: Tree;
+  /** Which file the register's path led to. */
+  readonly identity: string;
+  readonly register: Register;
+  readonly pool: Pool;
+  readonly effects: Effects;
+  /** Ends the threads, and closes the register. */
+  readonly close: () => Promise<void>;
+}
+
 /** A build that is ready to be committed. */
 interface Prepared {
   readonly publisher: Publisher;
   readonly report: CheckReport;
   readonly overview: Overview;
-  readonly table: readonly Route[];
   readonly plan: Plan;
   readonly downloads: Downloads;
 }
 
-/** Everything before the commit: what a refused register comes to is its report. */
-async function prepare(
-  config: BuildConfig,
-  tree: Tree,
-  identity: string,
-  readers: Readers,
-  effects: Effects,
-  close: () => Promise<void>,
-): Promise<Prepared | CheckReport> {
-  const { register, pool } = readers;
-  const table = routes(config.layout);
-  const publisher = await Publisher.open(tree, () => table, effects.progress);
+/** Everything before the commit. @returns of a refused register its report */
+async function prepare(work: Work): Promise<Prepared | CheckReport> {
+  const { config, tree, identity, register, pool, effects, close } = work;
+  const publisher = await Publisher.open(tree, () => ROUTES, effects.progress);
   try {
-    await pool.opened();
-    await beginTogether(config.register, identity, [register, ...pool.threads]);
-    const examined = await examine(
-      config,
-      register,
-      pool,
-      publisher,
-      effects.generator.code,
-      effects.progress,
-    );
-    if (!isPublishable(examined.report, config.skipInvalid)) {
+    await openConsistentSnapshot(config.register, identity, [register, ...pool.threads]);
+    const key = buildKeyOf(effects.generator.code, register.schema(), config.operator);
+    const { index, paths } = publisher;
+    const basis = { index, folder: tree.index, patches: paths.patches };
+    const examined = await examine(register, pool, basis, key, config.skipInvalid, effects.progress);
+    const { report, hasFingerprints } = examined;
+    if (!isPublishable(report, config.skipInvalid)) {
       await close();
       publisher.abort();
-      return examined.report;
+      return report;
     }
-    const hidden = register.hidden();
-    await pool.hide(hidden);
     const { takedown } = publisher;
-    takedown.withheld = withheldOf(hidden);
+    takedown.withheld = withheldOf(register.exclusions());
     if (!config.acceptRemovals) refuse(implausibleList(takedown.before, takedown.withheld.marks));
-    const overview = examined.measured();
-    publisher.reuse.make(makings(effects.generator.code));
-    const placing = new Placing(pool, publisher);
-    const work = { ...readers, config, overview, table, publisher, placing };
-    const downloads = await renderAll(work, examined, effects);
-    const plan = publisher.plan();
-    // Meanwhile documents were still written.
-    await placing.settled();
-    await publisher.settled();
-    if (!config.acceptRemovals) refuse(implausible(plan.byRoute, takedown.removed));
-    return { publisher, report: examined.report, overview, table, plan, downloads };
+    publisher.described = { buildKey: key, fingerprints: hasFingerprints, exports: {} };
+    const overview = examined.overview();
+    const downloads = await renderAll(
+      { config, register, pool, publisher, overview, buildKey: key },
+      examined,
+      effects.progress,
+    );
+    const plan = await publisher.plan();
+    if (!config.acceptRemovals) {
+      const { next } = publisher;
+      refuse(implausible(next.changesByRoute(), next.withheldByRoute()));
+    }
+    return { publisher, report, overview, plan, downloads };
   } catch (error) {
     // The error that stopped the build matters more than one of cleaning up after it.
     try {
@@ -205,89 +187,22 @@ function refuse(doubt: string | undefined): void {
   if (doubt !== undefined) throw Failure.invalid(doubt);
 }
 
-/** What a build works with, once the register is found fit to be published. */
-interface Work extends Sources, Readers {
-  readonly publisher: Publisher;
-  readonly placing: Placing;
-}
-
-/** Files that may be waiting to be compressed, so that others are written meanwhile: those are what takes long. */
-const COMPRESSING_AT_ONCE = 16;
-
-async function renderAll(
-  work: Work,
-  { changed, made, folders, survey }: Examined,
-  { progress }: Effects,
-): Promise<Downloads> {
-  const { register, pool, config, overview, publisher, placing } = work;
-  const exports = new Exports(pool, publisher, overview, changed?.tables, config.keepDownloads);
-  const renderer = new Renderer(pool);
-  const staying = changed === undefined ? [] : keepUnchanged(publisher, changed, overview.asOf);
-  const { operator, layout } = config;
-  const scope = changed === undefined ? 'all' : 'changed';
-  const feeds = staying.map(({ name }) => name);
-  const rendering = { scope, imprint: operator, asOf: overview.asOf, layout, staying: feeds } as const;
-  if (changed?.ranges.length !== 0) renderer.begin('records', rendering, folders);
-  // Where this one stays, all do.
-  if (!staying.includes(FEEDS.all)) renderer.begin('feeds', rendering, folders);
-  if (publisher.previous === undefined) exports.beginAll();
-  const surveying = survey();
-  // Thrown when it is waited for.
-  surveying.catch(() => undefined);
-  const samples = new Samples(work);
-  progress.start('rendering', expectedFiles(overview, changed && register), 'files');
-  for (const { route, key, body } of samples.watch(summaries(work))) {
-    publisher.put(route, key, body);
-    await progress.advance(1);
-  }
-  for await (const batch of renderer.batches()) {
-    placing.take(batch, (route) => exports.noteChanged(route));
-    await publisher.settled(COMPRESSING_AT_ONCE);
-    await progress.advance(batch.size);
-  }
-  progress.finish();
-  const downloads = await exports.finish(progress);
-  const firstKey = (route: string): number | undefined => publisher.firstKey(route);
-  for (const { route, key, body } of descriptions(work, samples, downloads, firstKey))
-    publisher.put(route, key, body);
-  const sums = await surveying;
-  if (sums !== undefined) {
-    const inputs = { ...sums, ...renderer.sums };
-    publisher.reuse.remember(made, inputs, staying.flatMap(routeNames));
-  }
-  return downloads;
-}
-
 function announce(
   config: BuildConfig,
   overview: Overview,
   downloads: Downloads,
-  table: readonly Route[],
   plan: Plan,
   { now, generator }: Effects,
 ): Announcement {
   const builtAt = wholeSeconds(now());
   return {
-    manifest: manifest({ config, overview, downloads, table, plan, builtAt, generator }),
+    manifest: manifest({ config, overview, downloads, table: ROUTES, plan, builtAt, generator }),
     asOf: overview.asOf,
     builtAt,
     kinds: RECORD_ROUTES,
-    tell: snapshotTeller(config.operator),
+    snapshotFeed: snapshotFeed(config.operator),
   };
 }
-
-/** @param changed where only what it calls changed is rendered */
-const expectedFiles = ({ populations }: Overview, changed: Register | undefined): number =>
-  populations.reduce(
-    (sum, { resource, records }) =>
-      sum +
-      (changed === undefined ? records : recordsChanged(changed, resource)) *
-        (resource.history === undefined ? 1 : 2),
-    FIXED_FILES,
-  );
-
-/** The index, the statistics, the 200 lists of the largest and ten feeds: documents there are whatever the register holds. */
-const FIXED_FILES = 212;
 
 /** RFC 3339 UTC in whole seconds. */
 export const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');

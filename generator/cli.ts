@@ -10,7 +10,7 @@ import { addSample } from './commands/sample.js';
 import type { Terminal } from './commands/terminal.js';
 import { addVerify } from './commands/verify.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
-import { codeIdentity } from './identity.js';
+import { codeIdentity } from './incremental/build-key.js';
 import { progressFor } from './progress.js';
 import type { Progress } from './progress.js';
 
@@ -45,7 +45,7 @@ const terminal: Terminal = {
     warn,
     now: () => new Date(),
     generator: { ...self(), code: `${codeIdentity()} ${process.version}` },
-    worker: new URL('worker.js', import.meta.url),
+    worker: new URL('workers/worker.js', import.meta.url),
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
   exitWith: (code) => {

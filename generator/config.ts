@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { Failure, codeOf, messageOf } from './errors.js';
 import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
-import { LAYOUTS } from './routes.js';
-import type { Bucket, Layout } from './routes.js';
+import type { Bucket } from './routes/index.js';
 
 /** A bucket: how many requests at once, and after how many seconds one comes back. */
 export interface Limit {
@@ -38,7 +37,6 @@ export interface BuildConfig {
   readonly state: string | undefined;
   readonly operator: Operator;
   readonly limits: Limits;
-  readonly layout: Layout;
   readonly skipInvalid: boolean;
   /** Publish even where more of a kind would be removed than is plausible. */
   readonly acceptRemovals: boolean;
@@ -51,7 +49,6 @@ export const DEFAULTS = {
   register: 'data/register.sqlite',
   out: 'dist',
   operator: 'data/operator.json',
-  layout: 'url',
 } as const;
 
 const text = z.string().min(1, 'expected text that is not empty');
@@ -97,12 +94,12 @@ const buildFlags = z.object({
   state: text.optional(),
   operator: text.default(DEFAULTS.operator),
   baseUrl: baseUrl.optional(),
-  layout: z.enum(LAYOUTS).default(DEFAULTS.layout),
   skipInvalid: z.boolean().default(false),
   acceptRemovals: z.boolean().default(false),
   keepDownloads: z.boolean().default(false),
   purgeList: text.exactOptional(),
   filesFrom: text.exactOptional(),
+  deleteFrom: text.exactOptional(),
 });
 
 /**
@@ -120,13 +117,13 @@ export function buildConfig(flags: unknown): BuildConfig {
     state: given.state,
     operator: { ...operator, baseUrl: given.baseUrl ?? base_url, tagAuthority: tag_authority },
     limits,
-    layout: given.layout,
     skipInvalid: given.skipInvalid,
     acceptRemovals: given.acceptRemovals,
     keepDownloads: given.keepDownloads,
     lists: {
       ...(given.purgeList === undefined ? {} : { purgeList: given.purgeList }),
       ...(given.filesFrom === undefined ? {} : { filesFrom: given.filesFrom }),
+      ...(given.deleteFrom === undefined ? {} : { deleteFrom: given.deleteFrom }),
     },
   });
 }
@@ -164,18 +161,21 @@ function requireOwnFiles({
   out,
   purgeList,
   filesFrom,
+  deleteFrom,
 }: z.infer<typeof buildFlags>): void {
-  for (const list of [purgeList, filesFrom]) {
-    if (list === undefined) continue;
+  const taken = new Set([register, operator].map(realOf));
+  const lists = [purgeList, filesFrom, deleteFrom].filter((list) => list !== undefined);
+  for (const list of lists) {
     const real = realOf(list);
-    if ([register, operator].some((file) => realOf(file) === real) || real.startsWith(realOf(out) + sep)) {
+    if (taken.has(real) || real.startsWith(realOf(out) + sep)) {
+      const isTwice = lists.filter((other) => realOf(other) === real).length > 1;
       throw Failure.usage(
-        `list "${list}" would replace an input or lie in the tree, expected a file of its own`,
+        isTwice
+          ? `"${list}" is given for more than one list, expected a file for each`
+          : `list "${list}" would replace an input or lie in the tree, expected a file of its own`,
       );
     }
-  }
-  if (purgeList !== undefined && filesFrom !== undefined && realOf(purgeList) === realOf(filesFrom)) {
-    throw Failure.usage(`"${purgeList}" is given for both lists, expected a file for each`);
+    taken.add(real);
   }
 }
 

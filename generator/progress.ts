@@ -4,6 +4,7 @@ import { SingleBar, Presets } from 'cli-progress';
 
 /** Progress of phases that follow each other. */
 export interface Progress {
+  /** @param total 0 where it is not known */
   start(title: string, total: number, unit: string): void;
   /** When it returns a promise, await it: signals and timers have their turn, and it rejects if one says stop. */
   advance(steps: number): Promise<void> | undefined;
@@ -66,15 +67,13 @@ class Bar extends Paced {
   #bar: SingleBar | undefined;
 
   protected override begin(): void {
-    this.#bar = new SingleBar(
-      { format: '{title} [{bar}] {value}/{total} {unit}', hideCursor: true, clearOnComplete: true },
-      Presets.shades_classic,
-    );
+    const format = this.total === 0 ? '{title} {value} {unit}' : '{title} [{bar}] {value}/{total} {unit}';
+    this.#bar = new SingleBar({ format, hideCursor: true, clearOnComplete: true }, Presets.shades_classic);
     this.#bar.start(this.total, 0, { title: this.title, unit: this.unit });
   }
 
   protected override paint(): void {
-    this.#bar?.update(Math.min(this.done, this.total));
+    this.#bar?.update(this.total === 0 ? this.done : Math.min(this.done, this.total));
   }
 
   protected override end(): void {
@@ -105,7 +104,8 @@ class Lines extends Paced {
   protected override paint(now: number): void {
     if (now < this.#lineAt) return;
     this.#lineAt = now + LINE_MS;
-    this.#write(`${this.title}: ${number(this.done)} of ${number(this.total)} ${this.unit}`);
+    const total = this.total === 0 ? '' : ` of ${number(this.total)}`;
+    this.#write(`${this.title}: ${number(this.done)}${total} ${this.unit}`);
   }
 
   protected override end(): void {

@@ -1,10 +1,11 @@
 /** What a command says when it is done, for people. */
 import type { Published } from './build.js';
 import type { Difference } from './diff.js';
+import type { FieldChange } from './dry-run.js';
 import { number } from './progress.js';
 import type { VerifyReport } from './publish/verify.js';
-import { describe } from './register/check.js';
-import type { CheckReport } from './register/check.js';
+import { describe } from './register/findings.js';
+import type { CheckReport } from './register/findings.js';
 
 /** What a run cost. */
 export interface Cost {
@@ -70,7 +71,6 @@ export const checkedLine = (register: string, { total }: CheckReport, cost: Cost
 export function differenceLines({
   sequence,
   changes,
-  moved,
   byRoute,
   exports,
   implausible,
@@ -78,14 +78,11 @@ export function differenceLines({
 }: Difference): string[] {
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
   const touched = changes.added + changes.changed + changes.removed;
-  const moves = moved > 0 ? [`A build would move ${number(moved)} unchanged files of ${against}`] : [];
   const writes = `write ${exports.length} of the bulk downloads anew: ${exports.join(', ')}`;
   if (touched === 0) {
-    const lines = exports.length === 0 ? moves : [...moves, `A build would ${writes}`];
-    return lines.length > 0 ? lines : [`A build would change nothing in ${against}`];
+    return [exports.length > 0 ? `A build would ${writes}` : `A build would change nothing in ${against}`];
   }
   return [
-    ...moves,
     `A build would change ${number(touched)} files of ${against}: ${list({ ...changes })}`,
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
@@ -93,11 +90,22 @@ export function differenceLines({
     ...(exports.length === 0 ? [] : [`and ${writes}`]),
     ...(implausible === null ? [] : [`It would be refused: ${implausible}`]),
     'For example',
-    ...examples.flatMap(({ what, url, fields = [] }) => [
-      `  ${what} ${url}`,
-      ...fields.map(({ field, from, to }) => `    ${field}: ${brief(from)} -> ${brief(to)}`),
-    ]),
+    ...examples.flatMap(({ what, url, fields = [] }) => [`  ${what} ${url}`, ...fields.flatMap(fieldLines)]),
   ];
+}
+
+/** Entries of a list that are shown. */
+const SHOWN_ENTRIES = 3;
+
+function fieldLines(change: FieldChange): readonly string[] {
+  if ('from' in change) return [`    ${change.field}: ${brief(change.from)} -> ${brief(change.to)}`];
+  const lines = (sign: string, entries: readonly unknown[]): readonly string[] => [
+    ...entries.slice(0, SHOWN_ENTRIES).map((entry) => `    ${change.field}: ${sign} ${brief(entry)}`),
+    ...(entries.length > SHOWN_ENTRIES
+      ? [`    ${change.field}: ${sign} ${number(entries.length - SHOWN_ENTRIES)} more`]
+      : []),
+  ];
+  return [...lines('-', change.removed), ...lines('+', change.added)];
 }
 
 const BRIEF_CHARACTERS = 80;
@@ -116,7 +124,7 @@ export function damageLines(
   const rest = total - damage.length;
   const verdict =
     total === 0
-      ? 'is as its ledger and digest say'
+      ? 'is as its index and digest say'
       : `has ${number(total)} damaged ${total === 1 ? 'file' : 'files'}`;
   return [
     ...damage.map(({ file, what }) => `${what}: ${file}`),

@@ -2,20 +2,22 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from './errors.js';
+import { entriesIn } from './incremental/hash-file.js';
 import type { Effects } from './build.js';
-import { untouched, wholeSeconds } from './build.js';
-import { RECORD_ROUTES } from './plausible.js';
-import { snapshotTellerOf } from './outputs/feeds/snapshots.js';
+import { addUnchangedNote, wholeSeconds } from './build.js';
+import { RECORD_ROUTES } from './removal-guard.js';
+import { snapshotFeedOf } from './outputs/feeds/snapshots.js';
 import type { Progress } from './progress.js';
 import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { takenDown } from './publish/commit.js';
-import { isRendered } from './publish/comparison.js';
-import { LedgerReader } from './publish/ledger.js';
-import { soundLedger } from './publish/ledger-index.js';
-import { FORMAT, readManifest } from './publish/manifest.js';
-import type { Manifest } from './publish/manifest.js';
+import { isSound } from './publish/index-json.js';
 import { Publisher } from './publish/publisher.js';
+import type { Plan } from './publish/plan.js';
+import { FORMAT, isRendered, readManifest } from './publish/snapshot-json.js';
+import type { Manifest } from './publish/snapshot-json.js';
+import { keptFile } from './publish/stage-writer.js';
 import type { Tree } from './publish/tree.js';
+import { filler } from './routes/index.js';
 
 export interface RolledBack {
   /** The snapshot that is published now, and the one whose content it has. */
@@ -30,12 +32,13 @@ export interface RolledBack {
  */
 export async function rollback(tree: Tree, { progress, now }: Effects): Promise<RolledBack> {
   tree.requirePublished();
-  const opened = await untouched(open(tree, progress));
+  const opened = await addUnchangedNote(open(tree, progress));
   const { publisher, manifest } = opened;
-  await untouched(putBack(opened, progress));
-  const { sequence, digest, files, bytes } = publisher.plan();
+  const plan = await addUnchangedNote(restore(opened, progress));
+  const { sequence, digest, files, bytes } = plan;
   const builtAt = wholeSeconds(now());
   await publisher.commit(
+    plan,
     {
       manifest: JSON.stringify({
         ...manifest,
@@ -48,7 +51,7 @@ export async function rollback(tree: Tree, { progress, now }: Effects): Promise<
       asOf: manifest.as_of,
       builtAt,
       kinds: RECORD_ROUTES,
-      tell: snapshotTellerOf(manifest),
+      snapshotFeed: snapshotFeedOf(manifest),
     },
     progress,
   );
@@ -81,10 +84,8 @@ async function open(tree: Tree, progress: Progress): Promise<Opened> {
           `the previous snapshot kept in "${out}" is of format ${manifest.format}, expected ${FORMAT}: build again instead`,
         );
       }
-      const ledger = join(previous, 'ledger');
-      const whole = manifest.routes.filter(isRendered).every(({ name }) => existsSync(join(ledger, name)));
-      if (!whole || !soundLedger(ledger, manifest.digest)) {
-        throw Failure.invalid(`the previous snapshot kept in "${out}" is damaged, expected its whole ledger`);
+      if (!isSound(join(previous, 'index'), manifest.digest)) {
+        throw Failure.invalid(`the previous snapshot kept in "${out}" is damaged, expected its whole index`);
       }
       return manifest.routes;
     },
@@ -94,23 +95,19 @@ async function open(tree: Tree, progress: Progress): Promise<Opened> {
   return { publisher, manifest, kept: publisher.tree.previous };
 }
 
-async function putBack({ publisher, manifest, kept }: Opened, progress: Progress): Promise<void> {
+async function restore({ publisher, manifest, kept }: Opened, progress: Progress): Promise<Plan> {
   try {
     progress.start('rolling back', manifest.tree.files, 'files');
-    for (const { name } of manifest.routes.filter(isRendered)) {
-      const reader = LedgerReader.open(join(kept, 'ledger'), name);
-      for (const { key, bytes, hash } of reader?.entries() ?? []) {
-        publisher.putBack(name, key, bytes, Buffer.from(hash));
-        const pause = progress.advance(1);
-        if (pause === undefined) continue;
-        await pause;
-        await publisher.settled();
+    for (const { name, file } of manifest.routes.filter(isRendered)) {
+      const fileOf = filler(file);
+      for (const entry of entriesIn(join(kept, 'index', name))) {
+        const source = keptFile(kept, name, fileOf(entry.key));
+        publisher.restore(name, entry, source);
+        await progress.advance(1);
       }
-      reader?.close();
     }
     progress.finish();
-    await publisher.settled();
-    publisher.plan();
+    return await publisher.plan();
   } catch (error) {
     publisher.abort(isInterrupt(error));
     throw error;

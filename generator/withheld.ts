@@ -1,27 +1,29 @@
 /** What is withheld, in the terms of the publisher. */
 import { hash } from 'node:crypto';
 import type { Withheld } from './publish/takedown.js';
-import type { Hidden } from './register/open.js';
-import { RESOURCES } from './resources/index.js';
+import type { Exclusions } from './register/database.js';
+import { exclusion } from './register/sql.js';
+import { KINDS } from './schema/field.js';
+import type { Kind } from './schema/field.js';
+import { RESOURCES } from './schema/index.js';
 
 /** Long enough to tell any number of entries apart. */
 const MARK_DIGITS = 32;
 
-export function withheldOf(hidden: Hidden): Withheld {
-  const records = hidden['_withheld'] ?? [];
-  /** By the route of their documents. */
-  const ids = new Map(
-    RESOURCES.map(({ kind, record }) => [
-      record.route,
-      new Set(records.filter(([of]) => of === kind).map(([, id]) => Number(id))),
-    ]),
-  );
+/** @param lists what is not published (see sql.ts) */
+export function withheldOf(lists: Exclusions): Withheld {
+  const values = (list: 'withheld' | 'withheld_name', kind: Kind): readonly unknown[] =>
+    lists[exclusion(list, kind)] ?? [];
+  const marks = (list: 'withheld' | 'withheld_name'): readonly string[] =>
+    KINDS.flatMap((kind) => values(list, kind).map((value) => markOf(kind, value)));
   return {
-    removes: (route, key) => ids.get(route)?.has(key) === true,
-    marks: { records: records.map(markOf), names: (hidden['_withheld_name'] ?? []).map(markOf) },
+    keys: new Map(
+      RESOURCES.map(({ kind, record }) => [record.route, new Set(values('withheld', kind).map(Number))]),
+    ),
+    marks: { records: [...marks('withheld')], names: [...marks('withheld_name')] },
   };
 }
 
 /** The state keeps no names: only what tells whether one is new. */
-const markOf = (row: readonly unknown[]): string =>
-  hash('sha256', row.map(String).join('\u0000')).slice(0, MARK_DIGITS);
+const markOf = (kind: Kind, value: unknown): string =>
+  hash('sha256', `${kind}\u0000${String(value)}`).slice(0, MARK_DIGITS);

@@ -4,12 +4,11 @@ import { buildConfig } from '../config.js';
 import { EXIT } from '../errors.js';
 import { number } from '../progress.js';
 import { checkedLine, findingLines, publishedLines } from '../report.js';
-import { buildOptions, layoutOption } from './options.js';
+import { buildOptions } from './options.js';
 import type { Common, Terminal } from './terminal.js';
 
 export function addBuild(program: Command, { say, warn, effects, cost, exitWith }: Terminal): void {
   buildOptions(program.command('build'))
-    .addOption(layoutOption())
     .description('Check the register, render every response, and publish what changed.')
     .option('--accept-removals', 'publish even if over 10 % of a kind, or all of it, would be removed')
     .option(
@@ -18,6 +17,7 @@ export function addBuild(program: Command, { say, warn, effects, cost, exitWith 
     )
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
+    .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
     .action(async ({ json, quiet, ...flags }: Common & Record<string, unknown>) => {
       const config = buildConfig(flags);
       const result = await build(config, effects(quiet === true));

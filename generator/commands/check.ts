@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../errors.js';
 import { check } from '../register/check.js';
-import { Register } from '../register/open.js';
+import { Register } from '../register/database.js';
 import { checkedLine, findingLines } from '../report.js';
 import { jsonOption, quietOption, registerOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';

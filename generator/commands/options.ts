@@ -1,8 +1,6 @@
 /** The options of the commands that render. */
-import { Option } from 'commander';
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config.js';
-import { LAYOUTS } from '../routes.js';
 import { jsonOption, outOption, quietOption, registerOption, stateOption } from './terminal.js';
 
 export const buildOptions = (command: Command): Command =>
@@ -15,8 +13,3 @@ export const buildOptions = (command: Command): Command =>
     .option('--skip-invalid', 'leave out records that break the contract, and say which')
     .addOption(jsonOption())
     .addOption(quietOption());
-
-export const layoutOption = () =>
-  new Option('--layout <layout>', 'files as the URLs are, or records spread over 1,000 folders')
-    .choices(LAYOUTS)
-    .default(DEFAULTS.layout);

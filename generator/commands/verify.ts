@@ -4,13 +4,12 @@ import { buildConfig } from '../config.js';
 import type { BuildConfig } from '../config.js';
 import { EXIT, Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { LedgerReader } from '../publish/ledger.js';
-import { readManifest } from '../publish/manifest.js';
-import { completeCommit } from '../publish/settle.js';
+import { completeCommit } from '../publish/recover.js';
 import { Tree } from '../publish/tree.js';
 import { prepareRepair, verify } from '../publish/verify.js';
-import { check, isPublishable } from '../register/check.js';
-import { Register } from '../register/open.js';
+import { check } from '../register/check.js';
+import { isPublishable } from '../register/findings.js';
+import { Register } from '../register/database.js';
 import { damageLines } from '../report.js';
 import { buildOptions } from './options.js';
 import type { Common, Terminal } from './terminal.js';
@@ -23,17 +22,17 @@ interface Flags extends Common, Record<string, unknown> {
 
 export function addVerify(program: Command, { say, progress, effects, cost, exitWith }: Terminal): void {
   buildOptions(program.command('verify'))
-    .description('Hold every file of the tree against its ledger and digest.')
+    .description('Check every file of the tree against its index and digest.')
     .option('--accept-removals', 'repair even if over 10 % of a kind, or all of it, would be removed')
     .option(
       '--repair',
-      'complete an interrupted commit, render anew from the register what is damaged, delete what is strange',
+      'complete an interrupted commit, render anew from the register what is damaged, delete untracked files',
     )
     .action(async ({ json, quiet, repair, ...flags }: Flags) => {
       const silent = quiet === true;
       const tree = new Tree(flags.out, flags.state);
       tree.requirePublished();
-      const repairing = repair === true ? repairConfig(tree, flags) : undefined;
+      const repairing = repair === true ? buildConfig(flags) : undefined;
       if (repairing !== undefined) {
         await completeCommit(tree, progress(silent));
         // What else a repair needs is known to be in order before anything is touched.
@@ -58,32 +57,6 @@ export function addVerify(program: Command, { say, progress, effects, cost, exit
       if (silent && found.total === 0) return;
       for (const line of damageLines(flags.out, found, isRepaired ? snapshot : null)) say(line);
     });
-}
-
-/** The tree stays laid out as it is. */
-function repairConfig(tree: Tree, flags: Record<string, unknown>): BuildConfig {
-  return buildConfig({ ...flags, layout: layoutOf(tree) });
-}
-
-function layoutOf(tree: Tree): string | undefined {
-  const told = unlessDamaged(() => readManifest(tree.manifest)?.layout);
-  if (told !== undefined) return told;
-  const template = unlessDamaged(() => {
-    const ledger = LedgerReader.open(tree.ledger, 'group');
-    ledger?.close();
-    return ledger?.template;
-  });
-  return template?.includes(':bucket') === true ? 'bucketed' : undefined;
-}
-
-/** What is damaged is among what will be repaired. */
-function unlessDamaged<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }
 
 /** @throws Failure invalid: a tree can't be repaired from a register that breaks the contract */

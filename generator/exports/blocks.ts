@@ -1,13 +1,13 @@
 /** The rows of an export, read in one ordered pass, many at once and column by column. */
-import type { Register } from '../register/open.js';
+import type { Register } from '../register/database.js';
 import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
 import type { PageColumn } from '../register/pages.js';
 import { entriesQuery, recordsQuery } from '../register/sql.js';
-import { MAX_INTEGER } from '../resources/field.js';
+import { MAX_INTEGER } from '../schema/field.js';
 import { CellWriter } from './cells.js';
 import type { Block, Cell } from './cells.js';
 import { pageOf } from './page.js';
-import { SeriesColumns } from './series.js';
+import { DerivedColumns } from './derived.js';
 import type { Export } from './tables.js';
 
 /** More cost memory, and save little. */
@@ -18,12 +18,12 @@ const BLOCK_ROWS = 1000;
  * beside, wherever they come from: files that are cut by blocks are then the same for a table and for a view of it.
  */
 export function* blocks(register: Register, table: Export): Generator<Block, void, undefined> {
-  const series = new SeriesColumns(register, table);
+  const derived = new DerivedColumns(register, table);
   try {
     for (const { rows, columns } of stretches(register, table))
-      yield { rows, columns: series.complete(columns) };
+      yield { rows, columns: derived.complete(columns) };
   } finally {
-    series.close();
+    derived.close();
   }
 }
 

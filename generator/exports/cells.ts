@@ -1,6 +1,6 @@
 /** The values of an export on their way from SQLite to the files. */
 import { EMPTY, END } from '../register/pages.js';
-import type { ValueType } from '../resources/field.js';
+import type { ValueType } from '../schema/field.js';
 
 /** A value as the register holds it: truth values are 0 and 1; null means "not measured". */
 export type Cell = string | number | null;

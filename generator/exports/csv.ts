@@ -2,7 +2,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Options } from 'csv-stringify/sync';
 import { EMPTY, END } from '../register/pages.js';
-import type { Value } from '../resources/field.js';
+import type { Value } from '../schema/field.js';
 import type { Block, Cells } from './cells.js';
 
 const LINE_END = '\r\n';

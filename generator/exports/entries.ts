@@ -1,10 +1,10 @@
 /** Histories read beside the records they belong to, for what is computed from them. */
 import { HistoryCursor } from '../register/history-cursor.js';
-import type { Register } from '../register/open.js';
+import type { Register } from '../register/database.js';
 import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
 import { countsQuery, historyQuery, publishedValue } from '../register/sql.js';
-import { MAX_INTEGER } from '../resources/field.js';
-import type { Column, Entries, History, Resource } from '../resources/field.js';
+import { MAX_INTEGER } from '../schema/field.js';
+import type { Column, Entries, History, Resource } from '../schema/field.js';
 import { valuesOf } from './cells.js';
 import type { Cell } from './cells.js';
 import { pageOf } from './page.js';

@@ -1,13 +1,12 @@
-/** Which exports a build writes anew, and when: as soon as anything they hold is known to have changed. */
-import type { Job } from '../jobs.js';
+/** Which exports a build writes anew: those of which anything changed. */
+import { join } from 'node:path';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
+import type { Index } from '../publish/index-json.js';
 import type { Publisher } from '../publish/publisher.js';
-import type { Overview } from '../register/published.js';
-import { EXPORT_FORMATS, exportRoute } from '../export-routes.js';
-import type { Pool } from '../threads/pool.js';
-import type { Hear } from '../threads/thread.js';
-import { asWritten, progressOf } from './messages.js';
+import type { Overview } from '../register/overview.js';
+import { EXPORT_FORMATS, exportFile, exportRoute } from '../routes/exports.js';
+import type { Pool } from '../workers/pool.js';
 import { describedDownloads } from './kept.js';
 import type { Described } from './kept.js';
 import { EXPORTS, costliestFirst } from './tables.js';
@@ -33,12 +32,10 @@ export interface Downloads {
 }
 
 export class Exports {
-  readonly #pool: Pool<Job>;
   readonly #publisher: Publisher;
   readonly #overview: Overview;
-  /** In this order they are begun. */
-  readonly #tables: readonly Export[];
   readonly #changed: ReadonlySet<string> | undefined;
+  readonly #code: string;
   /** Set where nothing is written: what the downloads say of themselves. */
   readonly #kept: Described | undefined;
   readonly #due = new Map<Export, Promise<Written>>();
@@ -46,60 +43,40 @@ export class Exports {
   #rows = 0;
 
   /**
-   * Begins to write what is known to be due.
-   * @param changed the tables of the register in which something changed, where that is known
-   * @param keep leave all downloads as they are, if they are sound; only where it is known what changed, since then the
-   *   same is withheld as was when they were written
+   * Begins to write what is due.
+   * @param changed the tables of the register in which something changed; undefined where that is not known
+   * @param code identifies the code that writes
+   * @param keep leave all downloads as they are, if they are sound
    */
   constructor(
-    pool: Pool<Job>,
+    pool: Pool,
     publisher: Publisher,
     overview: Overview,
-    changed?: ReadonlySet<string>,
-    keep = false,
+    changed: ReadonlySet<string> | undefined,
+    code: string,
+    keep: boolean,
   ) {
-    this.#pool = pool;
     this.#publisher = publisher;
     this.#overview = overview;
-    this.#tables = costliestFirst((table) => rowsOf(table, overview));
     this.#changed = changed;
-    if (changed === undefined) return;
+    this.#code = code;
     this.#kept = keep ? describedDownloads(publisher) : undefined;
-    this.#beginDue();
-  }
-
-  /** Nothing is published yet, so all are written. */
-  beginAll(): void {
-    for (const table of this.#tables) this.#begin(table);
-  }
-
-  /** A document of this route is new or changed, and with it what says the same, unless more is known of that. */
-  noteChanged(route: string): void {
-    if (this.#changed !== undefined) return;
-    for (const table of EXPORTS) if (table.route === route) this.#begin(table);
-  }
-
-  #beginDue(): void {
     if (this.#kept !== undefined) return;
-    for (const table of this.#tables) if (this.#isDue(table)) this.#begin(table);
+    const folder = publisher.paths.scratch;
+    const onProgress = (rows: number): void => void (this.#rows += rows);
+    for (const table of costliestFirst((each) => rowsOf(each, overview))) {
+      if (!this.#isDue(table)) continue;
+      const writing = pool.run('export', { table: table.name, folder }, { onProgress });
+      // Whoever awaits it later learns of an error.
+      writing.catch(() => undefined);
+      this.#due.set(table, writing);
+    }
   }
 
-  /** Whether its files are missing, or not what would be written now. */
   #isDue(table: Export): boolean {
-    const { reuse } = this.#publisher;
     return (
-      this.#published(table) === undefined ||
-      !EXPORT_FORMATS.every(({ format }) => reuse.isMadeOfTheSame(exportRoute(table.name, format))) ||
-      this.#differs(table)
+      isDue(table, this.#changed, this.#publisher.index, this.#code) || this.#published(table) === undefined
     );
-  }
-
-  /** By the tables it is made of, where these are known, else by the documents that say the same. */
-  #differs(table: Export): boolean {
-    const changed = this.#changed;
-    return changed === undefined
-      ? this.#publisher.differs(table.route)
-      : tablesOf(table).some((name) => changed.has(name));
   }
 
   #published({ name }: Export): Files | undefined {
@@ -109,27 +86,14 @@ export class Exports {
     return csv && gzip && parquet && { csv, 'csv.gz': gzip, parquet };
   }
 
-  #begin(table: Export): void {
-    if (this.#due.has(table)) return;
-    const job = { do: 'write', table: table.name, folder: this.#publisher.scratch } as const;
-    const hear: Hear = (said) => {
-      this.#rows += progressOf(said);
-    };
-    const writing = this.#pool.run(job, hear).then(asWritten);
-    // Who asks for it later is told, too; until then nobody listens.
-    writing.catch(() => undefined);
-    this.#due.set(table, writing);
-  }
-
-  /** No more documents: waits for what is being written, publishes it, and takes the rest over. */
+  /** Waits for what is being written, publishes it, and keeps the rest. */
   async finish(progress: Progress): Promise<Downloads> {
-    this.#beginDue();
     if (this.#due.size > 0) await this.#wait(progress);
     const tables: Exported[] = [];
     for (const table of EXPORTS) {
       const rows = rowsOf(table, this.#overview);
       const written = await this.#due.get(table);
-      tables.push(written === undefined ? this.#carry(table, rows) : this.#publish(table, rows, written));
+      tables.push(written === undefined ? this.#keep(table, rows) : this.#publish(table, rows, written));
     }
     const kept = tables.some(({ state }) => state === 'kept') ? this.#kept : undefined;
     return { asOf: kept === undefined ? this.#overview.asOf : kept.asOf, sequence: kept?.sequence, tables };
@@ -143,18 +107,14 @@ export class Exports {
     progress.finish();
   }
 
-  #carry(table: Export, rows: number): Exported {
+  #keep(table: Export, rows: number): Exported {
     const files = this.#published(table);
     if (files === undefined) throw new TypeError(`"${table.name}" is neither published nor written`);
     const kept = this.#isDue(table) ? this.#kept?.rows.get(table) : undefined;
-    for (const { format } of EXPORT_FORMATS) {
-      const route = exportRoute(table.name, format);
-      this.#publisher.carry(route, 0);
-      if (kept !== undefined) this.#publisher.reuse.leaveBehind(route);
-    }
-    return kept === undefined
-      ? { table, rows, files, state: 'unchanged' }
-      : { table, rows: kept, files, state: 'kept' };
+    for (const { format } of EXPORT_FORMATS) this.#publisher.keep(exportRoute(table.name, format));
+    if (kept !== undefined) return { table, rows: kept, files, state: 'kept' };
+    this.#noteCode(table);
+    return { table, rows, files, state: 'unchanged' };
   }
 
   #publish(table: Export, rows: number, written: Written): Exported {
@@ -163,11 +123,37 @@ export class Exports {
       throw new TypeError(`${written.rows} rows of "${table.name}" were written, expected ${rows}`);
     }
     for (const { format } of EXPORT_FORMATS) {
-      this.#publisher.putStaged(exportRoute(table.name, format), written.files[format]);
+      const { bytes, sha256 } = written.files[format];
+      const source = join(this.#publisher.paths.scratch, exportFile(table.name, format));
+      const entry = { key: 0, bytes, hash: Buffer.from(sha256, 'hex') };
+      this.#publisher.putFile(exportRoute(table.name, format), entry, source);
     }
+    this.#noteCode(table);
     return { table, rows, files: written.files, state: 'written' };
   }
+
+  /** What is kept though it is behind the register is written by the next build, whether that changes again or not. */
+  #noteCode({ name }: Export): void {
+    const { described } = this.#publisher;
+    this.#publisher.described = { ...described, exports: { ...described.exports, [name]: this.#code } };
+  }
 }
+
+/**
+ * Whether an export's files are not what would be written now.
+ * @param changed the tables of the register in which something changed; undefined where that is not known
+ * @param index of the last snapshot
+ * @param code identifies the code that writes
+ */
+export const isDue = (
+  table: Export,
+  changed: ReadonlySet<string> | undefined,
+  index: Index | undefined,
+  code: string,
+): boolean =>
+  changed === undefined ||
+  tablesOf(table).some((name) => changed.has(name)) ||
+  index?.exports[table.name] !== code;
 
 /** The tables of the register that an export is made of: its own, and the histories of which something is computed. */
 const tablesOf = ({ name, resource, history }: Export): readonly string[] =>

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { codeOf } from '../errors.js';
 import type { Publisher } from '../publish/publisher.js';
 import { measure } from '../publish/scan.js';
-import { EXPORT_FORMATS, EXPORT_ROUTES, exportFile, exportRoute } from '../export-routes.js';
+import { EXPORT_FORMATS, EXPORT_ROUTES, exportFile, exportRoute } from '../routes/exports.js';
 import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
 

@@ -2,8 +2,8 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnSource } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
-import type { Value, ValueType } from '../resources/field.js';
-import { LENGTH, millisecondsAt } from '../resources/time.js';
+import type { Value, ValueType } from '../schema/field.js';
+import { LENGTH, millisecondsAt } from '../schema/time.js';
 import { EMPTY, END } from '../register/pages.js';
 import { addIntegers, addTexts } from './cells.js';
 import type { Block, Cells } from './cells.js';

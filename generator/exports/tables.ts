@@ -3,13 +3,13 @@
  * declarations give. CSV, Parquet and the Data Package read this.
  */
 import { publishedValue } from '../register/sql.js';
-import type { Column, Field, History, Resource, SeriesField, Value } from '../resources/field.js';
-import { RESOURCES } from '../resources/index.js';
-import type { Shape } from '../resources/shape.js';
+import type { Column, Field, History, Resource, DerivedField, Value } from '../schema/field.js';
+import { RESOURCES } from '../schema/index.js';
+import type { Shape } from '../schema/shape.js';
 
-/** Where a column's values come from: SQL, or a place in what a series field computes. */
+/** Where a column's values come from: SQL, or a place in what a derived field computes. */
 export type Source =
-  { readonly sql: string } | { readonly series: SeriesField; readonly place: readonly string[] };
+  { readonly sql: string } | { readonly derived: DerivedField; readonly place: readonly string[] };
 
 /** A column of an export. Nested fields are flattened under the names of the register, links are left out. */
 export interface ExportColumn {
@@ -90,10 +90,10 @@ function columnsOf(field: Field): ExportColumn[] {
         .map(({ value, from }) => ({ value: { ...value, nullable: true }, from }));
     case 'computed':
       return [{ value: field, from: { sql: field.sql } }];
-    case 'series':
+    case 'derived':
       return leaves(field.shape, [], false).map(({ value, place }) => ({
         value,
-        from: { series: field, place },
+        from: { derived: field, place },
       }));
     case 'links':
     case 'list':

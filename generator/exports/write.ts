@@ -1,15 +1,17 @@
 /** One pass over the rows of an export writes it in every format. */
 import { join } from 'node:path';
-import type { Register } from '../register/open.js';
-import { EXPORT_FORMATS, exportFile } from '../export-routes.js';
-import type { ExportFormat } from '../export-routes.js';
+import type { Register } from '../register/database.js';
+import { EXPORT_FORMATS, exportFile } from '../routes/exports.js';
+import type { ExportFormat } from '../routes/exports.js';
 import { blocks } from './blocks.js';
 import { CsvEncoder } from './csv.js';
 import { GzipEncoder } from './gzip.js';
 import { ParquetEncoder } from './parquet.js';
 import { Sink } from './sink.js';
 import type { Measured } from './sink.js';
+import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
+import type { Context } from '../workers/context.js';
 
 export type Files = Readonly<Record<ExportFormat, Measured>>;
 
@@ -65,5 +67,25 @@ export function* writeExport(
     };
   } finally {
     for (const open of sinks.values()) open.close();
+  }
+}
+
+/** What a thread is asked that writes an export. */
+export interface ExportJob {
+  /** The name of the export. */
+  readonly table: string;
+  /** The folder below which its files are written. */
+  readonly folder: string;
+}
+
+/** Writes an export, and reports how many rows it has written. */
+export function writeFiles({ register, advance }: Context, { table: name, folder }: ExportJob): Written {
+  const table = EXPORTS.find((candidate) => candidate.name === name);
+  if (table === undefined) throw new TypeError(`no export is named "${name}"`);
+  const writing = writeExport(register, table, folder);
+  for (;;) {
+    const step = writing.next();
+    if (step.done === true) return step.value;
+    advance(step.value);
   }
 }

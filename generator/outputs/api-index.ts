@@ -1,7 +1,7 @@
 /** /api/v1: the machine-readable index, generated from the route table. */
 import type { BuildConfig, Limit, Limits, Operator } from '../config.js';
-import { API_VERSION, PATHS } from '../routes.js';
-import type { Route } from '../routes.js';
+import { API_VERSION, PATHS } from '../routes/index.js';
+import type { Route } from '../routes/index.js';
 import type { Output } from './output.js';
 import { parameters } from './parameters.js';
 import { listed, part, shapeOfParts, value, valuesOf } from './parts.js';

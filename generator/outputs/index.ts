@@ -1,13 +1,13 @@
 /** Everything the service says, in the order in which it is rendered. */
 import type { BuildConfig } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
-import type { Register } from '../register/open.js';
-import type { Overview } from '../register/published.js';
-import { RESOURCES } from '../resources/index.js';
-import type { Route } from '../routes.js';
+import type { Register } from '../register/database.js';
+import type { Overview } from '../register/overview.js';
+import { RESOURCES } from '../schema/index.js';
+import type { Route } from '../routes/index.js';
 import { apiIndex } from './api-index.js';
-import { Examples } from './description/examples.js';
-import { openapi } from './description/openapi.js';
+import { Examples } from './openapi/examples.js';
+import { openapi } from './openapi/openapi.js';
 import { downloads } from './downloads/index.js';
 import { largest } from './largest.js';
 import type { Output } from './output.js';

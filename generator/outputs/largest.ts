@@ -1,15 +1,15 @@
 /** /api/v1/largest: one file for each limit, all cut from one list. */
-import { required } from '../resources/field.js';
-import type { ColumnField, ComputedField, Field, ObjectField } from '../resources/field.js';
-import { group } from '../resources/group.js';
-import { shapesOf } from '../resources/shape.js';
-import type { ObjectShape } from '../resources/shape.js';
-import type { Register } from '../register/open.js';
-import { populationOf } from '../register/published.js';
-import type { Overview } from '../register/published.js';
+import { required } from '../schema/field.js';
+import type { ColumnField, ComputedField, Field, ObjectField } from '../schema/field.js';
+import { group } from '../schema/group.js';
+import { shapesOf } from '../schema/shape.js';
+import type { ObjectShape } from '../schema/shape.js';
+import type { Register } from '../register/database.js';
+import { populationOf } from '../register/overview.js';
+import type { Overview } from '../register/overview.js';
 import { name, objectOf } from '../register/sql.js';
-import { LISTED_BY } from '../register/telling.js';
-import { LARGEST_LIMIT } from '../routes.js';
+import { LISTED_BY } from '../register/samples.js';
+import { LARGEST_LIMIT } from '../routes/index.js';
 import type { Output } from './output.js';
 import { part, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
@@ -83,11 +83,11 @@ export const LARGEST_SHAPE: ObjectShape = {
 
 /** The files for limits 1 to 200. Equal counts share a rank: 1, 2, 2, 4. */
 export function* largest(register: Register, { asOf, populations }: Overview): Generator<Output> {
-  const { telling } = populationOf(populations, group);
+  const { samples } = populationOf(populations, group);
   const ranked = [
     ...register.rows<[json: string, measuredAt: string]>(
       `SELECT ${objectOf(FIELDS, [])}, measured_at FROM` +
-        ` (SELECT * FROM ${name(group.plural)} WHERE ${LISTED_BY} IS NOT NULL AND id IN (${telling.join()}))` +
+        ` (SELECT * FROM ${name(group.plural)} WHERE ${LISTED_BY} IS NOT NULL AND id IN (${samples.join()}))` +
         ` ORDER BY member_count DESC, id`,
     ),
   ];

@@ -1,7 +1,7 @@
 /** How the index and snapshot.json tell the parameters of a route. */
 import { listed, part, value } from './parts.js';
 import type { Part } from './parts.js';
-import type { Parameter } from '../routes.js';
+import type { Parameter } from '../routes/index.js';
 
 const bound = (name: 'minimum' | 'maximum' | 'default', example: number, description: string) =>
   part<Parameter>(

@@ -2,7 +2,7 @@
  * The vocabulary of documents that are made in JavaScript: what a member is called, holds and means stands beside
  * where its value comes from, so that a document can't say one thing and its description another.
  */
-import type { ObjectShape, Shape, ValueShape } from '../resources/shape.js';
+import type { ObjectShape, Shape, ValueShape } from '../schema/shape.js';
 
 /** One member of a document: what it looks like, and its value. */
 export interface Part<Facts> {

@@ -1,11 +1,12 @@
 /** Every record and its history: one ordered pass over the records, merged with ordered passes over the histories. */
-import type { Document, Resource } from '../resources/field.js';
-import type { Register } from '../register/open.js';
+import type { Document, Resource } from '../schema/field.js';
+import { documentsOf } from '../schema/index.js';
+import type { Register } from '../register/database.js';
 import { HistoryCursor } from '../register/history-cursor.js';
 import type { ListedEntries } from '../register/history-cursor.js';
 import { historyQuery, partsOf, recordsQuery } from '../register/sql.js';
 import type { Part, Scope } from '../register/sql.js';
-import type { Route } from '../routes.js';
+import type { Route } from '../routes/index.js';
 import type { Output } from './output.js';
 
 /** A document's parts, with the place of each SQL part in the row. */
@@ -18,9 +19,8 @@ export function* records(
   table: readonly Route[],
   scope: Scope = 'all',
 ): Generator<Output> {
-  const documents = [resource.record, ...(resource.history === undefined ? [] : [resource.history])];
   const columns: string[] = ['id'];
-  const plans = documents.map((document) => plan(document, table, columns));
+  const plans = documentsOf(resource).map((document) => plan(document, table, columns));
   const cursors = new Map<string, HistoryCursor>();
   try {
     for (const history of resource.histories) {

@@ -1,9 +1,9 @@
 /** /api/v1/stats: register-wide measured totals. */
-import { populationOf } from '../register/published.js';
-import type { Overview, Population, Total } from '../register/published.js';
-import { columnsOf } from '../resources/field.js';
-import type { Resource } from '../resources/field.js';
-import { RESOURCES } from '../resources/index.js';
+import { populationOf } from '../register/overview.js';
+import type { Overview, Population, Total } from '../register/overview.js';
+import { columnsOf } from '../schema/field.js';
+import type { Resource } from '../schema/field.js';
+import { RESOURCES } from '../schema/index.js';
 import type { Output } from './output.js';
 import { nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';

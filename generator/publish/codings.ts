@@ -1,7 +1,6 @@
 /** Compressed siblings of larger documents: `history.json.gz` and `history.json.br` beside `history.json`. */
-import { promisify } from 'node:util';
-import { brotliCompress, brotliDecompressSync, constants, gunzipSync, gzip } from 'node:zlib';
-import type { BrotliOptions, ZlibOptions } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
+import type { PublishedRoute } from './snapshot-json.js';
 
 /**
  * Documents from this size on have siblings: 4 KiB. Smaller ones fill no more than one block of the disk, and an
@@ -11,8 +10,7 @@ export const COMPRESSED_FROM_BYTES = 4096;
 
 export interface Coding {
   readonly suffix: '.gz' | '.br';
-  /** Done by a thread of Node's pool. */
-  readonly encode: (content: Uint8Array) => Promise<Buffer>;
+  readonly encode: (content: Uint8Array) => Buffer;
   /** @param most bytes that it may hold @throws if it holds more, as a planted file may */
   readonly decode: (content: Uint8Array, most: number) => Buffer;
 }
@@ -30,19 +28,16 @@ const BROTLI_WINDOW = 16;
 /** At 9 it takes half as long again, lists twice as long, for 1 % fewer bytes. */
 const GZIP_LEVEL = 6;
 
-const inGzip: (content: Uint8Array, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
-const inBrotli: (content: Uint8Array, options: BrotliOptions) => Promise<Buffer> = promisify(brotliCompress);
-
 export const CODINGS: readonly Coding[] = [
   {
     suffix: '.gz',
-    encode: (content) => inGzip(content, { level: GZIP_LEVEL }),
+    encode: (content) => gzipSync(content, { level: GZIP_LEVEL }),
     decode: (content, most) => gunzipSync(content, { maxOutputLength: Math.max(most, 1) }),
   },
   {
     suffix: '.br',
     encode: (content) =>
-      inBrotli(content, {
+      brotliCompressSync(content, {
         params: {
           [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
           [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
@@ -54,8 +49,21 @@ export const CODINGS: readonly Coding[] = [
   },
 ];
 
+/**
+ * The size from which documents of a route have siblings: downloads are large, and have compressed twins of their own.
+ * @param bytes what holds for all others
+ */
+export const siblingsFrom = (
+  { class: cacheClass }: Pick<PublishedRoute, 'class'>,
+  bytes = COMPRESSED_FROM_BYTES,
+): number => (cacheClass === 'download' ? Number.POSITIVE_INFINITY : bytes);
+
 /** The names a document of this size has in the tree: its own, and those of its siblings. */
-export const namesOf = (file: string, bytes: number, compressedFrom: number): readonly string[] =>
+export const namesOf = (
+  file: string,
+  bytes: number,
+  compressedFrom: number,
+): readonly [string, ...string[]] =>
   bytes < compressedFrom ? [file] : [file, ...CODINGS.map(({ suffix }) => file + suffix)];
 
 /** The coding of one of the names of a document; undefined for its own. */

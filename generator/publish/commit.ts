@@ -19,8 +19,8 @@ import { z } from 'zod';
 import { Failure, codeOf, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { deleteFile, linesOf, moveEach, moveInto } from './files.js';
-import { keptIn, unflattened } from './placement.js';
-import { stagePaths } from './stage.js';
+import { listFiles, stagePaths } from './stage.js';
+import { keptIn, unflattened } from './stage-writer.js';
 import type { Tree } from './tree.js';
 
 /**
@@ -28,7 +28,7 @@ import type { Tree } from './tree.js';
  * by one flush of the file system instead of one for each file.
  * @param takesDown nothing of what it replaces may be kept: something is withheld now
  */
-export function seal(tree: Tree, sequence: number, takesDown: boolean): void {
+export function prepareCommit(tree: Tree, sequence: number, takesDown: boolean): void {
   const { journal } = stagePaths(tree);
   // Node has no syncfs(2); coreutils has.
   flush(tree.stage);
@@ -71,11 +71,11 @@ function flushOne(path: string): void {
   }
 }
 
-const journalSchema = z.object({ takes_down: z.boolean().default(false) });
+const journalSchema = z.object({ sequence: z.int(), takes_down: z.boolean().default(false) });
 
-/** Versions before format 3 say nothing of it. */
-const takesDown = (journal: string): boolean =>
-  journalSchema.parse(JSON.parse(readFileSync(journal, 'utf8'))).takes_down;
+/** Versions before format 3 say nothing of takedowns. */
+const readJournal = (journal: string): z.infer<typeof journalSchema> =>
+  journalSchema.parse(JSON.parse(readFileSync(journal, 'utf8')));
 
 /** The file that says why there is no previous snapshot to go back to. */
 export const takenDown = ({ previous }: Tree): string => join(previous, 'taken-down');
@@ -88,15 +88,15 @@ export function forgetPrevious(tree: Tree): void {
 }
 
 /** Whether a commit was interrupted. */
-export const isSealed = (tree: Tree): boolean => existsSync(stagePaths(tree).journal);
+export const isPrepared = (tree: Tree): boolean => existsSync(stagePaths(tree).journal);
 
-/** Deletes folders meanwhile. */
-export type Discard = (folders: readonly string[]) => Promise<unknown>;
+/** Deletes a folder meanwhile. */
+export type Discard = (folder: string) => Promise<void>;
 
 /**
- * Does what a sealed stage says, or the rest of it. Idempotent.
+ * Does what a prepared stage says, or the rest of it. Idempotent.
  * @param discard helps with what takes as long as all else: deleting what the last commit replaced, which nobody goes
- *   back to from the seal on; only for who has just sealed the stage
+ *   back to from then on. Only right after `prepareCommit`: a commit that is resumed must not touch what is kept
  * @throws Failure interrupted: stopped by a signal, to be gone on with later
  */
 export async function apply(tree: Tree, progress: Progress, discard?: Discard): Promise<void> {
@@ -108,10 +108,10 @@ export async function apply(tree: Tree, progress: Progress, discard?: Discard): 
   };
   try {
     // What it can't delete goes with the stage.
-    const discarding = discard?.(partsOf(setAside(tree))).catch(() => undefined);
+    const discarding = discard && Promise.allSettled(partsOf(setAside(tree)).map(discard));
     await take(published(tree));
     await discarding;
-    await take(tidied(tree));
+    tidyUp(tree);
   } catch (error) {
     const failure = asFailure(error, `output folder "${tree.out}"`);
     if (!(failure instanceof Failure)) throw error;
@@ -140,32 +140,33 @@ function* published(tree: Tree): Generator<void, void, undefined> {
   const paths = stagePaths(tree);
   free(paths.reserve, tree.stage);
   yield* moveInto(paths.tree, tree.out);
-  // Earlier versions have sealed stages without that folder.
-  if (existsSync(paths.replacing)) yield* moveEach(paths.replacing, tree.out, unflattened);
-  yield* removeAll(tree, paths.removed);
-  if (existsSync(paths.ledger)) {
-    // The old ledger is there unless the interruption came between these two renames.
-    if (existsSync(tree.ledger)) renameSync(tree.ledger, join(paths.previous, 'ledger'));
-    renameSync(paths.ledger, tree.ledger);
+  yield* moveEach(paths.replacing, tree.out, unflattened);
+  for (const list of listFiles(paths.lists, 'removed')) {
+    for (const file of linesOf(list)) {
+      deleteFile(tree.out, file);
+      yield;
+    }
+  }
+  if (existsSync(paths.index)) {
+    // The old index is there unless the interruption came between these two renames.
+    if (existsSync(tree.index)) renameSync(tree.index, join(paths.previous, 'index'));
+    renameSync(paths.index, tree.index);
   }
   mkdirSync(join(tree.out, 'changes'), { recursive: true });
   yield* moveInto(paths.changes, join(tree.out, 'changes'));
   if (existsSync(paths.manifest)) renameSync(paths.manifest, tree.manifest);
 }
 
-/** The bookkeeping, and what nobody asks for any more. */
-function* tidied(tree: Tree): Generator<void, void, undefined> {
+/** The bookkeeping. */
+function tidyUp(tree: Tree): void {
   const paths = stagePaths(tree);
-  yield* removeAll(tree, paths.left);
-  if (takesDown(paths.journal)) forgetPrevious(tree);
+  const { sequence, takes_down: takesDown } = readJournal(paths.journal);
+  if (takesDown) forgetPrevious(tree);
   else if (existsSync(paths.previous)) {
     rmSync(tree.previous, { recursive: true, force: true });
     renameSync(paths.previous, tree.previous);
   }
-  if (existsSync(paths.unreported)) {
-    rmSync(tree.unreported, { recursive: true, force: true });
-    renameSync(paths.unreported, tree.unreported);
-  }
+  if (existsSync(paths.lists)) renameSync(paths.lists, tree.unreported(sequence));
   unlinkSync(paths.journal);
   rmSync(tree.stage, { recursive: true, force: true });
 }
@@ -175,11 +176,4 @@ function free(reserve: string, folder: string): void {
   if (!existsSync(reserve)) return;
   unlinkSync(reserve);
   flushOne(folder);
-}
-
-function* removeAll(tree: Tree, list: string): Generator<void, void, undefined> {
-  for (const file of linesOf(list)) {
-    deleteFile(tree.out, file);
-    yield;
-  }
 }

@@ -4,34 +4,57 @@
  * is the lines `SHA256  /path` of some neighbouring documents in the order of their keys, as sha256sum writes them.
  */
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { DIGEST_CHUNK, beginsChunk } from '../incremental/chunks.js';
-import { filler, urlTemplate } from '../routes.js';
-import { LedgerReader } from './ledger.js';
-import type { PublishedRoute } from './manifest.js';
+import { entriesIn } from '../incremental/hash-file.js';
+import { filler, urlTemplate } from '../routes/index.js';
+import type { PublishedRoute } from './snapshot-json.js';
 import { TreeHead, leafHash } from './tree-head.js';
 
-/** The digest of the tree that a ledger describes, in hex. */
-export function treeDigest(folder: string, routes: readonly PublishedRoute[]): string {
+/** The documents of a route as a whole. */
+export interface RouteSummary {
+  readonly documents: number;
+  readonly bytes: number;
+  /** The lowest key; null where there are no documents. */
+  readonly firstKey: number | null;
+  /** Base64. */
+  readonly root: string;
+}
+
+/** Summarises a route's documents. @param index its index */
+export function summarise(index: string, route: Pick<PublishedRoute, 'path' | 'parameters'>): RouteSummary {
+  const url = filler(urlTemplate(route));
+  const tree = new TreeHead();
+  let chunk = '';
+  let [documents, bytes] = [0, 0];
+  let firstKey: number | null = null;
+  for (const entry of entriesIn(index)) {
+    if (chunk !== '' && beginsChunk(entry.key, DIGEST_CHUNK)) {
+      tree.add(leafHash(chunk));
+      chunk = '';
+    }
+    chunk += `${entry.hash.toString('hex')}  ${url(entry.key)}\n`;
+    documents += 1;
+    bytes += entry.bytes;
+    firstKey ??= entry.key;
+  }
+  if (chunk !== '') tree.add(leafHash(chunk));
+  return { documents, bytes, firstKey, root: tree.head().toString('base64') };
+}
+
+/** The digest of a tree, in hex. @param summaryOf the documents of a route */
+export function treeDigest(
+  routes: readonly PublishedRoute[],
+  summaryOf: (route: PublishedRoute) => RouteSummary,
+): string {
   const digest = createHash('sha256');
-  for (const route of routes) digest.update(routeLine(folder, route));
+  for (const route of routes) {
+    const { documents, root } = summaryOf(route);
+    digest.update(`${route.name} ${documents} ${root}\n`);
+  }
   return digest.digest('hex');
 }
 
-function routeLine(folder: string, route: PublishedRoute): string {
-  const url = filler(urlTemplate(route));
-  const reader = LedgerReader.open(folder, route.name);
-  const tree = new TreeHead();
-  let chunk: string[] = [];
-  let count = 0;
-  for (const { key, hash } of reader?.entries() ?? []) {
-    if (chunk.length > 0 && beginsChunk(key, DIGEST_CHUNK)) {
-      tree.add(leafHash(chunk.join('')));
-      chunk = [];
-    }
-    chunk.push(`${hash.toString('hex')}  ${url(key)}\n`);
-    count += 1;
-  }
-  if (chunk.length > 0) tree.add(leafHash(chunk.join('')));
-  reader?.close();
-  return `${route.name} ${count} ${tree.head().toString('base64')}\n`;
-}
+/** The same, read from an index. @param folder of the index */
+export const indexDigest = (folder: string, routes: readonly PublishedRoute[]): string =>
+  treeDigest(routes, (route) => summarise(join(folder, route.name), route));

@@ -39,7 +39,7 @@ export function liesIn(path: string, folder: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`);
 }
 
-/** More than there are buckets in the layout of that name. */
+/** Folders that a writer remembers to have made. */
 const FOLDERS_KNOWN = 1024;
 
 /** Makes a folder. Mostly it is missing alone, and asking for those above as well would cost half as much again. */
@@ -51,57 +51,57 @@ function makeMissing(folder: string): void {
   }
 }
 
+/** Gives a file a second name, or copies it: some file systems have no second names. */
+export function linkOrCopy(source: string, path: string): void {
+  try {
+    linkSync(source, path);
+  } catch (error) {
+    if (!['EPERM', 'ENOTSUP', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
+    copyFileSync(source, path);
+  }
+}
+
 /** Puts files below a folder, making their folders as it goes. */
 export class FileWriter {
   readonly #root: string;
-  /** The last folders of each series that are known to be there. */
-  readonly #made = new Map<string, Set<string>>();
+  /** The last folders that are known to be there. */
+  readonly #made = new Set<string>();
 
   constructor(root: string) {
     this.#root = root;
   }
 
-  #place(series: string, file: string): string {
+  #place(file: string): string {
     // Done for each file of the tree: `join` and `dirname` would take their paths apart first.
     const path = `${this.#root}/${file}`;
     const folder = path.slice(0, path.lastIndexOf('/'));
-    let made = this.#made.get(series);
-    if (made?.has(folder) === true) return path;
-    if (made === undefined || made.size === FOLDERS_KNOWN) this.#made.set(series, (made = new Set()));
+    if (this.#made.has(folder)) return path;
+    if (this.#made.size === FOLDERS_KNOWN) this.#made.clear();
     makeMissing(folder);
-    made.add(folder);
+    this.#made.add(folder);
     return path;
   }
 
-  /** @param series files of one share some folders, or have one each */
-  write(series: string, file: string, body: Uint8Array): void {
-    writeFileSync(this.#place(series, file), body);
+  write(file: string, body: Uint8Array): void {
+    writeFileSync(this.#place(file), body);
   }
 
   /** Gives a file a second name here. */
-  link(series: string, file: string, source: string): void {
-    const path = this.#place(series, file);
-    try {
-      linkSync(source, path);
-    } catch (error) {
-      // Some file systems have no second names.
-      if (!['EPERM', 'ENOTSUP', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
-      copyFileSync(source, path);
-    }
+  link(file: string, source: string): void {
+    linkOrCopy(source, this.#place(file));
   }
 }
 
-/** Collects lines in a file, many in one write. */
+/** Collects lines in a file, many in one write. The file is made with the first line. */
 export class LineWriter {
-  readonly #descriptor: number;
+  readonly #file: string;
   readonly #separator: string;
+  #descriptor: number | undefined;
   #lines: string[] = [];
-  #written = false;
-  #open = true;
 
-  /** @param separator stands between lines, not behind the last */
+  /** @param separator stands between lines, not after the last */
   constructor(file: string, separator = '\n') {
-    this.#descriptor = openSync(file, 'w');
+    this.#file = file;
     this.#separator = separator;
   }
 
@@ -113,19 +113,20 @@ export class LineWriter {
   #flush(): void {
     if (this.#lines.length === 0) return;
     const text = this.#lines.join(this.#separator);
-    writeFileSync(this.#descriptor, this.#written ? this.#separator + text : text);
-    this.#written = true;
+    const isFirst = this.#descriptor === undefined;
+    this.#descriptor ??= openSync(this.#file, 'w');
+    writeFileSync(this.#descriptor, isFirst ? text : this.#separator + text);
     this.#lines = [];
   }
 
   finish(): void {
-    if (this.#open) this.#flush();
+    this.#flush();
     this.close();
   }
 
   close(): void {
-    if (this.#open) closeSync(this.#descriptor);
-    this.#open = false;
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
   }
 }
 

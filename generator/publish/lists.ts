@@ -3,6 +3,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
 import { LineWriter, linesOf } from './files.js';
+import { listFiles } from './stage.js';
 import type { Tree } from './tree.js';
 
 /** Where lists are wanted. */
@@ -11,6 +12,8 @@ export interface Lists {
   readonly purgeList?: string;
   /** Names below the output folder, one a line, as rclone and rsync take with --files-from. */
   readonly filesFrom?: string;
+  /** Names below the output folder that are gone, one a line. */
+  readonly deleteFrom?: string;
 }
 
 /** What each commit touches, whatever else it does. */
@@ -22,7 +25,7 @@ const ALWAYS_FILES = ['changes/index.json', 'snapshot.json'];
  * this build, is in them too.
  * @throws Failure environment: a list can't be written
  */
-export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom }: Lists): void {
+export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, deleteFrom }: Lists): void {
   const { out } = tree;
   if (purgeList !== undefined) {
     const urls = function* (): Generator<string> {
@@ -38,13 +41,18 @@ export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom }
     };
     write(filesFrom, files());
   }
-  rmSync(tree.unreported, { recursive: true, force: true });
+  if (deleteFrom !== undefined) {
+    const files = function* (): Generator<string> {
+      // What a later commit has put there again stays.
+      for (const file of noted(tree, 'removed')) if (!existsSync(join(out, file))) yield file;
+    };
+    write(deleteFrom, files());
+  }
+  for (const folder of tree.allUnreported()) rmSync(folder, { recursive: true });
 }
 
-function* noted(tree: Tree, list: 'files' | 'urls'): Generator<string> {
-  const file = join(tree.unreported, list);
-  if (!existsSync(file)) return;
-  for (const line of linesOf(file)) if (line !== '') yield line;
+function* noted(tree: Tree, list: 'files' | 'urls' | 'removed'): Generator<string> {
+  for (const folder of tree.allUnreported()) for (const file of listFiles(folder, list)) yield* linesOf(file);
 }
 
 /** Whole or not at all: a script may wait for the file. */

@@ -2,14 +2,13 @@
 import { hash, createHash } from 'node:crypto';
 import { opendirSync, readFileSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { ARCHIVE_PATTERN, archiveKey } from '../archive-keys.js';
+import { ARCHIVE_PATTERN, archiveKey } from '../routes/archive-keys.js';
 import type { Progress } from '../progress.js';
-import { filler } from '../routes.js';
-import { CODINGS, namesOf } from './codings.js';
+import { filler } from '../routes/index.js';
+import type { Entry } from '../incremental/hash-file.js';
+import { CODINGS, namesOf, siblingsFrom } from './codings.js';
 import { chunksOf } from './files.js';
-import type { Entry } from './ledger.js';
-import type { PublishedRoute } from './manifest.js';
-import { compressedFrom } from './series.js';
+import type { PublishedRoute } from './snapshot-json.js';
 import { HARMLESS } from './tree.js';
 import type { Tree } from './tree.js';
 
@@ -21,7 +20,7 @@ export interface Scan {
   readonly strange: readonly string[];
 }
 
-/** What publishing keeps beside the routes' files: described by snapshot.json and /changes, not by the ledger. */
+/** What publishing keeps beside the routes' files: described by snapshot.json and /changes, not by the index. */
 const OWN_FILES = /^(snapshot\.json|changes\/(index|\d+)\.json|feeds\/snapshots\.(atom|json))$/;
 
 interface Matcher {
@@ -30,13 +29,12 @@ interface Matcher {
   readonly file: (key: number) => string;
 }
 
-/** `group/{id:bucket}/{id}.json` -> a pattern whose group `id` is the key. */
+/** `group/{id}.json` -> a pattern whose group `key` is the key. */
 function matcher({ name, file }: PublishedRoute): Matcher {
   const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
-  const pattern = escaped.replaceAll(/\{(\w+)(:bucket)?\}/g, (_, parameter: string, bucket?: string) => {
-    if (bucket !== undefined) return String.raw`\d{3}`;
-    return parameter === 'month' ? `(?<month>${ARCHIVE_PATTERN})` : String.raw`(?<key>\d+)`;
-  });
+  const pattern = escaped.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
+    parameter === 'month' ? `(?<month>${ARCHIVE_PATTERN})` : String.raw`(?<key>\d+)`,
+  );
   return { name, pattern: new RegExp(`^${pattern}$`), file: filler(file) };
 }
 
@@ -113,7 +111,7 @@ export class RouteWalk {
     onExtra: (file: string, key: number) => void,
   ) {
     this.#placeOf = filler(route.file);
-    this.#from = compressedFrom(route, from);
+    this.#from = siblingsFrom(route, from);
     this.#sorts = ['', ...CODINGS.map(({ suffix }) => suffix)].map((suffix) => ({
       suffix,
       keys: keys.get(route.name + suffix) ?? new Float64Array(),

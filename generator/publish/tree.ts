@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
 import { liesIn, makeFolder } from './files.js';
-import { readManifest } from './manifest.js';
+import { readManifest } from './snapshot-json.js';
 
 /** Where the state was before format 3: in the published folder. */
 const FORMER_STATE = '.snapshot';
@@ -21,6 +21,8 @@ const FORMER_STATE = '.snapshot';
 const PROBE = '.probe';
 /** What may lie in an output folder without making it somebody else's: a clone keeps its empty dist with it. */
 export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', FORMER_STATE, PROBE]);
+
+const UNREPORTED = 'unreported-';
 
 /** The state's file that says which tree it is of: a path relative to the state. */
 const TREE_NAME = 'tree';
@@ -34,12 +36,11 @@ export class Tree {
   readonly manifest: string;
   /** Beside the tree wherever the state is, so that there is one for each tree. */
   readonly lock: string;
-  readonly ledger: string;
+  /** What the published files hold, and were made from (see index-json.ts). */
+  readonly index: string;
   readonly stage: string;
   /** What the last commit replaced. */
   readonly previous: string;
-  /** What commits did since the last build that ended well. */
-  readonly unreported: string;
   /** Whether the folders were not there before `prepare`. */
   #isNew = false;
   #isStateNew = false;
@@ -50,10 +51,9 @@ export class Tree {
     this.state = state;
     this.manifest = join(out, 'snapshot.json');
     this.lock = beside(out, 'lock');
-    this.ledger = join(state, 'ledger');
+    this.index = join(state, 'index');
     this.stage = join(state, 'stage');
     this.previous = join(state, 'previous');
-    this.unreported = join(state, 'unreported');
   }
 
   /**
@@ -83,7 +83,7 @@ export class Tree {
     try {
       this.prepareState();
     } catch (error) {
-      this.vacate();
+      this.removeIfEmpty();
       throw error;
     }
   }
@@ -146,8 +146,8 @@ export class Tree {
   adoptFormerState(): void {
     const former = join(this.out, FORMER_STATE);
     if (!existsSync(former)) return;
-    if (!existsSync(this.ledger)) {
-      for (const part of ['stage', 'previous', 'unreported', 'ledger']) {
+    if (!existsSync(this.index)) {
+      for (const part of ['stage', 'previous', 'index']) {
         const [from, to] = [join(former, part), join(this.state, part)];
         rmSync(to, { recursive: true, force: true });
         if (existsSync(from)) renameSync(from, to);
@@ -156,9 +156,21 @@ export class Tree {
     rmSync(former, { recursive: true });
   }
 
+  /** The folder of the lists of a commit, until a build reports what was done. */
+  unreported(sequence: number): string {
+    return join(this.state, `${UNREPORTED}${sequence}`);
+  }
+
+  /** The folders of the lists of commits since the last build that ended well. */
+  allUnreported(): readonly string[] {
+    return readdirSync(this.state)
+      .filter((name) => name.startsWith(UNREPORTED))
+      .map((name) => join(this.state, name));
+  }
+
   /** Leaves nothing behind where nothing was before. */
-  vacate(): void {
-    // Who was in a hurry has left the rest of the stage to the next build.
+  removeIfEmpty(): void {
+    // What was not deleted in time is left to the next build.
     if (!this.#isNew || !this.isEmpty() || existsSync(this.stage)) return;
     rmSync(this.out, { recursive: true, force: true });
     if (this.#isStateNew) rmSync(this.state, { recursive: true, force: true });

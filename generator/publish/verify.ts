@@ -1,24 +1,23 @@
-/** The tree held against its ledger and digest: what is missing, altered, or should not be there. */
+/** Checks a tree against its index and digest: what is missing, altered, or should not be there. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
+import { HashFileWriter, NO_HASH, entriesIn } from '../incremental/hash-file.js';
+import type { Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { mendIndex, readChangeIndex, strayLists } from './changes.js';
+import { mendIndex, readChangeIndex, untrackedLists } from './change-list.js';
 import { CODINGS } from './codings.js';
 import type { Coding } from './codings.js';
-import { isSealed } from './commit.js';
-import { isRendered } from './comparison.js';
-import { treeDigest } from './digest.js';
+import { isPrepared } from './commit.js';
+import { indexDigest } from './digest.js';
 import { deleteFile, makeFolder } from './files.js';
-import { LedgerReader, LedgerWriter, NO_HASH } from './ledger.js';
-import { readLedgerIndex, replaceLedger, soundLedger, writeLedgerIndex } from './ledger-index.js';
-import type { Entry } from './ledger.js';
+import { isSound, readIndex, replaceIndex, writeIndex } from './index-json.js';
 import { Lock } from './lock.js';
-import { readManifest } from './manifest.js';
-import type { Manifest, PublishedRoute } from './manifest.js';
-import { settle } from './settle.js';
+import { recover } from './recover.js';
 import { RouteWalk, measure, measured, scan } from './scan.js';
 import type { Scan } from './scan.js';
+import { isRendered, readManifest } from './snapshot-json.js';
+import type { Manifest, PublishedRoute } from './snapshot-json.js';
 import type { Tree } from './tree.js';
 
 /** One thing that is wrong with a tree. */
@@ -30,7 +29,7 @@ export interface Damage {
 /** What is wrong with a tree: nothing, if `total` is 0. */
 export interface VerifyReport {
   readonly sequence: number | null;
-  /** Files held against the ledger. */
+  /** Documents checked against the index. */
   readonly files: number;
   /** The first `SHOWN_DAMAGE`. */
   readonly damage: readonly Damage[];
@@ -54,7 +53,7 @@ const nameOf = (path: string): string => join(basename(dirname(path)), basename(
 
 /** What a repair does with what it finds; verifying alone does nothing. */
 interface Repair {
-  /** What the next ledger shall say of a file. */
+  /** What the next index is to say of a document. */
   entry(route: PublishedRoute, entry: Entry): void;
   extra(file: string): void;
 }
@@ -62,7 +61,7 @@ interface Repair {
 const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {} };
 
 /**
- * Holds every file of the tree against the ledger, and the ledger against the digest in snapshot.json.
+ * Checks every file of the tree against the index, and the index against the digest in snapshot.json.
  * @throws Failure environment: a build is at work on the tree
  */
 export async function verify(tree: Tree, progress: Progress): Promise<VerifyReport> {
@@ -70,13 +69,13 @@ export async function verify(tree: Tree, progress: Progress): Promise<VerifyRepo
   try {
     if (lock !== undefined && existsSync(tree.state)) tree.adoptFormerState();
     const found = new Findings();
-    if (isSealed(tree)) found.add(nameOf(tree.stage), 'interrupted');
+    if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
     const manifest = readManifest(tree.manifest);
     if (manifest === undefined) {
       found.add('snapshot.json', 'missing');
       return { sequence: null, files: 0, damage: found.damage, total: found.total };
     }
-    const files = await hold(tree, manifest, found, LOOK_ONLY, progress);
+    const files = await checkTree(tree, manifest, found, LOOK_ONLY, progress);
     return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
   } finally {
     lock?.release();
@@ -84,7 +83,7 @@ export async function verify(tree: Tree, progress: Progress): Promise<VerifyRepo
 }
 
 /**
- * Completes an interrupted commit, deletes what should not be there, and notes in the ledger what is missing or
+ * Completes an interrupted commit, deletes what should not be there, and notes in the index what is missing or
  * altered, so that the next build renders it anew. Change lists can't be made anew: the damaged one and those that
  * only lead to it are forgotten.
  */
@@ -95,14 +94,14 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
   try {
     tree.adoptFormerState();
     const found = new Findings();
-    if (isSealed(tree)) found.add(nameOf(tree.stage), 'interrupted');
+    if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
     if (isUnreadable(tree)) {
       found.add('snapshot.json', 'altered');
       // The build counts on from the change lists, and removes what it does not put there itself.
       rmSync(tree.manifest);
     }
     const promised = readManifest(tree.manifest)?.digest;
-    const manifest = await settle(tree, progress);
+    const manifest = await recover(tree, progress);
     if (manifest === undefined) {
       if (found.total === 0) found.add('snapshot.json', 'missing');
       return { sequence: null, files: 0, damage: found.damage, total: found.total };
@@ -130,31 +129,36 @@ function isUnreadable(tree: Tree): boolean {
   }
 }
 
-/** Notes in the ledger what is damaged, and deletes what is not in it. */
+/** Notes in the index what is damaged, and deletes what is not in it. */
 async function note(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
   const folder = join(tree.state, 'repaired');
   rmSync(folder, { recursive: true, force: true });
-  const writers = new Map(
-    manifest.routes
-      .filter(isRendered)
-      .map((route) => [route.name, new LedgerWriter(folder, route.name, route.file)]),
-  );
-  const extras: string[] = [];
+  const routes = manifest.routes.filter(isRendered);
+  const writers = new Map(routes.map(({ name }) => [name, new HashFileWriter(join(folder, name))]));
+  const untracked: string[] = [];
   const repair: Repair = {
     entry: (route, entry) => writers.get(route.name)?.add(entry),
-    extra: (file) => extras.push(file),
+    extra: (file) => untracked.push(file),
   };
-  const files = await hold(tree, manifest, found, repair, progress);
+  const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-  const { withheld } = soundLedger(tree.ledger) ? readLedgerIndex(tree.ledger) : {};
-  writeLedgerIndex(folder, { digest: manifest.digest, sums, ...(withheld && { withheld }) });
-  replaceLedger(tree, folder);
-  for (const file of extras) deleteFile(tree.out, file);
+  const { withheld } = isSound(tree.index) ? readIndex(tree.index) : {};
+  writeIndex(folder, {
+    digest: manifest.digest,
+    sums,
+    // All is rendered anew, and what is damaged is no longer what these were made from.
+    routes: {},
+    fingerprints: false,
+    exports: {},
+    ...(withheld && { withheld }),
+  });
+  replaceIndex(tree, folder);
+  for (const file of untracked) deleteFile(tree.out, file);
   return files;
 }
 
-/** @returns how many files were held against the ledger */
-async function hold(
+/** @returns how many documents were checked against the index */
+async function checkTree(
   tree: Tree,
   manifest: Manifest,
   found: Findings,
@@ -167,15 +171,15 @@ async function hold(
     found.add(file, 'extra');
     repair.extra(file);
   }
-  if (!soundLedger(tree.ledger)) {
-    found.add(nameOf(tree.ledger), existsSync(tree.ledger) ? 'altered' : 'missing');
+  if (!isSound(tree.index)) {
+    found.add(nameOf(tree.index), existsSync(tree.index) ? 'altered' : 'missing');
     return 0;
   }
-  if (treeDigest(tree.ledger, routes) !== manifest.digest) found.add('snapshot.json', 'altered');
+  if (indexDigest(tree.index, routes) !== manifest.digest) found.add('snapshot.json', 'altered');
   progress.start('verifying', manifest.tree.files, 'files');
   let files = 0;
   for (const route of routes) {
-    for (const step of holdRoute(
+    for (const step of checkRoute(
       tree,
       route,
       manifest.compressed_from ?? Number.POSITIVE_INFINITY,
@@ -189,13 +193,13 @@ async function hold(
     }
   }
   progress.finish();
-  holdChangeLists(tree, manifest.sequence, found);
-  holdTold(tree, found);
+  checkChangeLists(tree, manifest.sequence, found);
+  checkSnapshotFeed(tree, found);
   return files;
 }
 
-/** Walks ledger and folder side by side, both in order of the key; yields 1 for each entry of the ledger. */
-function* holdRoute(
+/** Walks index and folder side by side, both in order of the key; yields 1 for each entry of the index. */
+function* checkRoute(
   tree: Tree,
   route: PublishedRoute,
   from: number,
@@ -203,30 +207,24 @@ function* holdRoute(
   found: Findings,
   repair: Repair,
 ): Generator<number, void, undefined> {
-  const reader = LedgerReader.open(tree.ledger, route.name);
   const walk = new RouteWalk(route, from, keys, (file) => {
     found.add(file, 'extra');
     repair.extra(file);
   });
-  for (const entry of reader?.entries() ?? []) {
+  for (const entry of entriesIn(join(tree.index, route.name))) {
     const wrong = walk.meet(entry).flatMap(({ file, found: there }, index): [string, Damage['what']][] => {
       if (!there) return [[file, 'missing']];
-      return isAsLedgered(join(tree.out, file), entry, CODINGS[index - 1]) ? [] : [[file, 'altered']];
+      return isAsIndexed(join(tree.out, file), entry, CODINGS[index - 1]) ? [] : [[file, 'altered']];
     });
     for (const [file, what] of wrong) found.add(file, what);
     repair.entry(route, wrong.length === 0 ? entry : { ...entry, hash: NO_HASH });
     yield 1;
   }
   walk.finish();
-  reader?.close();
 }
 
-/** @param coding how the file is compressed, if it is; then what it holds must be as the ledger says */
-function isAsLedgered(
-  path: string,
-  { bytes, hash }: Pick<Entry, 'bytes' | 'hash'>,
-  coding?: Coding,
-): boolean {
+/** @param coding how the file is compressed, if it is; then what it holds must be as the index says */
+function isAsIndexed(path: string, { bytes, hash }: Pick<Entry, 'bytes' | 'hash'>, coding?: Coding): boolean {
   try {
     const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path), bytes));
     return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
@@ -238,23 +236,23 @@ function isAsLedgered(
 }
 
 /** The change lists are vouched for by their index. */
-function holdChangeLists(tree: Tree, sequence: number, found: Findings): void {
+function checkChangeLists(tree: Tree, sequence: number, found: Findings): void {
   const changes = readChangeIndex(tree);
   if (changes[0]?.sequence !== sequence) found.add('changes/index.json', 'altered');
   for (const { file, bytes, sha256 } of changes) {
     if (file === null || bytes === null || sha256 === null) continue;
     const path = join(tree.out, file);
     if (!existsSync(path)) found.add(file.slice(1), 'missing');
-    else if (!isAsLedgered(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
+    else if (!isAsIndexed(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
       found.add(file.slice(1), 'altered');
     }
   }
-  for (const file of strayLists(tree, changes)) found.add(file, 'extra');
+  for (const file of untrackedLists(tree, changes)) found.add(file, 'extra');
 }
 
-/** What is told of the snapshots can be told anew, so what is damaged is only found. */
-function holdTold(tree: Tree, found: Findings): void {
-  for (const [file, sum] of Object.entries(readLedgerIndex(tree.ledger).told ?? {})) {
+/** The feed of the snapshots can be made anew, so what is damaged is only found. */
+function checkSnapshotFeed(tree: Tree, found: Findings): void {
+  for (const [file, sum] of Object.entries(readIndex(tree.index).snapshotFeed ?? {})) {
     const path = join(tree.out, file);
     if (!existsSync(path)) found.add(file, 'missing');
     else if (measure(path).hash.toString('hex') !== sum) found.add(file, 'altered');

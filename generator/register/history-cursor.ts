@@ -1,6 +1,6 @@
 /** A history read beside the records it belongs to. */
-import type { Entries } from '../resources/field.js';
-import type { Register } from './open.js';
+import type { Entries } from '../schema/field.js';
+import type { Register } from './database.js';
 
 /** The entries of one record as SQLite wrote them; columns are made of them when something asks for these. */
 export class ListedEntries implements Entries {

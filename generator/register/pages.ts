@@ -1,5 +1,5 @@
 /** SQL that reads a table page by page, for those that find rows by their key; others would be read as a whole for each page. */
-import type { History, Kind, Resource, ValueType } from '../resources/field.js';
+import type { History, Resource, ValueType } from '../schema/field.js';
 import { entriesQuery, isPublished, literal, name, recordsQuery } from './sql.js';
 
 /** Behind each cell of a page's column, and in the place of an empty text: bytes that no UTF-8 has. */
@@ -20,10 +20,6 @@ const PAGE = 'WITH _page (above, up_to) AS (SELECT ?, ?)';
 /** Condition that a key is within a page, as of a table that finds rows by it. */
 const inPage = (key: string): string =>
   `${name(key)} > (SELECT above FROM _page) AND ${name(key)} <= (SELECT up_to FROM _page)`;
-
-/** Condition that nothing of a page is left out: mostly it spares a look at each of its rows. */
-const isWhole = (kind: Kind): string =>
-  `NOT EXISTS (SELECT 1 FROM temp._excluded WHERE kind = ${literal(kind)} AND ${inPage('id')})`;
 
 /** A value as it stands in CSV before anything is quoted; null is nothing. */
 function asCell(value: string, type: ValueType): string {
@@ -46,7 +42,7 @@ export function pageQuery(
 ): string {
   const { kind } = resource;
   const key = history?.key.name ?? 'id';
-  const page = `${inPage(key)} AND (${isWhole(kind)} OR ${isPublished(kind, key)})`;
+  const page = `${inPage(key)} AND ${isPublished(kind, key)}`;
   const named = columns.map(({ sql }, index) => `${sql} AS c${index}`);
   const rows =
     history === undefined
@@ -62,12 +58,9 @@ export function pageQuery(
 /** The key of a page's last row. Parameters: the key that the page before ended with, how many rows to pass over. */
 export function pageEndQuery({ kind, plural }: Resource, history: History | undefined): string {
   const key = history?.key.name ?? 'id';
-  const end = (condition: string): string =>
-    `(SELECT ${name(key)} FROM ${name(history?.table ?? plural)} WHERE ${condition}` +
-    ` AND ${name(key)} > (SELECT above FROM _from) ORDER BY ${name(key)} LIMIT 1 OFFSET (SELECT passed FROM _from))`;
   return (
-    `WITH _from (above, passed) AS (SELECT ?, ?), _page (above, up_to) AS (SELECT above, ${end('true')} FROM _from)` +
-    ` SELECT CASE WHEN ${isWhole(kind)} THEN up_to ELSE ${end(isPublished(kind, key))} END FROM _page`
+    `SELECT ${name(key)} FROM ${name(history?.table ?? plural)}` +
+    ` WHERE ${name(key)} > ? AND ${isPublished(kind, key)} ORDER BY ${name(key)} LIMIT 1 OFFSET ?`
   );
 }
 

@@ -2,7 +2,7 @@
  * SQL that follows from the declarations. SQLite itself renders the JSON: measured, that is twice as fast as
  * building objects in JavaScript, and a record reaches the publisher as one finished string.
  */
-import { columnsOf } from '../resources/field.js';
+import { KINDS, columnsOf } from '../schema/field.js';
 import type {
   Column,
   ColumnType,
@@ -14,27 +14,34 @@ import type {
   ListField,
   Reference,
   Resource,
-  SeriesField,
-} from '../resources/field.js';
-import { halves, routeNamed } from '../routes.js';
-import type { Route } from '../routes.js';
+  DerivedField,
+} from '../schema/field.js';
+import { halves, routeNamed } from '../routes/index.js';
+import type { Route } from '../routes/index.js';
 
-/**
- * Temporary tables of the reading connection, never of the register. `_withheld_name` holds what withheld users
- * and groups are or were called, since a record may name its creator without an id. `_excluded` holds all that
- * is not published: withheld, or left out as invalid, and then the id may be of any type, hence BLOB. `_ranges`
- * holds the ids that a scope speaks of (below).
- */
-export const TEMPORARY = `
-  CREATE TEMP TABLE _withheld (kind TEXT, id INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID;
-  CREATE TEMP TABLE _withheld_name (kind TEXT, name TEXT, PRIMARY KEY (kind, name)) WITHOUT ROWID;
-  CREATE TEMP TABLE _excluded (kind TEXT, id BLOB, PRIMARY KEY (kind, id)) WITHOUT ROWID;
-  CREATE TEMP TABLE _ranges (scope TEXT, kind TEXT, low INTEGER, high INTEGER, PRIMARY KEY (scope, kind, low))
-    WITHOUT ROWID;
-`;
+/** What is not published, by kind: a temporary table each of the reading connection, never of the register. */
+export const EXCLUSIONS = {
+  /** Ids of withheld records. */
+  withheld: 'INTEGER',
+  /** What withheld users and groups are or were called, since a record may name its creator without an id. */
+  withheld_name: 'TEXT',
+  /** Ids of records that are withheld, or left out as invalid: then they may be of any type. */
+  excluded: 'BLOB',
+} as const;
 
-/** The names of those tables, of two columns each. */
-export const HIDDEN = ['_withheld', '_withheld_name', '_excluded'] as const;
+/** A list of what is not published, for use behind IN: SQLite looks into it without copying it first. */
+export const exclusion = (list: keyof typeof EXCLUSIONS, kind: Kind): string => `temp._${list}_${kind}`;
+
+/** Makes the temporary tables. `_ranges` holds the ids that a scope speaks of (below). */
+export const TEMPORARY: readonly string[] = [
+  ...KINDS.flatMap((kind) =>
+    (['withheld', 'withheld_name', 'excluded'] as const).map(
+      (list) => `CREATE TABLE ${exclusion(list, kind)} (value ${EXCLUSIONS[list]} PRIMARY KEY) WITHOUT ROWID`,
+    ),
+  ),
+  `CREATE TABLE temp._ranges (scope TEXT, kind TEXT, low INTEGER, high INTEGER, PRIMARY KEY (scope, kind, low))
+    WITHOUT ROWID`,
+];
 
 /** Double-quoted identifier: \`groups\` is a keyword. */
 export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
@@ -42,15 +49,20 @@ export const name = (identifier: string): string => `"${identifier.replaceAll('"
 /** Single-quoted text. */
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-/** `changed`: what differs from the last snapshot, and whole blocks where that is too much for a list (see survey.ts) · `shown`: what pages show. */
-export const SCOPES = ['changed', 'shown'] as const;
-export type Scope = 'all' | (typeof SCOPES)[number];
-
-/** Ids of a kind from `low` to `high`, both included. */
+/** Ids from `low` to `high`, both included. */
 export interface IdRange {
-  readonly kind: Kind;
   readonly low: number;
   readonly high: number;
+}
+
+/** `changed`: what differs from the last snapshot · `shown`: what pages show. Both are lists of ranges of ids. */
+export const SCOPES = ['changed', 'shown'] as const;
+/** The records that are spoken of. */
+export type Scope = 'all' | IdRange | (typeof SCOPES)[number];
+
+/** Ranges of ids of a kind. */
+export interface KindRange extends IdRange {
+  readonly kind: Kind;
 }
 
 /** A column of ours besides those of the register's tables, which may have any: under a name that nobody has. */
@@ -62,6 +74,8 @@ const LOW = name('low, of the range that the row is in');
  */
 export function rowsIn(scope: Scope, kind: Kind, table: string, key: string): string {
   if (scope === 'all') return name(table);
+  if (typeof scope === 'object')
+    return `(SELECT * FROM ${name(table)} WHERE ${name(key)} BETWEEN ${scope.low} AND ${scope.high})`;
   return (
     `(SELECT scoped.*, range.low AS ${LOW} FROM temp._ranges AS range CROSS JOIN ${name(table)} AS scoped` +
     ` ON scoped.${name(key)} BETWEEN range.low AND range.high` +
@@ -72,16 +86,14 @@ export function rowsIn(scope: Scope, kind: Kind, table: string, key: string): st
 /** Condition that a row of records may be published: neither withheld nor left out as invalid. */
 export const isPublished = (kind: Kind, column = 'id'): string =>
   // The plus takes away the column's affinity: '7' must not pass for 7.
-  `(${name(column)} IS NOT NULL AND` +
-  ` +${name(column)} NOT IN (SELECT id FROM temp._excluded WHERE kind = ${literal(kind)}))`;
+  `(${name(column)} IS NOT NULL AND +${name(column)} NOT IN ${exclusion('excluded', kind)})`;
 
 /** Condition that a reference points at a withheld record, by id or, where there is no id, by name. */
 function isWithheld({ id, name: called, kind }: Reference): string {
   const points = (to: Kind): string =>
-    `(${name(id)} IN (SELECT id FROM temp._withheld WHERE kind = ${literal(to)})` +
+    `(${name(id)} IN ${exclusion('withheld', to)}` +
     // To the letter, whatever collation the column has.
-    ` OR (${name(id)} IS NULL AND ${name(called)} COLLATE BINARY IN` +
-    ` (SELECT name FROM temp._withheld_name WHERE kind = ${literal(to)})))`;
+    ` OR (${name(id)} IS NULL AND ${name(called)} COLLATE BINARY IN ${exclusion('withheld_name', to)}))`;
   if (kind === 'user') return points('user');
   // Where the kind was not measured the reference may be either, so either hides it.
   const type = name(kind.column);
@@ -131,7 +143,7 @@ export const objectOf = (fields: readonly PlainField[], table: readonly Route[])
   jsonObject(fields.map((field) => [field.name, fieldValue(field, table)]));
 
 /** A document as SQL objects with gaps between them, for what comes from the histories. */
-export type Part = { readonly sql: string } | ListField | SeriesField;
+export type Part = { readonly sql: string } | ListField | DerivedField;
 
 /** Cuts a document's fields into the longest runs that SQL can say whole, and the gaps between. */
 export function partsOf(fields: readonly Field[], table: readonly Route[]): Part[] {
@@ -142,7 +154,7 @@ export function partsOf(fields: readonly Field[], table: readonly Route[]): Part
     run = [];
   };
   for (const field of fields) {
-    if (field.is === 'list' || field.is === 'series') {
+    if (field.is === 'list' || field.is === 'derived') {
       close();
       parts.push(field);
     } else run.push(field);
@@ -225,4 +237,4 @@ export const recordsQuery = (
 ): string =>
   `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${condition}` +
   // Ranges come in their order, so only what is within one is left to sort.
-  ` ORDER BY ${scope === 'all' ? 'id' : `${LOW}, id`}`;
+  ` ORDER BY ${typeof scope === 'object' || scope === 'all' ? 'id' : `${LOW}, id`}`;

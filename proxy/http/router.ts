@@ -181,7 +181,7 @@ function quote(value: string): string {
 }
 
 const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
-const PLACEHOLDER = /\{([a-z][a-z_]*)(:bucket)?\}/g;
+const PLACEHOLDER = /\{([a-z][a-z_]*)\}/g;
 /** A path literal or, with its placeholders taken out, a segment of a file name. */
 const SAFE_SEGMENT = /^[A-Za-z0-9_~.-]+$/;
 
@@ -289,10 +289,7 @@ function compileFile(template: string, known: ReadonlySet<string>): Route['file'
 function compileTemplate(template: string): (values: ParameterValues) => string {
   if (!template.includes('{')) return () => template;
   return (values) =>
-    template.replaceAll(PLACEHOLDER, (placeholder, name: string, bucket: string | undefined) => {
-      const value = values.get(name) ?? placeholder;
-      return bucket === undefined ? value : value.slice(-3).padStart(3, '0');
-    });
+    template.replaceAll(PLACEHOLDER, (placeholder, name: string) => values.get(name) ?? placeholder);
 }
 
 function isSafe(segment: string, index: number): boolean {

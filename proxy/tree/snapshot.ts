@@ -71,7 +71,7 @@ const route = v.object({
   name: v.string(),
   /** URL path; a segment is literal or holds one `{parameter}`, as in `{id}` and `{id}.json`. */
   path: v.string(),
-  /** File below the tree's root; `{id}` is the value, `{id:bucket}` its last three digits, padded to three. */
+  /** File below the tree's root; `{id}` is the value. */
   file: v.string(),
   /** How its responses are cached. */
   class: v.picklist(CACHE_CLASSES),

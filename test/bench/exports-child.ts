@@ -12,8 +12,8 @@ import { blocks } from '../../generator/exports/blocks.js';
 import { CsvEncoder } from '../../generator/exports/csv.js';
 import { EXPORTS } from '../../generator/exports/tables.js';
 import { writeExport } from '../../generator/exports/write.js';
-import { Register } from '../../generator/register/open.js';
-import { markWithheld } from '../../generator/register/published.js';
+import { Register } from '../../generator/register/database.js';
+import { markWithheld } from '../../generator/register/overview.js';
 
 const THREADS = 2;
 

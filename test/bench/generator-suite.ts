@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { z } from 'zod';
-import { TABLES } from '../../generator/resources/index.js';
+import { TABLES } from '../../generator/schema/index.js';
 import type { Context, Figure, Prepared, Sample, Suite } from './frame/suite.js';
 import { compiled } from './servers/process.js';
 import { registerOf } from './trees.js';
@@ -14,27 +14,23 @@ import { registerOf } from './trees.js';
 
 const RECORDS = 100_000;
 const LIMIT_MB = 400;
-const LAYOUTS = ['url', 'bucketed'] as const;
-type Layout = (typeof LAYOUTS)[number];
 /** What a changed file may cost beside looking at everything: 100 us. */
 const CHANGED_FILE_S = 100e-6;
 /** What looking at everything may cost, of what it costs the shell to print it. */
 const LOOKING = 2;
 
-const first = (layout: Layout): Figure => ({
-  name: `first build, layout ${layout}, against extracting a tar of that tree`,
-  unit: 's',
-  ours: `${layout}/seconds`,
-  peer: `tar-${layout}/seconds`,
-  target: 1.25,
-  better: 'lower',
-});
-
 export const generatorSuite: Suite = {
   name: 'generator',
   description: 'builds against tar and the sqlite3 shell (--register, --register-next)',
   figures: [
-    ...LAYOUTS.map(first),
+    {
+      name: 'first build, against extracting a tar of that tree',
+      unit: 's',
+      ours: 'first/seconds',
+      peer: 'tar/seconds',
+      target: 1.25,
+      better: 'lower',
+    },
     {
       name: 'nothing changed, against printing all rows as CSV',
       unit: 's',
@@ -53,8 +49,8 @@ export const generatorSuite: Suite = {
       target: 1,
       better: 'lower',
     })),
-    ...(['url', 'unchanged', 'kept', 'changed'] as const).map((build): Figure => ({
-      name: `peak memory (${build === 'url' ? 'first build' : build}), against its bound`,
+    ...(['first', 'unchanged', 'kept', 'changed'] as const).map((build): Figure => ({
+      name: `peak memory (${build === 'first' ? 'first build' : build}), against its bound`,
       unit: 'MB',
       ours: `${build}/memory`,
       peer: LIMIT_MB,
@@ -81,24 +77,8 @@ interface Built {
   readonly touched: number;
 }
 
-async function build(
-  register: string,
-  out: string,
-  layout: Layout,
-  more: readonly string[] = [],
-): Promise<Built> {
-  const args = [
-    'build',
-    '--register',
-    register,
-    '--out',
-    out,
-    '--layout',
-    layout,
-    '--json',
-    '--accept-removals',
-    ...more,
-  ];
+async function build(register: string, out: string, more: readonly string[] = []): Promise<Built> {
+  const args = ['build', '--register', register, '--out', out, '--json', '--accept-removals', ...more];
   const { stdout } = await run(process.execPath, [compiled('generator/cli.js'), ...args]);
   const { seconds, peakMemoryBytes, changes } = built.parse(JSON.parse(stdout));
   return {
@@ -113,17 +93,11 @@ const sampleOf = ({ seconds, memory }: Built): Sample => ({ seconds, memory });
 async function prepare({ folder, register, registerNext, say }: Context): Promise<Prepared> {
   const a = await registerOf({ register, folder, records: RECORDS, say });
   const b = registerNext ?? changedCopy(a, join(folder, 'next.sqlite'));
-  const archives = new Map<Layout, string>();
   const kept = join(folder, 'kept');
-  for (const layout of LAYOUTS) {
-    const dist = layout === 'url' ? kept : join(folder, 'bucketed');
-    say(`building a tree in the layout ${layout}, and its archive`);
-    await build(a, dist, layout);
-    const archive = join(folder, `${layout}.tar`);
-    await run('tar', ['-C', dist, '-cf', archive, '.']);
-    archives.set(layout, archive);
-  }
-  rmSync(join(folder, 'bucketed'), { recursive: true });
+  const archive = join(folder, 'tree.tar');
+  say('building a tree, and its archive');
+  await build(a, kept);
+  await run('tar', ['-C', kept, '-cf', archive, '.']);
 
   let turn = 0;
   let shellSeconds = Number.NaN;
@@ -135,10 +109,10 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
     await action();
     return (performance.now() - startedMs) / 1000;
   };
-  const extract = async (layout: Layout): Promise<Sample> => {
+  const extract = async (): Promise<Sample> => {
     const to = fresh('extracted');
     mkdirSync(to);
-    return { seconds: await timed(() => run('tar', ['-C', to, '-xf', archives.get(layout) ?? ''])) };
+    return { seconds: await timed(() => run('tar', ['-C', to, '-xf', archive])) };
   };
   const queries = TABLES.map(({ name }) => `SELECT * FROM "${name}"`).join(';');
   const shell = async (): Promise<Sample> => {
@@ -150,18 +124,16 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
   const change = async (more: readonly string[]): Promise<Sample> => {
     current = current === a ? b : a;
     await run('sync', ['-f', folder]);
-    const result = await build(current, kept, 'url', more);
+    const result = await build(current, kept, more);
     const bound = LOOKING * shellSeconds + result.touched * CHANGED_FILE_S;
     return { ...sampleOf(result), bound, touched: result.touched };
   };
   return {
     contenders: [
-      ...LAYOUTS.flatMap((layout) => [
-        { name: `tar-${layout}`, run: () => extract(layout) },
-        { name: layout, run: async () => sampleOf(await build(a, fresh(layout), layout)) },
-      ]),
+      { name: 'tar', run: extract },
+      { name: 'first', run: async () => sampleOf(await build(a, fresh('first'))) },
       { name: 'sqlite3', run: shell },
-      { name: 'unchanged', run: async () => sampleOf(await build(current, kept, 'url')) },
+      { name: 'unchanged', run: async () => sampleOf(await build(current, kept)) },
       { name: 'kept', run: () => change(['--keep-downloads']) },
       { name: 'changed', run: () => change([]) },
     ],

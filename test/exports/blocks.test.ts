@@ -9,8 +9,8 @@ import { valuesOf } from '../../generator/exports/cells.js';
 import type { Cell } from '../../generator/exports/cells.js';
 import { EXPORTS } from '../../generator/exports/tables.js';
 import { writeExport } from '../../generator/exports/write.js';
-import { Register } from '../../generator/register/open.js';
-import { markWithheld } from '../../generator/register/published.js';
+import { Register } from '../../generator/register/database.js';
+import { markWithheld } from '../../generator/register/overview.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 

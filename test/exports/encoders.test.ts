@@ -10,7 +10,7 @@ import type { Block, Cell } from '../../generator/exports/cells.js';
 import { CsvEncoder } from '../../generator/exports/csv.js';
 import { GzipEncoder } from '../../generator/exports/gzip.js';
 import { ParquetEncoder } from '../../generator/exports/parquet.js';
-import type { Value, ValueType } from '../../generator/resources/field.js';
+import type { Value, ValueType } from '../../generator/schema/field.js';
 
 const text = fc.oneof(
   fc.constantFrom(

@@ -7,10 +7,10 @@ import { openDatabase } from '../../generator/sqlite/index.js';
 import { describe, expect, it } from 'vitest';
 import { build } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
-import { beginTogether, identityOf } from '../../generator/register/together.js';
-import { Register } from '../../generator/register/open.js';
+import { openConsistentSnapshot, identityOf } from '../../generator/register/snapshot.js';
+import { Register } from '../../generator/register/database.js';
 import { rollback } from '../../generator/rollback.js';
-import { Thread } from '../../generator/threads/thread.js';
+import { Thread } from '../../generator/workers/pool.js';
 import { OPERATOR, WORKER, effectsAt, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { csvObjects } from '../support/csv.js';
@@ -112,13 +112,6 @@ describe('a table', () => {
     expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
   });
 
-  it('stays where it is in another layout', async () => {
-    const { register, out } = await site();
-    const before = files(out);
-    await published({ register, out, layout: 'bucketed' });
-    expect(files(out)).toEqual(before);
-  });
-
   it('goes back with the rest in a rollback', async () => {
     const { register, out } = await site();
     const before = hashes(readTree(join(out, 'downloads')));
@@ -139,11 +132,11 @@ describe('a table', () => {
     expect(csvObjects(text(out, 'group_names.csv'))).toMatchObject([{ group_id: '1', position: '4' }]);
   });
 
-  it('is not taken for what it should be when the ledger that knew is lost', async () => {
+  it('is not taken for what it should be when the index that knew is lost', async () => {
     const { register, out } = await site();
     const before = hashes(readTree(join(out, 'downloads')));
     writeFileSync(join(out, 'downloads/items.csv'), 'id,evil\r\n1,2\r\n');
-    rmSync(inState(out, 'ledger'), { recursive: true });
+    rmSync(inState(out, 'index'), { recursive: true });
     await published({ register, out });
     expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
   });
@@ -197,7 +190,7 @@ describe('two connections', () => {
             if (renewals <= round % 4) commit();
           },
         };
-        await beginTogether(file, identityOf(file), [one, between, two]);
+        await openConsistentSnapshot(file, identityOf(file), [one, between, two]);
         expect(renewals).toBe((round % 4) + 1);
         const seen = price(one);
         expect(price(two)).toBe(seen);
@@ -229,14 +222,13 @@ describe('two connections', () => {
       const main = Register.open(file);
       const thread = new Thread(WORKER, file);
       try {
-        await thread.opened;
-        await beginTogether(file, identity, [main, thread]);
+        await openConsistentSnapshot(file, identity, [main, thread]);
         const writer = spawnSync('python3', ['-c', script, file, mode], { encoding: 'utf8' });
         expect([writer.status, writer.stderr]).toEqual([0, '']);
         expect(writer.stdout).toBe(mode === 'WAL' ? '' : 'database is locked\n');
         expect(price(main)).toBe(1);
         const folder = path('written');
-        await thread.ask({ do: 'write', table: 'items', folder });
+        await thread.ask('export', { table: 'items', folder });
         const csv = readFileSync(join(folder, 'downloads/items.csv'), 'utf8');
         expect(csvObjects(csv)).toMatchObject([{ price: '1' }]);
       } finally {
@@ -253,7 +245,7 @@ describe('two connections', () => {
     const one = Register.open(file);
     renameSync(other, file);
     const two = Register.open(file);
-    await expect(beginTogether(file, identity, [one, two])).rejects.toMatchObject({
+    await expect(openConsistentSnapshot(file, identity, [one, two])).rejects.toMatchObject({
       exitCode: 3,
       message: containing('was replaced'),
     });
@@ -268,7 +260,9 @@ describe('two connections', () => {
     writer.pragma('synchronous = OFF');
     try {
       const renew = () => void writer.exec('UPDATE items SET price = price + 1');
-      await expect(beginTogether(file, identityOf(file), [{ renew }])).rejects.toMatchObject({ exitCode: 3 });
+      await expect(openConsistentSnapshot(file, identityOf(file), [{ renew }])).rejects.toMatchObject({
+        exitCode: 3,
+      });
     } finally {
       writer.close();
     }

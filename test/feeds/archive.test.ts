@@ -6,7 +6,7 @@ import {
   archiveText,
   lastPart,
   numberedPart,
-} from '../../generator/archive-keys.js';
+} from '../../generator/routes/archive-keys.js';
 import { DOCUMENT_ENTRIES, archive } from '../../generator/outputs/feeds/archive.js';
 import type { LinkedPart, Rest } from '../../generator/outputs/feeds/archive.js';
 import type { Dated } from '../../generator/outputs/feeds/entries.js';

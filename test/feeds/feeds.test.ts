@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { FEEDS, feedLinks } from '../../generator/feed-routes.js';
+import { FEEDS, feedLinks } from '../../generator/routes/feeds.js';
 import { OPERATOR } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { PROJECT, temporary } from '../support/folder.js';
@@ -265,7 +265,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "withheld"', ()
     const { out, subscriber } = await served(golden('withheld'));
     for (const file of feedFiles(out, '')) {
       expect(readFileSync(file, 'utf8')).not.toMatch(
-        /Hidden|Veiled|shadow|ghost|group\/50\b|user\/6[02]\b|user 6[02]\b/i,
+        /Exclusions|Veiled|shadow|ghost|group\/50\b|user\/6[02]\b|user 6[02]\b/i,
       );
     }
     const { entries } = await subscriber.atom('/feeds/groups.atom');

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { FeedDocument, Imprint } from '../../generator/outputs/feeds/document.js';
+import type { FeedDocument, FeedOperator } from '../../generator/outputs/feeds/document.js';
 import { atom, jsonFeed } from '../../generator/outputs/feeds/render.js';
 import { escaped, legible } from '../../generator/outputs/feeds/text.js';
 import { temporary } from '../support/folder.js';
@@ -11,7 +11,7 @@ import { NASTY } from './nasty.js';
 
 const path = temporary();
 
-const IMPRINT: Imprint = {
+const IMPRINT: FeedOperator = {
   name: 'The Golden Register',
   url: 'https://golden.example/about?a=1&b=2',
   baseUrl: 'https://api.golden.example',
@@ -41,7 +41,7 @@ const documentWith = (text: string, index: number): FeedDocument => ({
   isArchive: index % 2 === 1,
 });
 
-const imprintWith = (text: string): Imprint => ({
+const imprintWith = (text: string): FeedOperator => ({
   ...IMPRINT,
   name: `x${text}x`,
   licence: { ...IMPRINT.licence, name: text },

@@ -138,9 +138,9 @@ const documents = (counts: Readonly<Record<string, number>>, some = Object.keys(
 
 /** What is noted of what feeds were made of. */
 function inputsOf(out: string): Record<string, string> {
-  const ledger = inState(out, 'ledger');
-  const files = readdirSync(ledger).filter((file) => file.startsWith('inputs-feed-'));
-  return Object.fromEntries(files.map((file) => [file, readFileSync(join(ledger, file), 'hex')]));
+  const index = inState(out, 'index');
+  const files = readdirSync(index).filter((file) => file.startsWith('inputs-feed-'));
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(index, file), 'hex')]));
 }
 
 describe('the feeds of a build that follows another', () => {

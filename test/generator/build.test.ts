@@ -254,45 +254,6 @@ describe('a record', () => {
   });
 });
 
-describe('--layout', () => {
-  it('bucketed holds the same documents in other places, and back leads to the same tree', async () => {
-    const { register, out } = await site();
-    const url = readTree(out);
-    await published({ register, out, layout: 'bucketed' });
-    const bucketed = readTree(out);
-    expect(bucketed.has('api/v1/group/7.json')).toBe(false);
-    expect(bucketed.get('api/v1/group/007/7.json')?.text).toBe(url.get('api/v1/group/7.json')?.text);
-    expect(bucketed.get('group/100/1100/history.json')?.text).toBe(url.get('group/1100/history.json')?.text);
-    expect(bucketed.get('api/v1/item/991/9007199254740991.json')?.text).toBe(
-      url.get('api/v1/item/9007199254740991.json')?.text,
-    );
-    expect(lasting(bucketed).size).toBe(lasting(url).size);
-    expect(existsSync(join(out, 'user/7'))).toBe(false);
-
-    const fresh = path('fresh');
-    await published({ register, out: fresh, layout: 'bucketed' });
-    expect(hashes(lasting(readTree(fresh)))).toEqual(hashes(lasting(bucketed)));
-
-    await published({ register, out, layout: 'url' });
-    expect(hashes(lasting(readTree(out)))).toEqual(hashes(lasting(url)));
-    const untouched = (await site()).out;
-    expect(foldersOf(out)).toEqual(foldersOf(untouched));
-  });
-
-  it('says in snapshot.json where the files are', async () => {
-    const { out } = await site({ layout: 'bucketed' });
-    const { routes } = fields(json(readTree(out), 'snapshot.json'));
-    expect(routes).toContainEqual(
-      expect.objectContaining({
-        name: 'group',
-        path: '/api/v1/group/{id}',
-        file: 'api/v1/group/{id:bucket}/{id}.json',
-        example: '/api/v1/group/7',
-      }),
-    );
-  });
-});
-
 const LIMIT = Number.MAX_SAFE_INTEGER;
 const of = (table: string, column: string, values: readonly (number | null)[]): Rows => ({
   [table]: values.map((value, index) => ({ id: index + 1, [column]: value })),

@@ -1,8 +1,8 @@
 /** The register against its contract: every way to break it, told exactly; and everything that only looks broken. */
 import { describe, expect, it } from 'vitest';
 import { check } from '../../generator/register/check.js';
-import type { CheckReport, Finding } from '../../generator/register/check.js';
-import { Register } from '../../generator/register/open.js';
+import type { CheckReport, Finding } from '../../generator/register/findings.js';
+import { Register } from '../../generator/register/database.js';
 import { findingLines } from '../../generator/report.js';
 import { quiet } from '../support/build.js';
 import { snapshot } from '../support/cli.js';

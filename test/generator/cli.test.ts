@@ -31,7 +31,9 @@ const state = (tree: Tree): Record<string, string> => stamps(tree);
 
 /** Exactly one line on stderr, which starts with `error: ` and has no period at the end. */
 function expectOneLine({ stderr, stdout }: Run): string {
-  const lines = stderr.split('\n').filter((line) => !/^(checking the register|rendering): /.test(line));
+  const lines = stderr
+    .split('\n')
+    .filter((line) => !/^(checking the register|looking for changes|rendering): /.test(line));
   expect(lines).toHaveLength(2);
   expect(lines[1]).toBe('');
   expect(lines[0]).toMatch(/^error: .*[^.]$/);
@@ -259,12 +261,6 @@ describe('a build that can’t be done', () => {
       expect((await usage('publish')).stderr).toContain(`unknown command 'publish'`);
     });
 
-    it('with a layout nobody knows', async () => {
-      const { stderr } = await usage('build', '--layout', 'flat', '--out', out);
-      expect(stderr).toContain('flat');
-      expect(stderr).toContain('url, bucketed');
-    });
-
     it('with an option that lacks its value', async () => {
       expect((await usage('build', '--out')).stderr).toContain('--out');
     });
@@ -360,12 +356,12 @@ describe.concurrent('snapshot', () => {
   it('build --help tells each option with its default', async () => {
     const { code, stdout } = await snapshot(['build', '--help']);
     expect(code).toBe(0);
-    const inputs = ['--register', '--out', '--operator', '--base-url', '--layout'];
+    const inputs = ['--register', '--out', '--operator', '--base-url'];
     for (const option of [...inputs, '--skip-invalid', '--accept-removals', '--keep-downloads']) {
       expect(stdout).toContain(option);
     }
     const flat = stdout.replaceAll(/\s+/g, ' ');
-    for (const value of ['data/register.sqlite', 'dist', 'data/operator.json', 'url']) {
+    for (const value of ['data/register.sqlite', 'dist', 'data/operator.json']) {
       expect(flat).toContain(`default: "${value}"`);
     }
   });
@@ -380,7 +376,7 @@ describe.concurrent('snapshot build', () => {
     const { code, stdout, stderr } = await build(out);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^checking the register: [\d,]+ steps in [\d.]+ s\nrendering: 218 files in [\d.]+ s\n/,
+      /^checking the register: [\d,]+ steps in [\d.]+ s\nlooking for changes: 4 shards in [\d.]+ s\nrendering: 218 files in [\d.]+ s\n/,
     );
     for (const control of ['\r', '\u001b']) expect(stderr).not.toContain(control);
     expect(stdout).toContain(`Published snapshot 1 in ${out} (register as of 2026-01-01T00:00:00Z)`);

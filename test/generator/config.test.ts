@@ -27,12 +27,10 @@ describe('buildConfig', () => {
       register: 'data/register.sqlite',
       out: 'dist',
       operator: 'data/operator.json',
-      layout: 'url',
     });
     expect(buildConfig({})).toMatchObject({
       register: 'data/register.sqlite',
       out: 'dist',
-      layout: 'url',
       skipInvalid: false,
       limits: {
         api: { tokens: 60, refillSeconds: 1 },
@@ -67,12 +65,9 @@ describe('buildConfig', () => {
     expect(message).toContain(JSON.stringify(baseUrl));
   });
 
-  it.each([{ layout: 'flat' }, { layout: '' }, { register: '' }, { out: '' }, { skipInvalid: 'yes' }])(
-    'takes no %j',
-    (flags) => {
-      expect(failure(() => buildConfig({ operator: OPERATOR, ...flags })).exitCode).toBe(2);
-    },
-  );
+  it.each([{ register: '' }, { out: '' }, { skipInvalid: 'yes' }])('takes no %j', (flags) => {
+    expect(failure(() => buildConfig({ operator: OPERATOR, ...flags })).exitCode).toBe(2);
+  });
 });
 
 const fails = (content: string): Failure => {

@@ -1,18 +1,17 @@
 /** The headers and errors of snapshot.json are those of the decisions, and each route has the class and limit it should. */
 import { describe, expect, it } from 'vitest';
 import { buildConfig } from '../../generator/config.js';
-import { publishedHeaders } from '../../generator/headers.js';
+import { publishedHeaders } from '../../generator/routes/headers.js';
 import { pageLimitText, rateLimitText } from '../../generator/outputs/api-index.js';
-import { policyText } from '../../generator/outputs/description/headers.js';
-import { PROBLEMS } from '../../generator/outputs/description/problems.js';
-import { CACHE_CLASSES, routeNamed, routes } from '../../generator/routes.js';
+import { policyText } from '../../generator/outputs/openapi/headers.js';
+import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
+import { CACHE_CLASSES, ROUTES, routeNamed } from '../../generator/routes/index.js';
 import { OPERATOR } from '../support/build.js';
 
 const headers = publishedHeaders('https://licence.example/by/4.0/');
-const table = routes('url');
 
 const seconds = (value = ''): number => Number(/max-age=(\d+)/.exec(value)?.[1]);
-const absentOf = (name: string): string | undefined => routeNamed(table, name).absent;
+const absentOf = (name: string): string | undefined => routeNamed(ROUTES, name).absent;
 
 describe('the published headers', () => {
   it('let every page read, from anywhere', () => {
@@ -126,11 +125,11 @@ describe('every route', () => {
     ['security-contact', 'page', 'page'],
     ['api-catalog', 'summary', 'page'],
   ])('such as "%s" has its class (%s) and its limit (%s)', (name, cacheClass, bucket) => {
-    expect(routeNamed(table, name)).toMatchObject({ class: cacheClass, bucket });
+    expect(routeNamed(ROUTES, name)).toMatchObject({ class: cacheClass, bucket });
   });
 
   it('that has a path parameter says what is absent by it, and no other does', () => {
-    for (const { path, absent, name } of table) {
+    for (const { path, absent, name } of ROUTES) {
       expect(absent?.match(/\{\w+\}/g) ?? [], name).toEqual(path.match(/\{\w+\}/g) ?? []);
     }
     expect(absentOf('group')).toBe('no group {id} in this register');

@@ -1,10 +1,10 @@
 /** The declarations and data/schema.sql say the same, both ways. */
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { describe, expect, it } from 'vitest';
-import { columnsOf } from '../../generator/resources/field.js';
-import type { Column, ColumnType, Field } from '../../generator/resources/field.js';
-import { RESOURCES, TABLES } from '../../generator/resources/index.js';
-import { routes } from '../../generator/routes.js';
+import { columnsOf } from '../../generator/schema/field.js';
+import type { Column, ColumnType, Field } from '../../generator/schema/field.js';
+import { RESOURCES, TABLES } from '../../generator/schema/index.js';
+import { ROUTES } from '../../generator/routes/index.js';
 import { SCHEMA } from '../support/register.js';
 
 interface SchemaColumn {
@@ -165,7 +165,7 @@ describe('every document', () => {
   });
 
   it('has a route of its own, and links to routes that exist', () => {
-    const names = new Set(routes('url').map(({ name }) => name));
+    const names = new Set(ROUTES.map(({ name }) => name));
     const linked = documents.flatMap(({ fields }) =>
       fields.flatMap((field) => (field.is === 'links' ? Object.values(field.routes) : [])),
     );

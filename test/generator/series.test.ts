@@ -1,8 +1,8 @@
 /** `peak` and `change` against a plain reading of decisions.md. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { group } from '../../generator/resources/group.js';
-import type { Entries } from '../../generator/resources/field.js';
+import { group } from '../../generator/schema/group.js';
+import type { Entries } from '../../generator/schema/field.js';
 import { fields } from '../support/values.js';
 
 interface Reading {
@@ -16,7 +16,7 @@ const time = (ms: number): string => new Date(ms).toISOString().replace('.000Z',
 /** What the record says of a group with these readings. */
 function told(name: 'peak' | 'change', readings: readonly Reading[]): unknown {
   const field = group.record.fields.find((candidate) => candidate.name === name);
-  if (field?.is !== 'series') throw new TypeError(`${name} is no series`);
+  if (field?.is !== 'derived') throw new TypeError(`${name} is no series`);
   // Beside those of others, whose readings count for nothing.
   const other: Reading = { measured_at: '2200-01-01T00:00:00Z', member_count: Number.MAX_SAFE_INTEGER };
   const all = [other, ...readings, other];

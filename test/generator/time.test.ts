@@ -1,7 +1,7 @@
 /** The arithmetic of times against that of the language. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { millisecondsOf } from '../../generator/resources/time.js';
+import { millisecondsOf } from '../../generator/schema/time.js';
 
 const written = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z');
 

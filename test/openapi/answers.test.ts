@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
-import { answersOf } from '../../generator/outputs/description/answers.js';
-import { PROBLEMS } from '../../generator/outputs/description/problems.js';
-import { routes } from '../../generator/routes.js';
+import { answersOf } from '../../generator/outputs/openapi/answers.js';
+import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
+import { ROUTES } from '../../generator/routes/index.js';
 import { MAX_PATH_BYTES } from '../../proxy/http/request-target.js';
 import { ask, askRaw, controlledDisk, startProxy as startInProcess } from '../proxy/support.js';
 import type { Answer, AskOptions } from '../proxy/support.js';
@@ -170,9 +170,9 @@ function expectBody(answer: Answer, said: Response, at: string, what: string): v
   expect(judge(description, true)(schema, JSON.parse(answer.text)), what).toEqual([]);
 }
 
-const PATHS = routes('url')
-  .filter(({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi')
-  .map((route) => route.path);
+const PATHS = ROUTES.filter(
+  ({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi',
+).map((route) => route.path);
 
 describe('the proxy', () => {
   it.each(PATHS)('answers %s with each status that is described, as it is described', async (at) => {
@@ -254,7 +254,7 @@ describe('every error', () => {
 
   it('is among the answers of some route', () => {
     const answered = new Set(
-      routes('url').flatMap((route) => answersOf(route).flatMap((answer) => answer.problems)),
+      ROUTES.flatMap((route) => answersOf(route).flatMap((answer) => answer.problems)),
     );
     const rest = PROBLEMS.map(({ code }) => code).filter((code) => !answered.has(code));
     // Which a GET in HTTP/1.1 never is.

@@ -24,7 +24,7 @@ function larger(folder: string): string {
   cpSync(join(PROJECT, 'build/generator'), join(folder, 'build/generator'), { recursive: true });
   for (const same of ['build/data', 'generator', 'data', 'node_modules', 'package.json'])
     symlinkSync(join(PROJECT, same), join(folder, same));
-  const game = join(folder, 'build/generator/resources/game.js');
+  const game = join(folder, 'build/generator/schema/game.js');
   const declared = readFileSync(game, 'utf8');
   expect(declared.split(BEFORE)).toHaveLength(2);
   writeFileSync(game, declared.replace(BEFORE, `${SERVERS} ${BEFORE}`));

@@ -10,7 +10,7 @@ import { buildConfig } from '../../generator/config.js';
 import { Failure } from '../../generator/errors.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { verify } from '../../generator/publish/verify.js';
-import { TABLES } from '../../generator/resources/index.js';
+import { TABLES } from '../../generator/schema/index.js';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { deadFrom, survive, withFault } from '../publish/faults.js';
 import { OPERATOR, effectsAt, quiet } from '../support/build.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { PROBLEMS } from '../../generator/outputs/description/problems.js';
+import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';

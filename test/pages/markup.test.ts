@@ -7,9 +7,9 @@ import { buildConfig } from '../../generator/config.js';
 import { pages } from '../../generator/outputs/pages/index.js';
 import type { Offers } from '../../generator/outputs/pages/index.js';
 import { Shown } from '../../generator/outputs/pages/shown.js';
-import { Register } from '../../generator/register/open.js';
-import { overview } from '../../generator/register/published.js';
-import { routeNamed, routes } from '../../generator/routes.js';
+import { Register } from '../../generator/register/database.js';
+import { overview } from '../../generator/register/overview.js';
+import { ROUTES, routeNamed } from '../../generator/routes/index.js';
 import { OPERATOR, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
@@ -78,9 +78,9 @@ describe('pages', () => {
     const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
     const [one, two] = [path('one'), path('two')];
     await published({ register, out: one, at: '2026-12-01T00:00:00Z' });
-    await published({ register, out: two, at: '2031-12-01T00:00:00Z', layout: 'bucketed' });
+    await published({ register, out: two, at: '2031-12-01T00:00:00Z' });
     const [first, second] = [hashes(readTree(one)), hashes(readTree(two))];
-    const script = routeNamed(routes('url'), 'explorer-script').file;
+    const script = routeNamed(ROUTES, 'explorer-script').file;
     for (const file of [...FILES, script, '.well-known/security.txt', 'robots.txt']) {
       expect(first[file], file).toBeDefined();
       expect(second[file], file).toBe(first[file]);
@@ -135,7 +135,7 @@ const rendered = (): ReadonlyMap<string, string> => {
   const register = Register.open(file);
   try {
     const known = overview(register);
-    const all = pages(config, known, routes('url'), new Shown(known), OFFERS);
+    const all = pages(config, known, ROUTES, new Shown(known), OFFERS);
     return new Map([...all].map(({ route, body }) => [route, body]));
   } finally {
     register.close();

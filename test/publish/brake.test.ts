@@ -135,11 +135,11 @@ describe('the brake', () => {
     expect(differing(contentOf(place.out), whole)).toEqual([]);
   });
 
-  it('knows what was published though the ledger is lost', async () => {
+  it('knows what was published though the index is lost', async () => {
     const place = await tree('items', 20);
     changeRegister(place.register, 'DELETE FROM items WHERE id > 5');
     const { rmSync } = await import('node:fs');
-    rmSync(inState(place.out, 'ledger'), { recursive: true });
+    rmSync(inState(place.out, 'index'), { recursive: true });
     expect(await refused(place, '15 of 20 items')).toBe(true);
   });
 

@@ -95,11 +95,11 @@ describe('a document that changes', () => {
 });
 
 describe('a rollback', () => {
-  it.each(['', '/item'])('without the kept ledger%s is refused, and deletes nothing', async (part) => {
+  it.each(['', '/item'])('without the kept index%s is refused, and deletes nothing', async (part) => {
     const { registers } = await pair(path);
     const out = path('dist');
     for (const register of registers) await published({ register, out });
-    rmSync(inState(out, `previous/ledger${part}`), { recursive: true });
+    rmSync(inState(out, `previous/index${part}`), { recursive: true });
     const before = stateOf(out);
     expect((await failureOf(rollback(new Tree(out), LATER))).message).toContain('damaged');
     expect(differing(stateOf(out), before)).toEqual([]);

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { COMPRESSED_FROM_BYTES } from '../../generator/publish/codings.js';
-import { Stage } from '../../generator/publish/stage.js';
-import { Tree } from '../../generator/publish/tree.js';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
@@ -33,30 +31,6 @@ const LARGE_DOWNLOADS = ['downloads/datapackage.json', 'downloads/group_member_r
 
 const SUFFIXES = ['.gz', '.br'] as const;
 const DECODE = { '.gz': gunzipSync, '.br': brotliDecompressSync } as const;
-
-describe('a stage', () => {
-  it('takes a document whose memory is used for another one as soon as it is taken', async () => {
-    const tree = new Tree(path('dist'));
-    tree.prepare();
-    const stage = new Stage(tree, false);
-    const text = 'what was measured, '.repeat(20_000);
-    // More than Node has threads for, so that most wait.
-    const files = Array.from({ length: 20 }, (_, index) => `${index}.json`);
-    const body = Buffer.alloc(text.length);
-    for (const file of files) {
-      body.write(text);
-      stage.place('documents', [file, `${file}.gz`, `${file}.br`], body);
-      body.fill(0);
-    }
-    await stage.settled(0);
-    for (const file of files.map((name) => join(stage.paths.tree, name))) {
-      expect(readFileSync(file, 'utf8')).toBe(text);
-      for (const suffix of SUFFIXES)
-        expect(DECODE[suffix](readFileSync(file + suffix)).toString()).toBe(text);
-    }
-    stage.discard();
-  });
-});
 
 describe('compressed siblings', () => {
   it('stand beside every document from 4 KiB on and hold the same, and beside no smaller one', async () => {

@@ -13,7 +13,6 @@ import {
   indexOf,
   inProcess,
   interruptCommit,
-  manifestOf,
   pair,
   ROWS,
   temporary,
@@ -37,7 +36,14 @@ const schema = z.object({
     z.object({
       what: z.enum(['added', 'changed', 'removed']),
       url: z.string(),
-      fields: z.array(z.object({ field: z.string(), from: z.unknown(), to: z.unknown() })).optional(),
+      fields: z
+        .array(
+          z.union([
+            z.strictObject({ field: z.string(), removed: z.array(z.unknown()), added: z.array(z.unknown()) }),
+            z.strictObject({ field: z.string(), from: z.unknown(), to: z.unknown() }),
+          ]),
+        )
+        .optional(),
     }),
   ),
 });
@@ -97,8 +103,15 @@ describe('a diff', () => {
       url: '/api/v1/group/3',
       fields: [{ field: 'description', from: null, to: 'changed' }],
     });
+    const reading = { measured_at: '2026-11-19T08:00:00Z', member_count: 59 };
+    expect(examples).toContainEqual({
+      what: 'changed',
+      url: '/group/6/history.json',
+      fields: [{ field: 'members', removed: [], added: [reading] }],
+    });
     const { stdout } = await diff(both.registers[1], out);
     expect(stdout).toContain('changed /api/v1/item/5\n    price: 5 -> 99\n');
+    expect(stdout).toContain(`changed /group/6/history.json\n    members: + ${JSON.stringify(reading)}\n`);
     expect(stdout).toContain('  added /api/v1/item/77\n');
   });
 
@@ -177,7 +190,7 @@ describe('a diff', () => {
     expect((await json(register, out, '--skip-invalid')).changes).toMatchObject({ removed: 1 });
   });
 
-  it('of a tree whose commit was interrupted, or without a ledger, ends with 1 and says what helps', async () => {
+  it('of a tree whose commit was interrupted, or without an index, ends with 1 and says what helps', async () => {
     const out = await tree();
     await interruptCommit({ register: both.registers[1], out });
     expect(await diff(both.registers[1], out)).toMatchObject({
@@ -185,23 +198,10 @@ describe('a diff', () => {
       stderr: containing('verify --repair'),
     });
     await buildWith({ register: both.registers[1], out });
-    rmSync(inState(out, 'ledger'), { recursive: true });
+    rmSync(inState(out, 'index'), { recursive: true });
     expect(await diff(both.registers[1], out)).toMatchObject({
       code: 1,
       stderr: containing('verify --repair'),
     });
-  });
-
-  it('says that a switch of the layout would move files', async () => {
-    const out = await tree();
-    const { code, stdout } = await diff(both.registers[0], out, '--layout', 'bucketed');
-    expect(code).toBe(0);
-    expect.soft(stdout).not.toContain('change nothing');
-    expect((await json(both.registers[0], out, '--layout', 'bucketed')).changes).toMatchObject({
-      added: 0,
-      changed: 0,
-      removed: 0,
-    });
-    expect(manifestOf(out).sequence).toBe(1);
   });
 });

@@ -48,9 +48,9 @@ const lines = (file: string): string[] => {
 };
 
 /** Builds, and reads both lists, which end with a newline and hold nothing twice. */
-async function build(register: string, out: string, layout = 'url'): Promise<Lists> {
+async function build(register: string, out: string): Promise<Lists> {
   const lists = { purgeList: path('purge.txt'), filesFrom: path('files.txt') };
-  await buildWith({ register, out, layout, baseUrl: BASE, ...lists });
+  await buildWith({ register, out, baseUrl: BASE, ...lists });
   return { purged: lines(lists.purgeList), files: lines(lists.filesFrom) };
 }
 
@@ -138,15 +138,6 @@ describe('the lists of', () => {
     const { purged, files } = await build(both.registers[0], out);
     expect(purged.toSorted()).toEqual(absolute(ALWAYS));
     expect(documentUrls(out, files)).toEqual(ALWAYS);
-  });
-
-  it('a layout switch purge nothing that clients see, and copy every file that moved', async () => {
-    const { out, twin } = await twins();
-    const { purged, files } = await build(both.registers[0], out, 'bucketed');
-    expect(purged.toSorted()).toEqual(absolute([...ALWAYS, ...TOLD]));
-    copy(out, twin, files);
-    // Files of the old places are still there; all that are in the tree are as there.
-    expect({ ...hashesOf(twin), ...hashesOf(out) }).toEqual(hashesOf(twin));
   });
 
   it('a build after an interrupted commit hold what that commit did, too', async () => {

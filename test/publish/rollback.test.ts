@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Failure } from '../../generator/errors.js';
 import { apply } from '../../generator/publish/commit.js';
-import { completeCommit } from '../../generator/publish/settle.js';
+import { completeCommit } from '../../generator/publish/recover.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt, published, quiet } from '../support/build.js';
@@ -40,10 +40,10 @@ beforeAll(async () => {
 const back = (out: string) => rollback(new Tree(out), effectsAt('2026-12-09T00:00:00Z'));
 
 /** A tree of two snapshots: first of one register, then of the other. */
-async function two(layouts: readonly [string, string] = ['url', 'url']): Promise<string> {
+async function two(): Promise<string> {
   const out = path('dist');
-  await published({ register: both.registers[0], out, layout: layouts[0] });
-  await buildWith({ register: both.registers[1], out, layout: layouts[1] });
+  await published({ register: both.registers[0], out });
+  await buildWith({ register: both.registers[1], out });
   return out;
 }
 
@@ -131,8 +131,8 @@ describe('a rollback', () => {
     });
     progress.start('committing', 0, 'moves');
     const late: string[] = [];
-    const discard = (folders: readonly string[]) => {
-      late.push(...folders);
+    const discard = (folder: string) => {
+      late.push(folder);
       return Promise.resolve();
     };
     await failureOf(apply(new Tree(out), progress, discard));
@@ -149,22 +149,6 @@ describe('a rollback', () => {
     await buildWith({ register: both.registers[1], out });
     expect(await back(out)).toMatchObject({ contentOf: 1 });
     expect(differing(contentOf(out), both.trees[0])).toEqual([]);
-  });
-
-  it.each([
-    ['url', 'bucketed'],
-    ['bucketed', 'url'],
-  ] as const)('from %s to %s and back restores places and content', async (from, to) => {
-    const out = await two([from, to]);
-    const other = path('dist');
-    await published({ register: both.registers[0], out: other, layout: from });
-    await back(out);
-    expect(differing(contentOf(out), contentOf(other))).toEqual([]);
-    expect(manifestOf(out).routes).toEqual(manifestOf(other).routes);
-    expect(await damageOf(out)).toEqual([]);
-    await back(out);
-    expect(manifestOf(out).routes).not.toEqual(manifestOf(other).routes);
-    expect(await damageOf(out)).toEqual([]);
   });
 
   it('after a first build is refused with exit 1', async () => {
@@ -196,8 +180,8 @@ describe('a rollback', () => {
 
   it('after an interrupted commit leads to the snapshot before that one, in content and in what it says', async () => {
     const out = await two();
-    // 1: a, 2: b, 3: a again, in another layout, and interrupted.
-    await interruptCommit({ register: both.registers[0], out, layout: 'bucketed' });
+    // 1: a, 2: b, 3: a again, and interrupted.
+    await interruptCommit({ register: both.registers[0], out });
     await back(out);
     const other = path('dist');
     await published({ register: both.registers[1], out: other });
@@ -232,7 +216,7 @@ describe('a rollback', () => {
 
   it.each([
     ['file', `files/${flat('item', 'api/v1/item/5.json')}`],
-    ['ledger', 'ledger/item'],
+    ['index', 'index/item'],
   ])('from a kept %s that was damaged is refused, and the tree stays', async (_, name) => {
     const out = await two();
     const kept = inState(out, `previous/${name}`);

@@ -156,10 +156,10 @@ const stopAt = (title: string, at = 20) =>
   });
 
 describe('a stop says what state the tree is in, also', () => {
-  it.each(['looking through the tree', 'rebuilding the ledger'])('while %s', async (title) => {
+  it.each(['looking through the tree', 'rebuilding the index'])('while %s', async (title) => {
     const out = path('dist');
     await published({ register: small, out });
-    rmSync(inState(out, 'ledger'), { recursive: true });
+    rmSync(inState(out, 'index'), { recursive: true });
     const before = stateOf(out);
     const { progress } = stopAt(title);
     const { message, exitCode } = await failureOf(buildWith({ register: small, out }, { progress }));

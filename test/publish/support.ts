@@ -192,7 +192,7 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['ledger', 'previous', 'tree']);
+const AT_REST = new Set(['index', 'previous', 'tree']);
 
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>
@@ -416,9 +416,7 @@ export function urlsOf(out: string): (file: string) => string | undefined {
     .routes.toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
     .map(({ path, file, parameters: [parameter] = [] }) => {
       const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
-      const pattern = escaped
-        .replaceAll(/\{\w+:bucket\}/g, String.raw`\d\d\d`)
-        .replaceAll(/\{\w+\}/g, '(?<value>[^/]+)');
+      const pattern = escaped.replaceAll(/\{\w+\}/g, '(?<value>[^/]+)');
       const query = parameter?.in === 'query' ? `?${parameter.name}={${parameter.name}}` : '';
       return { pattern: new RegExp(`^${pattern}$`), url: path + query };
     });

@@ -60,46 +60,39 @@ const byName = (a: { file: string }, b: { file: string }): number => (a.file < b
 
 interface Harm {
   readonly of: string;
-  readonly do: (out: string, layout: Layout) => void;
-  readonly found: (layout: Layout) => readonly Damage[];
+  readonly do: (out: string) => void;
+  readonly found: readonly Damage[];
 }
-type Layout = 'url' | 'bucketed';
-
-const group = (id: string, layout: Layout): string =>
-  layout === 'url' ? `api/v1/group/${id}.json` : `api/v1/group/${id.padStart(3, '0')}/${id}.json`;
-
-const item = (id: string, layout: Layout): string => group(id, layout).replace('group', 'item');
 
 /** All users, missing: 1007 to 20007. */
-const users = (layout: Layout): Damage[] =>
-  Array.from({ length: 20 }, (_, index) => ({
-    file: `api/v1/user/${layout === 'url' ? '' : '007/'}${index + 1}007.json`,
-    what: 'missing',
-  }));
+const USERS = Array.from({ length: 20 }, (_, index): Damage => ({
+  file: `api/v1/user/${index + 1}007.json`,
+  what: 'missing',
+}));
 
 const HARMS: readonly Harm[] = [
   {
     of: 'a file that is missing',
-    do: (out, layout) => rmSync(join(out, group('2', layout))),
-    found: (layout) => [{ file: group('2', layout), what: 'missing' }],
+    do: (out) => rmSync(join(out, 'api/v1/group/2.json')),
+    found: [{ file: 'api/v1/group/2.json', what: 'missing' }],
   },
   {
     of: 'a file that was altered in one byte',
-    do: (out, layout) => {
-      const file = join(out, group('2', layout));
+    do: (out) => {
+      const file = join(out, 'api/v1/group/2.json');
       writeFileSync(file, readFileSync(file, 'utf8').replace('group 2', 'group 9'));
     },
-    found: (layout) => [{ file: group('2', layout), what: 'altered' }],
+    found: [{ file: 'api/v1/group/2.json', what: 'altered' }],
   },
   {
     of: 'a file that is cut short',
     do: (out) => truncateSync(join(out, 'api/v1.json'), 10),
-    found: () => [{ file: 'api/v1.json', what: 'altered' }],
+    found: [{ file: 'api/v1.json', what: 'altered' }],
   },
   {
     of: 'an empty file',
     do: (out) => truncateSync(join(out, 'api/v1/stats.json'), 0),
-    found: () => [{ file: 'api/v1/stats.json', what: 'altered' }],
+    found: [{ file: 'api/v1/stats.json', what: 'altered' }],
   },
   {
     of: 'a file that can’t be read',
@@ -108,27 +101,27 @@ const HARMS: readonly Harm[] = [
       rmSync(file);
       symlinkSync(file, file);
     },
-    found: () => [{ file: 'api/v1/largest/7.json', what: 'altered' }],
+    found: [{ file: 'api/v1/largest/7.json', what: 'altered' }],
   },
   {
     of: 'a compressed sibling that is missing',
-    do: (out, layout) => rmSync(join(out, `${item('5', layout)}.gz`)),
-    found: (layout) => [{ file: `${item('5', layout)}.gz`, what: 'missing' }],
+    do: (out) => rmSync(join(out, 'api/v1/item/5.json.gz')),
+    found: [{ file: 'api/v1/item/5.json.gz', what: 'missing' }],
   },
   {
     of: 'a compressed sibling that is another document’s',
-    do: (out, layout) => cpSync(join(out, `${item('8', layout)}.br`), join(out, `${item('5', layout)}.br`)),
-    found: (layout) => [{ file: `${item('5', layout)}.br`, what: 'altered' }],
+    do: (out) => cpSync(join(out, 'api/v1/item/8.json.br'), join(out, 'api/v1/item/5.json.br')),
+    found: [{ file: 'api/v1/item/5.json.br', what: 'altered' }],
   },
   {
     of: 'a compressed sibling that is noise',
-    do: (out, layout) => writeFileSync(join(out, `${item('5', layout)}.gz`), 'noise'),
-    found: (layout) => [{ file: `${item('5', layout)}.gz`, what: 'altered' }],
+    do: (out) => writeFileSync(join(out, 'api/v1/item/5.json.gz'), 'noise'),
+    found: [{ file: 'api/v1/item/5.json.gz', what: 'altered' }],
   },
   {
     of: 'a compressed sibling of a document that is too small for one',
-    do: (out, layout) => cpSync(join(out, `${item('5', layout)}.gz`), join(out, `${item('12', layout)}.gz`)),
-    found: (layout) => [{ file: `${item('12', layout)}.gz`, what: 'extra' }],
+    do: (out) => cpSync(join(out, 'api/v1/item/5.json.gz'), join(out, 'api/v1/item/12.json.gz')),
+    found: [{ file: 'api/v1/item/12.json.gz', what: 'extra' }],
   },
   {
     of: 'a download that was altered, and one that is missing',
@@ -136,7 +129,7 @@ const HARMS: readonly Harm[] = [
       truncateSync(join(out, 'downloads/items.csv.gz'), 10);
       rmSync(join(out, 'downloads/users.parquet'));
     },
-    found: () => [
+    found: [
       { file: 'downloads/items.csv.gz', what: 'altered' },
       { file: 'downloads/users.parquet', what: 'missing' },
     ],
@@ -148,19 +141,16 @@ const HARMS: readonly Harm[] = [
         cpSync(join(out, 'downloads/items.csv.gz'), join(out, 'downloads', name));
       }
     },
-    found: () => [
+    found: [
       { file: 'downloads/items.csv.br', what: 'extra' },
       { file: 'downloads/items.csv.gz.gz', what: 'extra' },
       { file: 'downloads/items.parquet.gz', what: 'extra' },
     ],
   },
   {
-    of: 'a file of a record that is not in the ledger',
-    do: (out, layout) => {
-      mkdirSync(join(out, group('777', layout), '..'), { recursive: true });
-      writeFileSync(join(out, group('777', layout)), '{"id":777}');
-    },
-    found: (layout) => [{ file: group('777', layout), what: 'extra' }],
+    of: 'a file of a record that is not in the index',
+    do: (out) => writeFileSync(join(out, 'api/v1/group/777.json'), '{"id":777}'),
+    found: [{ file: 'api/v1/group/777.json', what: 'extra' }],
   },
   {
     of: 'files that belong to no route',
@@ -170,7 +160,7 @@ const HARMS: readonly Harm[] = [
       writeFileSync(join(out, 'somewhere/else/index.html'), '');
       writeFileSync(join(out, 'changes/notes.json'), '');
     },
-    found: () => [
+    found: [
       { file: 'api/v1/group/x.json', what: 'extra' },
       { file: 'changes/notes.json', what: 'extra' },
       { file: 'somewhere/else/index.html', what: 'extra' },
@@ -179,15 +169,15 @@ const HARMS: readonly Harm[] = [
   {
     of: 'a folder of records that is gone',
     do: (out) => rmSync(join(out, 'api/v1/user'), { recursive: true }),
-    found: (layout) => users(layout),
+    found: USERS,
   },
   {
     of: 'an empty folder in the place of a file',
-    do: (out, layout) => {
-      rmSync(join(out, group('2', layout)));
-      mkdirSync(join(out, group('2', layout)));
+    do: (out) => {
+      rmSync(join(out, 'api/v1/group/2.json'));
+      mkdirSync(join(out, 'api/v1/group/2.json'));
     },
-    found: (layout) => [{ file: group('2', layout), what: 'missing' }],
+    found: [{ file: 'api/v1/group/2.json', what: 'missing' }],
   },
   {
     of: 'a file in the place of a folder',
@@ -195,35 +185,35 @@ const HARMS: readonly Harm[] = [
       rmSync(join(out, 'api/v1/user'), { recursive: true });
       writeFileSync(join(out, 'api/v1/user'), '');
     },
-    found: (layout) => [{ file: 'api/v1/user', what: 'extra' }, ...users(layout)],
+    found: [{ file: 'api/v1/user', what: 'extra' }, ...USERS],
   },
   {
     of: 'a change list that was altered',
     do: (out) => writeFileSync(join(out, 'changes/2.json'), '{"from":1,"to":2,"put":[],"delete":[]}'),
-    found: () => [{ file: 'changes/2.json', what: 'altered' }],
+    found: [{ file: 'changes/2.json', what: 'altered' }],
   },
   {
     of: 'a change list that is missing',
     do: (out) => rmSync(join(out, 'changes/2.json')),
-    found: () => [{ file: 'changes/2.json', what: 'missing' }],
+    found: [{ file: 'changes/2.json', what: 'missing' }],
   },
   {
-    of: 'a ledger that is missing',
-    do: (out) => rmSync(inState(out, 'ledger'), { recursive: true }),
-    found: () => [{ file: 'STATE/ledger', what: 'missing' }],
+    of: 'an index that is missing',
+    do: (out) => rmSync(inState(out, 'index'), { recursive: true }),
+    found: [{ file: 'STATE/index', what: 'missing' }],
   },
   {
-    of: 'a ledger that was altered',
-    do: (out) => truncateSync(inState(out, 'ledger/group'), 100),
-    found: () => [{ file: 'STATE/ledger', what: 'altered' }],
+    of: 'an index that was altered',
+    do: (out) => truncateSync(inState(out, 'index/group'), 100),
+    found: [{ file: 'STATE/index', what: 'altered' }],
   },
   {
-    of: 'a ledger and a file that are both missing',
-    do: (out, layout) => {
-      rmSync(inState(out, 'ledger'), { recursive: true });
-      rmSync(join(out, group('2', layout)));
+    of: 'an index and a file that are both missing',
+    do: (out) => {
+      rmSync(inState(out, 'index'), { recursive: true });
+      rmSync(join(out, 'api/v1/group/2.json'));
     },
-    found: () => [{ file: 'STATE/ledger', what: 'missing' }],
+    found: [{ file: 'STATE/index', what: 'missing' }],
   },
   {
     of: 'a digest that was altered',
@@ -234,41 +224,40 @@ const HARMS: readonly Harm[] = [
         readFileSync(file, 'utf8').replace(/"digest":"[0-9a-f]{64}"/, `"digest":"${'0'.repeat(64)}"`),
       );
     },
-    found: () => [{ file: 'snapshot.json', what: 'altered' }],
+    found: [{ file: 'snapshot.json', what: 'altered' }],
   },
   {
     of: 'a snapshot.json that is missing',
     do: (out) => rmSync(join(out, 'snapshot.json')),
-    found: () => [{ file: 'snapshot.json', what: 'missing' }],
+    found: [{ file: 'snapshot.json', what: 'missing' }],
   },
 ];
 
-describe.each(['url', 'bucketed'] as const)('in the %s layout', (layout) => {
+describe('a tree of two snapshots', () => {
   let pristine: string;
   let content: Record<string, string>;
   beforeAll(async () => {
     pristine = path('pristine');
     const before = writeRegister(path('before.sqlite'), ROWS);
     changeRegister(before, 'UPDATE items SET price = 50 WHERE id = 1');
-    await published({ register: before, out: pristine, layout });
-    await published({ register, out: pristine, layout });
+    await published({ register: before, out: pristine });
+    await published({ register, out: pristine });
     content = contentOf(pristine);
   });
 
-  /** A tree of two snapshots. */
   function tree(): string {
     const out = path('dist');
     copyTree(pristine, out);
     return out;
   }
 
-  it('a whole tree is found whole, and nothing in it is touched', async () => {
+  it('that is whole is found whole, and nothing in it is touched', async () => {
     const out = tree();
     const before = stateOf(out);
     const { code, stdout } = await verifyTree(out);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^Snapshot 2 in .* is as its ledger and digest say/),
+      expect.stringMatching(/^Snapshot 2 in .* is as its index and digest say/),
     ]);
     const quiet = await verifyTree(out, '--quiet');
     expect(quiet).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -278,13 +267,13 @@ describe.each(['url', 'bucketed'] as const)('in the %s layout', (layout) => {
   describe('verify finds and --repair mends', () => {
     it.each(HARMS.map((harm) => [harm.of, harm] as const))('%s', async (_, harm) => {
       const out = tree();
-      harm.do(out, layout);
+      harm.do(out);
       const harmed = wholeOf(out);
       const first = await verifyTree(out, '--json', '--quiet');
       expect.soft([first.code, first.stderr]).toEqual([1, '']);
       const found = reportSchema.parse(JSON.parse(first.stdout));
-      expect.soft(named(found.damage).toSorted(byName)).toEqual(harm.found(layout).toSorted(byName));
-      expect.soft(found.total).toBe(harm.found(layout).length);
+      expect.soft(named(found.damage).toSorted(byName)).toEqual(harm.found.toSorted(byName));
+      expect.soft(found.total).toBe(harm.found.length);
       expect.soft(differing(wholeOf(out), harmed)).toEqual([]);
 
       const mended = await repair(out, register);
@@ -293,7 +282,7 @@ describe.each(['url', 'bucketed'] as const)('in the %s layout', (layout) => {
       expect.soft(await damageOf(out)).toEqual([]);
       expect.soft(manifestOf(out).digest).toBe(manifestOf(pristine).digest);
       // And it is a tree like any other: the next build finds nothing to do.
-      const again = await buildWith({ register, out, layout }).catch((error: unknown) => error);
+      const again = await buildWith({ register, out }).catch((error: unknown) => error);
       expect.soft(again).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
       await expectAtRest(out);
     });
@@ -384,15 +373,6 @@ describe('verify', () => {
     const { code } = await repair(out, path('none.sqlite'));
     expect(code).toBe(3);
     expect(differing(wholeOf(out), before)).toEqual([]);
-  });
-
-  it('--repair without --layout keeps the layout that the tree has', async () => {
-    const out = path('dist');
-    await published({ register, out, layout: 'bucketed' });
-    const before = contentOf(out);
-    rmSync(join(out, 'api/v1/stats.json'));
-    expect((await repair(out, register)).code).toBe(0);
-    expect(differing(contentOf(out), before)).toEqual([]);
   });
 
   it('says of a snapshot.json that is no snapshot what it is, and --repair mends it', async () => {

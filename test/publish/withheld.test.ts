@@ -157,7 +157,7 @@ describe('the state of a tree', () => {
     const made = { ...site(), state: path('elsewhere') };
     await published(made);
     expect(existsSync(inState(made.out))).toBe(false);
-    expect(existsSync(join(made.state, 'ledger/index.json'))).toBe(true);
+    expect(existsSync(join(made.state, 'index/index.json'))).toBe(true);
     changeRegister(made.register, `UPDATE groups SET description = 'another';`);
     expect((await published(made)).changes).toMatchObject({ added: 0, removed: 0 });
     await rollback(new Tree(made.out, made.state), effectsAt(SINCE));

@@ -13,7 +13,7 @@ export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
 export const quiet = () => progressFor('quiet', new AbortController().signal, () => undefined);
 
 /** Threads can't be started from TypeScript. */
-export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/worker.js'));
+export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/workers/worker.js'));
 
 /** Effects that print nothing and know only this time. */
 export const effectsAt = (time: string): Effects => ({
@@ -30,7 +30,6 @@ export interface Options {
   readonly state?: string;
   readonly operator?: string;
   readonly baseUrl?: string;
-  readonly layout?: string;
   readonly skipInvalid?: boolean;
   readonly acceptRemovals?: boolean;
   readonly keepDownloads?: boolean;

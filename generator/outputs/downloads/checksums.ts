@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import type { Exported } from '../../exports/exports.js';
-import { EXPORT_FORMATS, exportFile } from '../../export-routes.js';
-import { routeNamed, routes } from '../../routes.js';
+import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
+import { routeNamed, ROUTES } from '../../routes/index.js';
 import type { Output } from '../output.js';
 
 export function checksums(exported: readonly Exported[], described: readonly Output[]): string {
@@ -11,10 +11,7 @@ export function checksums(exported: readonly Exported[], described: readonly Out
     ...exported.flatMap(({ table, files }) =>
       EXPORT_FORMATS.map(({ format }) => [basename(exportFile(table.name, format)), files[format].sha256]),
     ),
-    ...described.map(({ route, body }) => [
-      basename(routeNamed(routes('url'), route).path),
-      hash('sha256', body),
-    ]),
+    ...described.map(({ route, body }) => [basename(routeNamed(ROUTES, route).path), hash('sha256', body)]),
   ];
   return lines.map(([file, sha256]) => `${sha256}  ${file}\n`).join('');
 }

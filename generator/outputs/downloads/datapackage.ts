@@ -3,10 +3,10 @@ import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
 import type { Downloads, Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
-import type { Value, ValueType } from '../../resources/field.js';
-import { EXPORT_FORMATS, exportFile } from '../../export-routes.js';
-import { PATHS } from '../../routes.js';
-import type { ExportFormat } from '../../export-routes.js';
+import type { Value, ValueType } from '../../schema/field.js';
+import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
+import { PATHS } from '../../routes/index.js';
+import type { ExportFormat } from '../../routes/exports.js';
 
 const PROFILE = 'https://datapackage.org/profiles/2.0';
 

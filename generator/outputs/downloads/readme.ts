@@ -2,8 +2,8 @@
 import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
 import type { Downloads, Exported } from '../../exports/exports.js';
-import { EXPORT_FORMATS, exportFile } from '../../export-routes.js';
-import { PATHS } from '../../routes.js';
+import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
+import { PATHS } from '../../routes/index.js';
 
 /** Lines are as wide as this, where the names in them allow. */
 const LINE_CHARACTERS = 88;

@@ -4,7 +4,7 @@
  * it need not ask again: a part is published when it is full and more has come, and what is left of a month when
  * the month is over. What is in none yet is less than a document's worth, and stands in the current one.
  */
-import { lastPart, numberedPart } from '../../archive-keys.js';
+import { lastPart, numberedPart } from '../../routes/archive-keys.js';
 
 /** Entries in a document: the current one has the newest so many, an archive document at most so many. */
 export const DOCUMENT_ENTRIES = 200;

@@ -1,9 +1,9 @@
 /** Every change that the register's histories know, in the order in which they were measured. */
-import type { Column, History, Resource } from '../../resources/field.js';
-import { columnsOf } from '../../resources/field.js';
-import { group } from '../../resources/group.js';
-import { user } from '../../resources/user.js';
-import type { Register } from '../../register/open.js';
+import type { Column, History, Resource } from '../../schema/field.js';
+import { columnsOf } from '../../schema/field.js';
+import { group } from '../../schema/group.js';
+import { user } from '../../schema/user.js';
+import type { Register } from '../../register/database.js';
 import { isPublished, name, publishedValue } from '../../register/sql.js';
 
 /** What an entry of a history says, beside its times: up to three columns. */

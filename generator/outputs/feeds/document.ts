@@ -2,7 +2,7 @@
 import type { Operator } from '../../config.js';
 
 /** Who publishes a feed: as much of the operator as feeds name, and as snapshot.json keeps for a rollback. */
-export type Imprint = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence' | 'tagAuthority'>;
+export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence' | 'tagAuthority'>;
 
 /** All text is well-formed (see text.ts). */
 export interface Entry {
@@ -42,9 +42,9 @@ export interface FeedDocument {
 export const NEVER = '1970-01-01T00:00:00Z';
 
 /** A tag URI of this register's. The year is that of the scheme, and stays. */
-export const tag = ({ tagAuthority }: Imprint, specific: string): string =>
+export const tag = ({ tagAuthority }: FeedOperator, specific: string): string =>
   `tag:${tagAuthority},2026:${specific}`;
 
 /** The terms of reuse, as a sentence. */
-export const rights = ({ name, url, licence }: Imprint): string =>
+export const rights = ({ name, url, licence }: FeedOperator): string =>
   `Free to reuse under ${licence.name} (${licence.url}). Credit ${name} with a link to ${url}.`;

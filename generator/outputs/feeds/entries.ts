@@ -1,10 +1,10 @@
 /** The wording of an entry: what happened, in a title that says it and in content that leaves nothing out. */
-import type { Resource } from '../../resources/field.js';
-import { filler, routeNamed } from '../../routes.js';
-import type { Route } from '../../routes.js';
+import type { Resource } from '../../schema/field.js';
+import { filler, routeNamed } from '../../routes/index.js';
+import type { Route } from '../../routes/index.js';
 import type { Change, ChangeSource, Values } from './changes.js';
 import { tag } from './document.js';
-import type { Entry, Imprint } from './document.js';
+import type { Entry, FeedOperator } from './document.js';
 import type { First } from './firsts.js';
 import { escaped, isolated, legible, shortened } from './text.js';
 
@@ -74,13 +74,13 @@ function ownerOf([state, id, name]: Values): Phrase {
 
 /** Makes the entries of one register. */
 export class EntryMaker {
-  readonly #imprint: Imprint;
+  readonly #operator: FeedOperator;
   /** Route name -> absolute URL of an id. */
   readonly #urls: ReadonlyMap<string, (id: number) => string>;
 
-  constructor(imprint: Imprint, table: readonly Route[]) {
-    this.#imprint = imprint;
-    this.#urls = new Map(table.map(({ name }) => [name, absolute(imprint, table, name)]));
+  constructor(operator: FeedOperator, table: readonly Route[]) {
+    this.#operator = operator;
+    this.#urls = new Map(table.map(({ name }) => [name, absolute(operator, table, name)]));
   }
 
   change({ source, id, position, from, to, changedAt, measuredAt, changedAfter }: Change): Dated {
@@ -97,7 +97,7 @@ export class EntryMaker {
     ];
     return {
       entry: {
-        id: tag(this.#imprint, `${resource.kind}/${id}/${field}/${position}`),
+        id: tag(this.#operator, `${resource.kind}/${id}/${field}/${position}`),
         title: title(`${resource.kind} ${id}`, before, after),
         published: measuredAt,
         updated: changedAt ?? measuredAt,
@@ -113,7 +113,7 @@ export class EntryMaker {
     return {
       entry: {
         // There is but one first time.
-        id: tag(this.#imprint, `${kind}/${id}/first_measured_at/1`),
+        id: tag(this.#operator, `${kind}/${id}/first_measured_at/1`),
         title: `${capital(kind)} measured for the first time: ${called?.plain ?? `${kind} ${id}`}`,
         published: measuredAt,
         updated: measuredAt,
@@ -160,7 +160,7 @@ const capital = (word: string): string => word.charAt(0).toUpperCase() + word.sl
 
 /** The absolute URLs of a route. */
 export function absolute(
-  { baseUrl }: Imprint,
+  { baseUrl }: FeedOperator,
   table: readonly Route[],
   route: string,
 ): (key: number) => string {

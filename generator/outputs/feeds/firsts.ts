@@ -1,6 +1,6 @@
 /** Records of a kind that were measured for the first time, the newest only. */
-import type { Resource } from '../../resources/field.js';
-import type { Register } from '../../register/open.js';
+import type { Resource } from '../../schema/field.js';
+import type { Register } from '../../register/database.js';
 import { isPublished, name } from '../../register/sql.js';
 
 export interface First {

@@ -1,9 +1,9 @@
 /** The feeds of changes, and the archives of those that have one. */
 import { hash } from 'node:crypto';
-import { FEEDS, archiveRoute, atomRoute, jsonRoute, routeNames } from '../../feed-routes.js';
-import type { FeedDeclaration } from '../../feed-routes.js';
-import type { Register } from '../../register/open.js';
-import type { Route } from '../../routes.js';
+import { FEEDS, archiveRoute, atomRoute, jsonRoute, routeNames } from '../../routes/feeds.js';
+import type { FeedDeclaration } from '../../routes/feeds.js';
+import type { Register } from '../../register/database.js';
+import type { Route } from '../../routes/index.js';
 import type { IsSame, Kept, Output } from '../output.js';
 import { DOCUMENT_ENTRIES, archive, newestOf } from './archive.js';
 import type { LinkedPart } from './archive.js';
@@ -11,7 +11,7 @@ import { changes } from './changes.js';
 import type { Change } from './changes.js';
 import { CHANGE_FEEDS, FIRST_FEEDS, openMonth } from './contents.js';
 import { NEVER, tag } from './document.js';
-import type { FeedDocument, Imprint } from './document.js';
+import type { FeedDocument, FeedOperator } from './document.js';
 import { EntryMaker, absolute } from './entries.js';
 import type { Dated } from './entries.js';
 import { firsts } from './firsts.js';
@@ -25,7 +25,7 @@ import { atom, jsonFeed } from './render.js';
  */
 export function* feeds(
   register: Register,
-  operator: Imprint,
+  operator: FeedOperator,
   asOf: string | null,
   table: readonly Route[],
   staying: readonly string[] = [],
@@ -71,13 +71,13 @@ const descending = (a: string, b: string): number => (a === b ? 0 : a < b ? 1 : 
 class Archive {
   readonly #feed: FeedDeclaration;
   readonly #maker: EntryMaker;
-  readonly #imprint: Imprint;
+  readonly #operator: FeedOperator;
   readonly #table: readonly Route[];
 
-  constructor(feed: FeedDeclaration, maker: EntryMaker, imprint: Imprint, table: readonly Route[]) {
+  constructor(feed: FeedDeclaration, maker: EntryMaker, operator: FeedOperator, table: readonly Route[]) {
     this.#feed = feed;
     this.#maker = maker;
-    this.#imprint = imprint;
+    this.#operator = operator;
     this.#table = table;
   }
 
@@ -92,9 +92,9 @@ class Archive {
     isSame: IsSame,
   ): Generator<Output | Kept, readonly Dated[]> {
     const route = archiveRoute(this.#feed);
-    const url = absolute(this.#imprint, this.#table, route);
+    const url = absolute(this.#operator, this.#table, route);
     const link = (rel: string, key: number | undefined) => (key === undefined ? {} : { [rel]: url(key) });
-    const subscription = absolute(this.#imprint, this.#table, atomRoute(this.#feed))(0);
+    const subscription = absolute(this.#operator, this.#table, atomRoute(this.#feed))(0);
     const parts = archive(all, month);
     let step = parts.next();
     for (; step.done !== true; step = parts.next()) {
@@ -108,12 +108,12 @@ class Archive {
         ...link('prev-archive', previous),
         ...link('next-archive', next),
       };
-      const document = documentOf(this.#feed, this.#dated(step.value.entries).toReversed(), this.#imprint);
-      const body = atom({ ...document, self: url(key), links, isArchive: true }, this.#imprint);
+      const document = documentOf(this.#feed, this.#dated(step.value.entries).toReversed(), this.#operator);
+      const body = atom({ ...document, self: url(key), links, isArchive: true }, this.#operator);
       yield { route, key, body };
     }
     const newest = this.#dated(step.value.newest);
-    yield* current(this.#feed, newest, this.#imprint, this.#table, link('prev-archive', step.value.last));
+    yield* current(this.#feed, newest, this.#operator, this.#table, link('prev-archive', step.value.last));
     return newest;
   }
 
@@ -144,25 +144,25 @@ const hashOf = (facts: readonly unknown[]): Buffer => hash('sha256', JSON.string
 function* current(
   feed: FeedDeclaration,
   entries: readonly Dated[],
-  imprint: Imprint,
+  operator: FeedOperator,
   table: readonly Route[],
   links: FeedDocument['links'] = {},
 ): Generator<Output> {
-  const document = { ...documentOf(feed, entries, imprint), links, isArchive: false };
-  const self = (route: string): string => absolute(imprint, table, route)(0);
+  const document = { ...documentOf(feed, entries, operator), links, isArchive: false };
+  const self = (route: string): string => absolute(operator, table, route)(0);
   const [inAtom, inJson] = [atomRoute(feed), jsonRoute(feed)];
-  yield { route: inAtom, key: 0, body: atom({ ...document, self: self(inAtom) }, imprint) };
-  yield { route: inJson, key: 0, body: jsonFeed({ ...document, self: self(inJson) }, imprint) };
+  yield { route: inAtom, key: 0, body: atom({ ...document, self: self(inAtom) }, operator) };
+  yield { route: inJson, key: 0, body: jsonFeed({ ...document, self: self(inJson) }, operator) };
 }
 
 function documentOf(
   { name, title, description }: FeedDeclaration,
   entries: readonly Dated[],
-  imprint: Imprint,
+  operator: FeedOperator,
 ): Omit<FeedDocument, 'self' | 'links' | 'isArchive'> {
   return {
-    id: tag(imprint, `feeds/${name}`),
-    title: `${imprint.name}: ${title}`,
+    id: tag(operator, `feeds/${name}`),
+    title: `${operator.name}: ${title}`,
     description,
     updated: entries[0]?.measuredAt ?? NEVER,
     entries: entries.toSorted(lateChangeFirst).map(({ entry }) => entry),

@@ -10,9 +10,9 @@
  */
 import { Feed } from 'feed';
 import { z } from 'zod';
-import { PATHS } from '../../routes.js';
+import { PATHS } from '../../routes/index.js';
 import { rights } from './document.js';
-import type { Entry, FeedDocument, Imprint } from './document.js';
+import type { Entry, FeedDocument, FeedOperator } from './document.js';
 import { escaped, legible } from './text.js';
 
 const LANGUAGE = 'en';
@@ -21,13 +21,13 @@ const GENERATOR = 'register-api';
 const link = (rel: string, url: string): string => `<link rel="${rel}" href="${escaped(url)}"/>`;
 
 /** The document as Atom (RFC 4287). */
-export function atom(document: FeedDocument, imprint: Imprint): string {
-  const feed = started(document, imprint, (text) => legible(text).replaceAll('&', '&amp;'));
+export function atom(document: FeedDocument, operator: FeedOperator): string {
+  const feed = started(document, operator, (text) => legible(text).replaceAll('&', '&amp;'));
   for (const { id, title, content, published, updated, url } of document.entries) {
     const times = { published: new Date(published), date: new Date(updated) };
     feed.addItem({ id, title: escaped(title), content, ...times, link: url });
   }
-  return withHistories(withHead(feed.atom1(), document, imprint), document.entries).replaceAll(
+  return withHistories(withHead(feed.atom1(), document, operator), document.entries).replaceAll(
     /\.000Z<\/(updated|published)>/g,
     'Z</$1>',
   );
@@ -35,7 +35,7 @@ export function atom(document: FeedDocument, imprint: Imprint): string {
 
 const START = '<feed xmlns="http://www.w3.org/2005/Atom">';
 
-function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: Imprint): string {
+function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: FeedOperator): string {
   const [declaration, rest, ...more] = xml.split(START);
   if (rest === undefined || more.length > 0) throw new TypeError(`expected one "${START}" in the feed`);
   const head = [
@@ -67,8 +67,8 @@ const json1 = z.looseObject({
 });
 
 /** The document as JSON Feed 1.1. */
-export function jsonFeed(document: FeedDocument, imprint: Imprint): string {
-  const feed = started(document, imprint, legible);
+export function jsonFeed(document: FeedDocument, operator: FeedOperator): string {
+  const feed = started(document, operator, legible);
   for (const { id, title, content, published, updated, url } of document.entries) {
     const times = { published: new Date(published), date: new Date(updated) };
     feed.addItem({ id, title, content, ...times, link: url });
@@ -87,17 +87,17 @@ export function jsonFeed(document: FeedDocument, imprint: Imprint): string {
   });
 }
 
-function started(document: FeedDocument, imprint: Imprint, text: (text: string) => string): Feed {
+function started(document: FeedDocument, operator: FeedOperator, text: (text: string) => string): Feed {
   const { id, title, description, updated, self } = document;
   return new Feed({
     id,
     title: text(title),
     description: text(description),
     updated: new Date(updated),
-    link: imprint.baseUrl + PATHS.feeds,
+    link: operator.baseUrl + PATHS.feeds,
     feedLinks: { atom: self, json: self },
-    author: { name: text(imprint.name), link: imprint.url },
-    copyright: text(rights(imprint)),
+    author: { name: text(operator.name), link: operator.url },
+    copyright: text(rights(operator)),
     generator: GENERATOR,
   });
 }

@@ -3,35 +3,35 @@
  * was built: the digest of the tree leaves it out, like that index.
  */
 import { z } from 'zod';
-import { FEEDS, documentFile } from '../../feed-routes.js';
-import type { Change } from '../../publish/changes.js';
-import type { Teller } from '../../publish/told.js';
+import { FEEDS, documentFile } from '../../routes/feeds.js';
+import type { Change } from '../../publish/change-list.js';
+import type { RenderSnapshotFeed } from '../../publish/snapshot-feed.js';
 import { NEVER, tag } from './document.js';
-import type { Entry, Imprint } from './document.js';
+import type { Entry, FeedOperator } from './document.js';
 import { anchor, list } from './entries.js';
 import type { Fact } from './entries.js';
 import { atom, jsonFeed } from './render.js';
 
 const { name, title, description } = FEEDS.snapshots;
 
-/** What is told of the snapshots, under one imprint. */
-export const snapshotTeller =
-  (imprint: Imprint): Teller =>
+/** Renders the feed of the snapshots. */
+export const snapshotFeed =
+  (operator: FeedOperator): RenderSnapshotFeed =>
   (changes) => {
     const document = (file: string) => ({
-      id: tag(imprint, `feeds/${name}`),
-      title: `${imprint.name}: ${title}`,
+      id: tag(operator, `feeds/${name}`),
+      title: `${operator.name}: ${title}`,
       description,
       updated: changes[0]?.built_at ?? NEVER,
-      self: `${imprint.baseUrl}/${file}`,
-      entries: changes.map((change) => entryOf(change, imprint)),
+      self: `${operator.baseUrl}/${file}`,
+      entries: changes.map((change) => entryOf(change, operator)),
       links: {},
       isArchive: false,
     });
     const [inAtom, inJson] = [documentFile(FEEDS.snapshots, 'atom'), documentFile(FEEDS.snapshots, 'json')];
     return [
-      { file: inAtom, body: atom(document(inAtom), imprint) },
-      { file: inJson, body: jsonFeed(document(inJson), imprint) },
+      { file: inAtom, body: atom(document(inAtom), operator) },
+      { file: inJson, body: jsonFeed(document(inJson), operator) },
     ];
   };
 
@@ -40,7 +40,7 @@ type Counts = Change['counts'][string];
 const inWords = ({ added, changed, removed }: Counts): string =>
   `${added} added, ${changed} changed, ${removed} removed`;
 
-function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, imprint: Imprint): Entry {
+function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, operator: FeedOperator): Entry {
   const kinds = Object.entries(counts);
   const sum = (of: (count: Counts) => number): number =>
     kinds.reduce((total, [, count]) => total + of(count), 0);
@@ -52,9 +52,9 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, impr
     ...kinds.map(([kind, count]) => [kind, inWords(count)] as const),
   ];
   // A first snapshot changes everything and has no list.
-  const url = imprint.baseUrl + (file ?? '/changes/index.json');
+  const url = operator.baseUrl + (file ?? '/changes/index.json');
   return {
-    id: tag(imprint, `snapshot/${sequence}`),
+    id: tag(operator, `snapshot/${sequence}`),
     title:
       `Snapshot ${sequence}: ${added} ${added === 1 ? 'record' : 'records'} added,` +
       ` ${sum((count) => count.changed)} changed, ${sum((count) => count.removed)} removed`,
@@ -76,10 +76,10 @@ const service = z.object({
   }),
 });
 
-/** What goes on being told without the operator's file, where snapshot.json has the imprint. */
-export function snapshotTellerOf(manifest: unknown): Teller {
+/** The same without the operator's file, where snapshot.json has the operator. */
+export function snapshotFeedOf(manifest: unknown): RenderSnapshotFeed {
   const { success, data } = service.safeParse(manifest);
   if (!success) return () => [];
   const { base_url: baseUrl, tag_authority: tagAuthority, ...rest } = data.service;
-  return snapshotTeller({ ...rest, baseUrl, tagAuthority });
+  return snapshotFeed({ ...rest, baseUrl, tagAuthority });
 }

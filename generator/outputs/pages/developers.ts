@@ -1,15 +1,15 @@
 /** The page for developers: how to ask, what comes back, what every field means. */
 import type { BuildConfig } from '../../config.js';
-import { publishedHeaders } from '../../headers.js';
-import type { Headers, PublishedHeaders } from '../../headers.js';
-import { MAX_INTEGER } from '../../resources/field.js';
-import { BUCKETS, PATHS, filler, routeNamed, urlTemplate } from '../../routes.js';
-import type { Parameter, Route } from '../../routes.js';
+import { publishedHeaders } from '../../routes/headers.js';
+import type { Headers, PublishedHeaders } from '../../routes/headers.js';
+import { MAX_INTEGER } from '../../schema/field.js';
+import { BUCKETS, PATHS, filler, routeNamed, urlTemplate } from '../../routes/index.js';
+import type { Parameter, Route } from '../../routes/index.js';
 import { licenceText, pageLimitText, rateLimitText } from '../api-index.js';
-import { problemsOf } from '../description/answers.js';
-import { documentOf } from '../description/documents.js';
-import { HEADERS, policyText } from '../description/headers.js';
-import { PROBLEMS, PROBLEM_SHAPE, problemOf } from '../description/problems.js';
+import { problemsOf } from '../openapi/answers.js';
+import { documentOf } from '../openapi/documents.js';
+import { HEADERS, policyText } from '../openapi/headers.js';
+import { PROBLEMS, PROBLEM_SHAPE, problemOf } from '../openapi/problems.js';
 import { TYPES, fieldRows } from './fields.js';
 import type { FieldRow } from './fields.js';
 import { dataBlock } from './render.js';

@@ -1,7 +1,7 @@
 /** The bulk downloads, for people: what there is, how large, and how to read it. */
 import type { BuildConfig } from '../../config.js';
-import type { Value } from '../../resources/field.js';
-import { PATHS } from '../../routes.js';
+import type { Value } from '../../schema/field.js';
+import { PATHS } from '../../routes/index.js';
 import { TYPES } from './fields.js';
 import { amount, integer, interval, moment, size } from './words.js';
 

@@ -1,5 +1,5 @@
 /** The feeds, for people: what each announces, and how to subscribe. */
-import { PATHS } from '../../routes.js';
+import { PATHS } from '../../routes/index.js';
 
 /** A feed in both of its formats, by URL path. */
 export interface PublishedFeed {

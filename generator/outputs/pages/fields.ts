@@ -1,6 +1,6 @@
 /** Documents as tables of fields, for people. */
-import type { ValueType } from '../../resources/field.js';
-import type { ObjectShape, Shape, ValueShape } from '../../resources/shape.js';
+import type { ValueType } from '../../schema/field.js';
+import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
 
 export interface FieldRow {
   /** `owner`, and what it stands in: `members[].`, `change.h24.`. */

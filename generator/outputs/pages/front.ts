@@ -1,9 +1,9 @@
 /** The front page: what the register is, how much of it there is, and its largest groups. */
 import { z } from 'zod';
 import type { Operator } from '../../config.js';
-import type { Overview, Population } from '../../register/published.js';
-import { PATHS, routeNamed, filler } from '../../routes.js';
-import type { Route } from '../../routes.js';
+import type { Overview, Population } from '../../register/overview.js';
+import { PATHS, routeNamed, filler } from '../../routes/index.js';
+import type { Route } from '../../routes/index.js';
 import { SHOWN_GROUPS } from './shown.js';
 import type { Shown } from './shown.js';
 import { HEIGHT, WIDTH, sparkline } from './sparkline.js';

@@ -1,9 +1,9 @@
 /** The pages for people, and what belongs to them: rendered last, since they show what the rest of the tree holds. */
 import type { BuildConfig } from '../../config.js';
-import { feedLinks } from '../../feed-routes.js';
-import type { Overview } from '../../register/published.js';
-import { PATHS, routeNamed } from '../../routes.js';
-import type { Route } from '../../routes.js';
+import { feedLinks } from '../../routes/feeds.js';
+import type { Overview } from '../../register/overview.js';
+import { PATHS, routeNamed } from '../../routes/index.js';
+import type { Route } from '../../routes/index.js';
 import type { Output } from '../output.js';
 import { assets, favicon } from './assets.js';
 import { dataset } from './dataset.js';

@@ -1,9 +1,9 @@
 /** What the pages tell of the downloads and the feeds. */
-import { FEEDS, atomRoute, jsonRoute } from '../../feed-routes.js';
+import { FEEDS, atomRoute, jsonRoute } from '../../routes/feeds.js';
 import type { Downloads } from '../../exports/exports.js';
-import { EXPORT_FORMATS, exportRoute } from '../../export-routes.js';
-import { routeNamed } from '../../routes.js';
-import type { Route } from '../../routes.js';
+import { EXPORT_FORMATS, exportRoute } from '../../routes/exports.js';
+import { routeNamed } from '../../routes/index.js';
+import type { Route } from '../../routes/index.js';
 import type { Offers } from './index.js';
 
 export const offers = (table: readonly Route[], { asOf, tables }: Downloads): Offers => ({

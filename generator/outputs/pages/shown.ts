@@ -1,7 +1,7 @@
-/** Documents that the pages show: of the largest groups, and of one telling record of each other kind. */
-import { RESOURCES } from '../../resources/index.js';
-import type { Overview } from '../../register/published.js';
-import type { IdRange } from '../../register/sql.js';
+/** Documents that the pages show: of the largest groups, and of one sample record of each other kind. */
+import { RESOURCES } from '../../schema/index.js';
+import type { Overview } from '../../register/overview.js';
+import type { KindRange } from '../../register/sql.js';
 import type { Output } from '../output.js';
 
 /** Of the groups so many are shown, on the front page. The first of them is the example of a group. */
@@ -19,15 +19,15 @@ export class Shown {
   readonly #bodies = new Map<string, string>();
 
   constructor({ populations }: Overview) {
-    for (const { resource, telling } of populations) {
-      const ids = telling.slice(0, SHOWN_GROUPS);
+    for (const { resource, samples } of populations) {
+      const ids = samples.slice(0, SHOWN_GROUPS);
       this.#keys.set(resource.record.route, ids);
       if (resource.history !== undefined) this.#keys.set(resource.history.route, ids);
     }
   }
 
   /** The records that are shown. */
-  *ranges(): Generator<IdRange> {
+  *ranges(): Generator<KindRange> {
     for (const { kind, record } of RESOURCES) {
       for (const id of this.#keys.get(record.route) ?? []) yield { kind, low: id, high: id };
     }

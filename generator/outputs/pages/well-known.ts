@@ -1,7 +1,7 @@
 /** What is found by its well-known name: the catalog of the API, whom to tell of security problems, robots.txt. */
 import type { Operator } from '../../config.js';
-import { PATHS, halves, routeNamed } from '../../routes.js';
-import type { Route } from '../../routes.js';
+import { PATHS, halves, routeNamed } from '../../routes/index.js';
+import type { Route } from '../../routes/index.js';
 
 /** A linkset (RFC 9264) of the one API there is, by RFC 9727. */
 export function apiCatalog({ baseUrl, licence }: Operator, table: readonly Route[]): string {

@@ -382,25 +382,6 @@ describe('matchRoute', () => {
     expect(matchRoute('/odd/v7', odd)).toMatchObject({ code: 'invalid_id' });
   });
 
-  it('puts bucketed records where their last three digits say', () => {
-    const routes = [
-      {
-        name: 'group',
-        path: '/api/v1/group/{id}',
-        file: 'api/v1/group/{id:bucket}/{id}.json',
-        class: 'record',
-        bucket: 'api',
-        type: 'x/y',
-        parameters: [{ name: 'id', in: 'path', type: 'id' }],
-      },
-    ];
-    const bucketed = routerOf(routes);
-    const fileOf = (id: string): unknown => matchRoute(`/api/v1/group/${id}`, bucketed);
-    expect(fileOf('7')).toMatchObject({ file: 'api/v1/group/007/7.json' });
-    expect(fileOf('1000')).toMatchObject({ file: 'api/v1/group/000/1000.json' });
-    expect(fileOf('9007199254740991')).toMatchObject({ file: 'api/v1/group/991/9007199254740991.json' });
-  });
-
   it('has the 404 of a route name what is not there', () => {
     const match = matchRoute('/api/v1/group/999', router);
     expect(match.kind === 'file' && match.route.absent(match.values)).toBe('no group 999 in this register');

@@ -1,0 +1,268 @@
+/**
+ * Change detection: which records of the register, and which of its tables, differ from the last snapshot's. The
+ * records are cut into chunks, and a chunk has a fingerprint for each table; only where one differs, the fingerprints
+ * of its records are compared.
+ */
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { RESOURCES, resourceOf } from '../schema/index.js';
+import type { Kind, Resource } from '../schema/field.js';
+import type { Register } from '../register/database.js';
+import { isPublished, name } from '../register/sql.js';
+import type { KindRange } from '../register/sql.js';
+import { beginsChunkSql } from './chunks.js';
+import { RowReader, isReadByRange, tablesOf } from './fingerprints.js';
+import { HashFileReader, NO_HASH } from './hash-file.js';
+import type { Entry } from './hash-file.js';
+import { ALL_KEYS, PatchWriter } from './patch.js';
+import type { KeyRange } from './patch.js';
+
+/**
+ * Records in a chunk, on average: with 1 % of them changed at random, 28 % are in a chunk with one. Smaller chunks cost
+ * more to look at, larger ones have more records to be told apart.
+ */
+const CHUNK_RECORDS = 32;
+
+/** Records of a shard, about: what a thread does at once. */
+const SHARD_RECORDS = 16_384;
+
+/** Some neighbouring records of one kind. */
+export interface Shard extends KeyRange {
+  readonly kind: Kind;
+  /** Sorts the shards of a kind. */
+  readonly part: string;
+}
+
+/** The names of the hash files: of each table's chunks by their lowest id, of each kind's records. */
+export const chunksFile = (table: string): string => `chunks-${table}`;
+export const recordsFile = (kind: Kind): string => `records-${kind}`;
+
+/** The hash files of the fingerprints. */
+export const FINGERPRINT_FILES: readonly string[] = RESOURCES.flatMap((resource) => [
+  recordsFile(resource.kind),
+  ...tablesOf(resource).map((table) => chunksFile(table.name)),
+]);
+
+/** Whether a kind can be read by ranges of ids. */
+export const isShardable = (register: Register, resource: Resource): boolean =>
+  tablesOf(resource).every((table) => isReadByRange(register, table));
+
+/** Condition that a chunk begins at a row of the records. */
+const beginsHere = (kind: Kind): string => `${beginsChunkSql('id', CHUNK_RECORDS)} AND ${isPublished(kind)}`;
+
+const partOf = (kind: Kind, number: number): string => `${kind}-${String(number).padStart(8, '0')}`;
+
+/** The shards of a kind: all of its ids, cut where chunks begin. */
+export function shardsOf(register: Register, { kind, plural }: Resource): readonly Shard[] {
+  const following = register.asked<[start: number], [id: number]>(
+    `SELECT id FROM ${name(plural)} WHERE id > ? ORDER BY id LIMIT 1 OFFSET ${SHARD_RECORDS - 1}`,
+  );
+  const begins = register.asked<[from: number], [id: number]>(
+    `SELECT id FROM ${name(plural)} WHERE id >= ? AND ${beginsHere(kind)} ORDER BY id LIMIT 1`,
+  );
+  const starts: number[] = [ALL_KEYS.low];
+  for (let last = 0; ;) {
+    const [from] = following(last) ?? [];
+    const [start] = from === undefined ? [] : (begins(from) ?? []);
+    if (start === undefined) break;
+    starts.push(start);
+    last = start;
+  }
+  return starts.map((low, index) => ({
+    kind,
+    part: partOf(kind, index),
+    low,
+    high: (starts[index + 1] ?? ALL_KEYS.high + 1) - 1,
+  }));
+}
+
+/** A kind as one shard. */
+export const wholeShard = ({ kind }: Resource): Shard => ({ kind, part: partOf(kind, 0), ...ALL_KEYS });
+
+/** What detection is asked. */
+export interface Detection {
+  readonly shard: Shard;
+  /** The folder of the fingerprints to compare with, if there is one. */
+  readonly old: string | undefined;
+  /** The folder of patches: a folder for each hash file, a patch in it for each shard. */
+  readonly patches: string;
+}
+
+/** What a table has in a shard. */
+export interface TableChanges {
+  readonly table: string;
+  /** Published rows, and of how many records. */
+  readonly rows: number;
+  readonly records: number;
+  readonly isChanged: boolean;
+}
+
+export interface Detected {
+  readonly tables: readonly TableChanges[];
+  /** Records that were added, changed or removed: the entries of the patch of the kind's records. */
+  readonly dirty: number;
+}
+
+/** Compares a shard's fingerprints with those of the last snapshot, and writes the patches for the next. */
+export function detectChanges(register: Register, { shard, old, patches }: Detection): Detected {
+  const resource = resourceOf(shard.kind);
+  const compared = (file: string, onGone?: () => void): PatchWriter =>
+    new PatchWriter({
+      old: old === undefined ? undefined : join(old, file),
+      patch: join(patches, file, shard.part),
+      range: shard,
+      ...(onGone && { onGone }),
+    });
+  const tables = tablesOf(resource).map(
+    (table) =>
+      new TableDetector(
+        table.name,
+        new RowReader(register, shard.kind, table),
+        compared(chunksFile(table.name)),
+      ),
+  );
+  let dirty = 0;
+  const records = compared(recordsFile(shard.kind), () => (dirty += 1));
+  try {
+    const begins = beginsOf(register, resource, shard);
+    const before = old === undefined ? [] : keysIn(join(old, chunksFile(resource.plural)), shard);
+    const isNew = new Set(begins);
+    const all = [...new Set([...begins, ...before])].toSorted((a, b) => a - b);
+    let next = 1;
+    for (const [index, low] of all.entries()) {
+      const high = (all[index + 1] ?? shard.high + 1) - 1;
+      if (isNew.has(low)) next += 1;
+      const chunk = isNew.has(low) ? { low, high: (begins[next - 1] ?? shard.high + 1) - 1 } : undefined;
+      // All of them, since each also notes what it found.
+      const changed = tables.filter((table) => table.look(low, chunk));
+      if (changed.length === 0) continue;
+      records.keepBelow(low);
+      for (const entry of fingerprintsOf(tables, { low, high }))
+        if (records.put(entry) !== 'unchanged') dirty += 1;
+      records.removeBelow(high + 1);
+    }
+    records.keepBelow(ALL_KEYS.high);
+    for (const writer of [...tables, records]) writer.finish();
+    return { tables: tables.map(({ found }) => found), dirty };
+  } finally {
+    for (const writer of [...tables, records]) writer.close();
+  }
+}
+
+/** The lowest id of each chunk of a shard. */
+function beginsOf(register: Register, { kind, plural }: Resource, { low, high }: Shard): readonly number[] {
+  const sql = `SELECT id FROM ${name(plural)} WHERE id > ${low} AND id <= ${high} AND ${beginsHere(kind)} ORDER BY id`;
+  return [low, ...[...register.rows<[number]>(sql)].flat()];
+}
+
+/** The keys of a hash file. */
+export function* keysIn(
+  file: string,
+  { low, high }: KeyRange = ALL_KEYS,
+): Generator<number, void, undefined> {
+  const reader = HashFileReader.open(file);
+  try {
+    reader?.restrict(low, high);
+    for (let key = reader?.peekKey(); key !== undefined; key = reader?.peekKey()) {
+      yield key;
+      reader?.next();
+    }
+  } finally {
+    reader?.close();
+  }
+}
+
+/** Ids as ranges. @param ids ascending */
+export function* rangesOf(kind: Kind, ids: Iterable<number>): Generator<KindRange, void, undefined> {
+  let range: { kind: Kind; low: number; high: number } | undefined;
+  for (const id of ids) {
+    if (range !== undefined && id === range.high + 1) range.high = id;
+    else {
+      if (range !== undefined) yield range;
+      range = { kind, low: id, high: id };
+    }
+  }
+  if (range !== undefined) yield range;
+}
+
+/** The records that changed, of all kinds. @param patches the folder of patches */
+export function* changedRanges(patches: string): Generator<KindRange, void, undefined> {
+  for (const { kind } of RESOURCES) {
+    const folder = join(patches, recordsFile(kind));
+    if (!existsSync(folder)) continue;
+    for (const part of readdirSync(folder)) yield* rangesOf(kind, keysIn(join(folder, part)));
+  }
+}
+
+/** One fingerprint for each record: over its rows in all tables. */
+function fingerprintsOf(tables: readonly TableDetector[], range: KeyRange): readonly Entry[] {
+  const found = new Map<number, Buffer[]>();
+  for (const [index, { reader }] of tables.entries()) {
+    reader.forEachRecord(range, (id, rows) => {
+      const hashes = found.get(id) ?? tables.map(() => NO_HASH);
+      hashes[index] = hash('sha256', rows, 'buffer');
+      found.set(id, hashes);
+    });
+  }
+  return [...found]
+    .map(([key, hashes]) => ({ key, bytes: 0, hash: hash('sha256', Buffer.concat(hashes), 'buffer') }))
+    .toSorted((a, b) => a.key - b.key);
+}
+
+/** Compares the chunks of one table. */
+class TableDetector {
+  readonly reader: RowReader;
+  readonly #table: string;
+  readonly #chunks: PatchWriter;
+  #rows = 0;
+  #records = 0;
+  #isChanged = false;
+
+  constructor(table: string, reader: RowReader, chunks: PatchWriter) {
+    this.#table = table;
+    this.reader = reader;
+    this.#chunks = chunks;
+  }
+
+  /**
+   * Compares a chunk.
+   * @param low its lowest id
+   * @param chunk undefined where it was there, and is no more
+   * @returns whether it changed
+   */
+  look(low: number, chunk: KeyRange | undefined): boolean {
+    const isChanged = this.#compare(low, chunk);
+    this.#isChanged ||= isChanged;
+    return isChanged;
+  }
+
+  #compare(low: number, chunk: KeyRange | undefined): boolean {
+    const found = chunk && this.reader.fingerprint(chunk);
+    if (chunk === undefined || found === undefined) return this.#chunks.remove(low);
+    const old = this.#chunks.old(low);
+    // The number of records stands in the place of a size: it is counted only where it may be another.
+    const bytes = old?.hash.equals(found.hash) === true ? old.bytes : this.#count(chunk);
+    this.#rows += found.rows;
+    this.#records += bytes;
+    return this.#chunks.put({ key: low, bytes, hash: found.hash }) !== 'unchanged';
+  }
+
+  #count(chunk: KeyRange): number {
+    let count = 0;
+    this.reader.forEachRecord(chunk, () => (count += 1));
+    return count;
+  }
+
+  get found(): TableChanges {
+    return { table: this.#table, rows: this.#rows, records: this.#records, isChanged: this.#isChanged };
+  }
+
+  finish(): void {
+    this.#chunks.finish();
+  }
+
+  close(): void {
+    this.#chunks.close();
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Hash files: what content stands under which key, on disk. Entries of 48 bytes in ascending order of the key: the
+ * key and the size in bytes as integers of 64 bits, big-endian, then the SHA-256 of the content. Reading and writing
+ * go through fixed buffers, so ten million entries cost no memory.
+ */
+import { createHash, hash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from '../errors.js';
+
+/** Of a SHA-256. */
+export const HASH_BYTES = 32;
+
+/** What stands under a key: size in bytes (0 where nobody asks for it), SHA-256 of the content (32 bytes). */
+export interface Entry {
+  readonly key: number;
+  readonly bytes: number;
+  readonly hash: Buffer;
+}
+
+/** What a file holds: its size, and its SHA-256 in hex. */
+export interface Content {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** The hash of no content. In a patch the entry is gone; in an index the file is known to be damaged. */
+export const NO_HASH = Buffer.alloc(HASH_BYTES);
+
+/** Puts the SHA-256 of some bytes where it is wanted: a buffer of its own for each would cost as much again. */
+export function hashInto(target: Buffer, offset: number, bytes: Uint8Array): void {
+  target.write(hash('sha256', bytes, 'binary'), offset, HASH_BYTES, 'latin1');
+}
+
+const ENTRY_BYTES = 48;
+const HASH_OFFSET = 16;
+/** 4,096 entries, 192 KiB. */
+const BUFFER_ENTRIES = 4096;
+const HALF = 2 ** 32;
+
+/** Integers up to 2^53-1 as two halves of 32 bits. */
+function writeInteger(buffer: Buffer, value: number, offset: number): void {
+  buffer.writeUInt32BE(Math.floor(value / HALF), offset);
+  buffer.writeUInt32BE(value % HALF, offset + 4);
+}
+
+const readInteger = (buffer: Buffer, offset: number): number =>
+  buffer.readUInt32BE(offset) * HALF + buffer.readUInt32BE(offset + 4);
+
+export class HashFileWriter {
+  readonly #descriptor: number;
+  readonly #buffer = Buffer.allocUnsafe(BUFFER_ENTRIES * ENTRY_BYTES);
+  readonly #sum: Hash = createHash('sha256');
+  #used = 0;
+  #open = true;
+
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true });
+    this.#descriptor = openSync(path, 'w');
+  }
+
+  add({ key, bytes, hash }: Entry): void {
+    if (this.#used === this.#buffer.length) this.#flush();
+    writeInteger(this.#buffer, key, this.#used);
+    writeInteger(this.#buffer, bytes, this.#used + 8);
+    this.#buffer.set(hash, this.#used + HASH_OFFSET);
+    this.#used += ENTRY_BYTES;
+  }
+
+  /** Adds entries as they lie in another file. */
+  addAll(entries: Buffer): void {
+    for (let at = 0; at < entries.length;) {
+      if (this.#used === this.#buffer.length) this.#flush();
+      // Mostly they are few, and a write for each such piece would cost more than copying them all.
+      const copied = entries.copy(this.#buffer, this.#used, at);
+      this.#used += copied;
+      at += copied;
+    }
+  }
+
+  #flush(): void {
+    const bytes = this.#buffer.subarray(0, this.#used);
+    this.#sum.update(bytes);
+    // A write may take less than it was given; a disk that is full then says so at the next.
+    for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
+    this.#used = 0;
+  }
+
+  /** @returns the checksum of the file, a SHA-256 in hex */
+  finish(): string {
+    this.#flush();
+    this.close();
+    return this.#sum.digest('hex');
+  }
+
+  close(): void {
+    if (this.#open) closeSync(this.#descriptor);
+    this.#open = false;
+  }
+}
+
+/** Reads entry by entry, in order of the key. */
+export class HashFileReader {
+  /** Entries in the file. */
+  readonly size: number;
+  readonly #descriptor: number;
+  readonly #buffer: Buffer;
+  #open = true;
+  #next = 0;
+  #end: number;
+  #filled = 0;
+  #at = 0;
+
+  private constructor(descriptor: number, bufferEntries: number) {
+    this.#descriptor = descriptor;
+    this.size = Math.floor(fstatSync(descriptor).size / ENTRY_BYTES);
+    this.#end = this.size;
+    this.#buffer = Buffer.allocUnsafe(bufferEntries * ENTRY_BYTES);
+  }
+
+  /** @returns undefined where there is no such file */
+  static open(path: string, bufferEntries = BUFFER_ENTRIES): HashFileReader | undefined {
+    try {
+      return new HashFileReader(openSync(path, 'r'), bufferEntries);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Restricts reading to the keys from `low` to `high`, both included, and goes to the first of them. */
+  restrict(low: number, high: number): void {
+    this.#next = this.#countBelow(low);
+    this.#end = this.#countBelow(high + 1);
+    this.#filled = 0;
+    this.#at = 0;
+  }
+
+  /** How many entries have a key below this one: a binary search on the file. */
+  #countBelow(key: number): number {
+    const field = Buffer.alloc(8);
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      readSync(this.#descriptor, field, 0, 8, middle * ENTRY_BYTES);
+      if (readInteger(field, 0) < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The entry under the cursor, or undefined after the last. Its hash is valid until the cursor moves. */
+  peek(): Entry | undefined {
+    if (this.#at === this.#filled && !this.#fill()) return undefined;
+    const hash = this.#buffer.subarray(this.#at + HASH_OFFSET, this.#at + ENTRY_BYTES);
+    return { key: readInteger(this.#buffer, this.#at), bytes: readInteger(this.#buffer, this.#at + 8), hash };
+  }
+
+  /** The key of that entry alone; nothing is made for it that would have to be collected. */
+  peekKey(): number | undefined {
+    return this.#at === this.#filled && !this.#fill() ? undefined : readInteger(this.#buffer, this.#at);
+  }
+
+  next(): void {
+    this.#at += ENTRY_BYTES;
+  }
+
+  /** Passes over all entries with keys below this one, and hands them on in pieces. */
+  passBelow(key: number, take?: (entries: Buffer) => void): void {
+    while (this.#at < this.#filled || this.#fill()) {
+      const start = this.#at;
+      while (this.#at < this.#filled && readInteger(this.#buffer, this.#at) < key) this.#at += ENTRY_BYTES;
+      if (this.#at > start) take?.(this.#buffer.subarray(start, this.#at));
+      if (this.#at < this.#filled) break;
+    }
+  }
+
+  /** All entries from the cursor on; each is valid until the next is asked for. */
+  *entries(): Generator<Entry, void, undefined> {
+    for (let entry = this.peek(); entry !== undefined; entry = this.peek()) {
+      yield entry;
+      this.next();
+    }
+  }
+
+  #fill(): boolean {
+    const wanted = Math.min(this.#buffer.length, (this.#end - this.#next) * ENTRY_BYTES);
+    this.#filled = 0;
+    this.#at = 0;
+    while (this.#filled < wanted) {
+      const position = this.#next * ENTRY_BYTES + this.#filled;
+      const read = readSync(this.#descriptor, this.#buffer, this.#filled, wanted - this.#filled, position);
+      if (read === 0) throw new TypeError('the hash file is shorter than it was');
+      this.#filled += read;
+    }
+    this.#next += this.#filled / ENTRY_BYTES;
+    return this.#filled > 0;
+  }
+
+  close(): void {
+    if (this.#open) closeSync(this.#descriptor);
+    this.#open = false;
+  }
+}
+
+/** All entries of a file, none where there is no such file; each is valid until the next is asked for. */
+export function* entriesIn(path: string): Generator<Entry, void, undefined> {
+  const reader = HashFileReader.open(path);
+  try {
+    if (reader !== undefined) yield* reader.entries();
+  } finally {
+    reader?.close();
+  }
+}

@@ -1,0 +1,60 @@
+/** What each endpoint can answer to GET. HEAD has the same headers and no body. */
+import type { Route } from '../../routes/index.js';
+import { PROBLEMS } from './problems.js';
+import type { ProblemCode } from './problems.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly description: string;
+  /** The errors that answer so; none for what is no error. */
+  readonly problems: readonly ProblemCode[];
+}
+
+const CONTENT: readonly Answer[] = [
+  { status: 200, description: 'The document.', problems: [] },
+  {
+    status: 206,
+    description: 'The part of the document that Range asked for; the schema is that of the whole.',
+    problems: [],
+  },
+  { status: 304, description: 'What the client has is still what is published.', problems: [] },
+];
+
+/** Errors that no URL of the service is spared. */
+const ANYWHERE: readonly ProblemCode[] = [
+  'precondition_failed',
+  'range_not_satisfiable',
+  'rate_limited',
+  'internal',
+  'no_snapshot',
+];
+
+/** Errors of a path that clients make themselves. */
+const OF_PATHS: readonly ProblemCode[] = ['invalid_id', 'invalid_path', 'not_found', 'uri_too_long'];
+
+/** The errors that GET of a URL of this route can come to. */
+export function problemsOf({ parameters = [] }: Pick<Route, 'parameters'>): readonly ProblemCode[] {
+  const possible = new Set<ProblemCode>(ANYWHERE);
+  for (const parameter of parameters) {
+    if (parameter.type === 'id') for (const code of OF_PATHS) possible.add(code);
+    // What is no month is no path of the service.
+    else if (parameter.type === 'month') possible.add('not_found');
+    else possible.add('invalid_limit');
+  }
+  return PROBLEMS.map(({ code }) => code).filter((code) => possible.has(code));
+}
+
+/** Every answer to GET of a URL of this route, by status. */
+export function answersOf(route: Pick<Route, 'parameters'>): readonly Answer[] {
+  const codes = problemsOf(route);
+  const statuses = [...new Set(PROBLEMS.map(({ status }) => status))];
+  const errors = statuses.map((status): Answer => {
+    const problems = PROBLEMS.filter((problem) => problem.status === status && codes.includes(problem.code));
+    return {
+      status,
+      description: problems.map(({ title }) => `${title}.`).join(' '),
+      problems: problems.map(({ code }) => code),
+    };
+  });
+  return [...CONTENT, ...errors.filter(({ problems }) => problems.length > 0)];
+}

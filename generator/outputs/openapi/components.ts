@@ -1,0 +1,93 @@
+/** Headers and answers that many operations have alike stand in the document once. */
+import type { BuildConfig, Limits } from '../../config.js';
+import { publishedHeaders } from '../../routes/headers.js';
+import type { PublishedHeaders } from '../../routes/headers.js';
+import type { Route } from '../../routes/index.js';
+import type { Answer } from './answers.js';
+import { headersOf } from './headers.js';
+import type { Header } from './headers.js';
+import { PROBLEM_TYPE, problemExample, problemOf } from './problems.js';
+import { pascal, referTo } from './schemas.js';
+import type { Schema } from './schemas.js';
+
+/** Values under names, each there once. */
+class Named {
+  readonly #sort: string;
+  readonly #named = new Map<string, string>();
+
+  constructor(sort: string) {
+    this.#sort = sort;
+  }
+
+  /** A reference to a value under its name. */
+  add(value: Schema, name: string): Schema {
+    const content = JSON.stringify(value);
+    if ((this.#named.get(name) ?? content) !== content)
+      throw new TypeError(`"${name}" names two different ${this.#sort}`);
+    this.#named.set(name, content);
+    return referTo(this.#sort, name);
+  }
+
+  get all(): Readonly<Record<string, unknown>> {
+    return Object.fromEntries(
+      [...this.#named].map(([name, content]): [string, unknown] => [name, JSON.parse(content)]),
+    );
+  }
+}
+
+export class Components {
+  readonly #limits: Limits;
+  readonly #baseUrl: string;
+  readonly #published: PublishedHeaders;
+  readonly #headers = new Named('headers');
+  readonly #responses = new Named('responses');
+
+  constructor({ limits, operator }: BuildConfig) {
+    this.#limits = limits;
+    this.#baseUrl = operator.baseUrl;
+    this.#published = publishedHeaders(operator.licence.url);
+  }
+
+  /** The headers of an answer, by name. */
+  headers(route: Route, status: number): Schema {
+    const headers = headersOf({ status, route, limits: this.#limits, published: this.#published });
+    return Object.fromEntries(headers.map((header) => [header.name, this.#header(header)]));
+  }
+
+  #header({ name, description, example, always, variant }: Header): Schema {
+    const value = { description, ...(always ? { required: true } : {}), schema: { type: 'string' }, example };
+    return this.#headers.add(value, name.replaceAll('-', '') + pascal(variant));
+  }
+
+  /** An answer without the document. */
+  answer(route: Route, { status, description, problems }: Answer): Schema {
+    const response = {
+      description,
+      headers: this.headers(route, status),
+      ...(problems.length === 0 ? {} : { content: this.#problemContent(problems) }),
+    };
+    return this.#responses.add(response, nameOf(route, problems));
+  }
+
+  #problemContent(problems: Answer['problems']): Schema {
+    const examples = problems
+      .map(problemOf)
+      .map((problem): [string, unknown] => [
+        problem.code,
+        { summary: problem.title, value: problemExample(problem, this.#baseUrl) },
+      ]);
+    return {
+      [PROBLEM_TYPE]: { schema: referTo('schemas', 'Problem'), examples: Object.fromEntries(examples) },
+    };
+  }
+
+  get registered() {
+    return { headers: this.#headers.all, responses: this.#responses.all };
+  }
+}
+
+/** Errors are alike but for the limits they count against; what is not modified is so for as long as its class says. */
+function nameOf({ class: cacheClass, bucket }: Route, problems: Answer['problems']): string {
+  const name = problems.length === 0 ? `NotModified${pascal(cacheClass)}` : problems.map(pascal).join('Or');
+  return bucket === 'api' ? name : `${name}Of${pascal(bucket)}Limit`;
+}

@@ -1,0 +1,81 @@
+/** Real documents of the tree to show, the most telling of the first. */
+import type { Register } from '../../register/database.js';
+import { recordsQuery } from '../../register/sql.js';
+import type { KindRange } from '../../register/sql.js';
+import { RESOURCES } from '../../schema/index.js';
+import { filler, urlTemplate } from '../../routes/index.js';
+import type { Route } from '../../routes/index.js';
+import type { Output } from '../output.js';
+import { documentOf } from './documents.js';
+
+/** A document of the tree, and the URL that answers it. */
+export interface Example {
+  /** The value of its route's parameter. */
+  readonly key: number;
+  readonly url: string;
+  readonly body: string;
+}
+
+/** Of records and histories, larger ones show no more than these do: 2 KiB. */
+const MAX_LENGTH = 2048;
+
+/** Of so many of a route, the one that shows most is taken: each build looks at the same ones. */
+const CANDIDATES = 100;
+
+/** What was measured in a document counts for it, and what was not against it. */
+const shows = (body: string): number => body.split('":').length - 2 * body.split('":null').length;
+
+interface Choice {
+  readonly urlOf: (key: number) => string;
+  /** The URL that the route itself names to try. */
+  readonly named: string | undefined;
+  candidates: number;
+  shows: number;
+  example: Example | undefined;
+}
+
+export class Examples {
+  readonly #choices: ReadonlyMap<string, Choice>;
+
+  constructor(table: readonly Route[]) {
+    const shown = table.filter(({ name }) => documentOf(name) !== undefined);
+    this.#choices = new Map(
+      shown.map((route) => [
+        route.name,
+        {
+          urlOf: filler(urlTemplate(route)),
+          named: route.parameters === undefined ? route.path : route.example,
+          candidates: 0,
+          shows: Number.NEGATIVE_INFINITY,
+          example: undefined,
+        },
+      ]),
+    );
+  }
+
+  /** The records that are looked at: the first of each kind. */
+  *ranges(register: Register): Generator<KindRange> {
+    for (const resource of RESOURCES) {
+      const first = register.rows<[number]>(`${recordsQuery(resource, ['id'])} LIMIT ${CANDIDATES}`);
+      for (const [id] of first) yield { kind: resource.kind, low: id, high: id };
+    }
+  }
+
+  /** Keeps a document if it is worth showing. Of the records, those of the ranges. */
+  consider({ route, key, body }: Output): void {
+    const choice = this.#choices.get(route);
+    if (choice === undefined || choice.candidates >= CANDIDATES) return;
+    const { urlOf, named } = choice;
+    if (named === undefined ? body.length > MAX_LENGTH : urlOf(key) !== named) return;
+    choice.candidates += 1;
+    const shown = shows(body);
+    if (shown <= choice.shows) return;
+    choice.shows = shown;
+    choice.example = { key, url: urlOf(key), body };
+  }
+
+  /** The document to show for a route; undefined where there is none, or none of a size to show. */
+  of(route: string): Example | undefined {
+    return this.#choices.get(route)?.example;
+  }
+}

@@ -1,0 +1,61 @@
+/** /api/v1/openapi.json: OpenAPI 3.1, from the declarations that everything else is made from. */
+import type { BuildConfig, Operator } from '../../config.js';
+import { API_VERSION, PATHS } from '../../routes/index.js';
+import type { Route } from '../../routes/index.js';
+import type { Output } from '../output.js';
+import { Components } from './components.js';
+import { DOCUMENTS } from './documents.js';
+import type { Examples } from './examples.js';
+import { introduction } from './introduction.js';
+import { REQUEST_HEADERS, TAGS, operationOf, tagOf } from './operations.js';
+import { PROBLEM_SHAPE } from './problems.js';
+import { Schemas } from './schemas.js';
+import type { Schema } from './schemas.js';
+
+/** Pages and what they load are for people; of the rest that is cached like them, the description describes itself. */
+const isDescribed = ({ class: cacheClass, path }: Route): boolean =>
+  (cacheClass !== 'page' && cacheClass !== 'asset') || path === PATHS.description;
+
+function contactOf({ name, contact }: Operator): Schema {
+  // Without what a mailto: URL may say of subject and body.
+  const { protocol, pathname } = new URL(contact);
+  return protocol === 'mailto:' ? { name, email: decodeURIComponent(pathname) } : { name, url: contact };
+}
+
+export function* openapi(
+  config: BuildConfig,
+  table: readonly Route[],
+  examples: Examples,
+  firstKey: (route: string) => number | undefined,
+): Generator<Output> {
+  const { operator } = config;
+  const components = new Components(config);
+  const described = table.filter(isDescribed);
+  const paths = Object.fromEntries(
+    described.map((route) => [route.path, { get: operationOf(route, components, examples, firstKey) }]),
+  );
+  const tags = TAGS.filter(({ name }) => described.some((route) => tagOf(route) === name));
+  const body = JSON.stringify({
+    openapi: '3.1.1',
+    info: {
+      title: `${operator.name} API`,
+      version: String(API_VERSION),
+      summary: `Measured records of ${operator.platform}: free, read-only, no key.`,
+      description: introduction(config),
+      contact: contactOf(operator),
+      license: operator.licence,
+    },
+    externalDocs: { description: 'For developers', url: operator.baseUrl + PATHS.docs },
+    servers: [{ url: operator.baseUrl }],
+    // No key is asked for.
+    security: [],
+    tags: tags.map(({ name, description }) => ({ name, description })),
+    paths,
+    components: {
+      schemas: new Schemas([...DOCUMENTS, PROBLEM_SHAPE]).components,
+      ...components.registered,
+      parameters: REQUEST_HEADERS,
+    },
+  });
+  yield { route: 'openapi', key: 0, body };
+}

@@ -1,0 +1,184 @@
+/** From a route to its OpenAPI operation. */
+import { ARCHIVE_PATTERN, archiveText } from '../../routes/archive-keys.js';
+import { RESOURCES } from '../../schema/index.js';
+import type { Parameter, Route } from '../../routes/index.js';
+import { answersOf } from './answers.js';
+import type { Answer } from './answers.js';
+import type { Components } from './components.js';
+import { documentOf } from './documents.js';
+import type { Example, Examples } from './examples.js';
+import { pascal, referTo, typeOf } from './schemas.js';
+import type { Schema } from './schemas.js';
+
+export const operationId = (route: string): string => `get${pascal(route)}`;
+
+/** What operations are grouped by: a name, what it means, and the routes it is for. */
+export const TAGS: readonly {
+  readonly name: string;
+  readonly description: string;
+  readonly holds: (route: Route) => boolean;
+}[] = [
+  {
+    name: 'Records',
+    description: 'What was measured of one group, user, game or item, and its history.',
+    holds: ({ class: cacheClass }) => cacheClass === 'record',
+  },
+  {
+    name: 'Register',
+    description: 'The register as a whole.',
+    holds: ({ listed }) => listed,
+  },
+  {
+    name: 'Downloads',
+    description: 'Whole populations, one file each, and what describes them.',
+    holds: ({ class: cacheClass }) => cacheClass === 'download',
+  },
+  {
+    name: 'Feeds',
+    description: 'What changed, for feed readers.',
+    holds: ({ class: cacheClass }) => cacheClass === 'feed',
+  },
+  {
+    name: 'Publishing',
+    description: 'The published tree, what each snapshot changed, and this description.',
+    holds: () => true,
+  },
+];
+
+/** The group that a route's operation belongs to. */
+export function tagOf(route: Route): string {
+  const tag = TAGS.find(({ holds }) => holds(route));
+  if (tag === undefined) throw new TypeError(`no tag holds the route "${route.name}"`);
+  return tag.name;
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+function parameterOf(parameter: Parameter, shown: number | string | undefined): Schema {
+  const { name, in: place, description } = parameter;
+  const example = shown === undefined ? {} : { example: shown };
+  if (parameter.in === 'path') {
+    const schema =
+      parameter.type === 'month'
+        ? { type: 'string', pattern: `^${ARCHIVE_PATTERN}$` }
+        : typeOf({ type: parameter.type });
+    return { name, in: place, required: true, description: sentence(description), schema, ...example };
+  }
+  const { minimum, maximum, default: byDefault } = parameter;
+  const schema = { type: parameter.type, minimum, maximum, default: byDefault };
+  return { name, in: place, description: sentence(description), schema, ...example };
+}
+
+/** Request headers that any URL takes, by the name of their component. */
+export const REQUEST_HEADERS: Readonly<Record<string, Schema>> = {
+  IfNoneMatch: requestHeader('If-None-Match', 'An ETag that the client has: 304 if it is still the one.'),
+  IfModifiedSince: requestHeader(
+    'If-Modified-Since',
+    'A Last-Modified that the client has: 304 if nothing came since. If-None-Match is more exact and comes first.',
+  ),
+  Range: requestHeader('Range', 'One range of bytes, to resume: 206 if it is within the document.'),
+  IfMatch: requestHeader('If-Match', 'The ETag that it shall have: 412 if it is another.'),
+  IfUnmodifiedSince: requestHeader(
+    'If-Unmodified-Since',
+    'A Last-Modified that it shall have: 412 if it changed since. If-Match is more exact and comes first.',
+  ),
+  IfRange: requestHeader('If-Range', 'With Range: an ETag that the range is of; the whole if it is another.'),
+};
+
+function requestHeader(name: string, description: string): Schema {
+  return { name, in: 'header', description, schema: { type: 'string' } };
+}
+
+/** Where the links of a document lead, as operations. */
+function linksFrom({ name }: Route): Schema {
+  const documents = RESOURCES.flatMap(({ record, history }) => [record, ...(history ? [history] : [])]);
+  const fields = documents.find(({ route }) => route === name)?.fields ?? [];
+  const links = fields.flatMap((field) => (field.is === 'links' ? Object.entries(field.routes) : []));
+  const others = links.filter(([, route]) => route !== name);
+  return Object.fromEntries(
+    others.map(([link, route]) => [
+      link,
+      { operationId: operationId(route), parameters: { id: '$response.body#/id' } },
+    ]),
+  );
+}
+
+/** `text/csv; charset=utf-8` -> `text/csv`: parameters of a media type don't tell contents apart. */
+const mediaType = ({ type }: Route): string => type.replace(/;.*/, '');
+
+/** An answer with the document, or with a part of it: what a schema says is then true of the whole. */
+function contentAnswer(
+  route: Route,
+  { status, description }: Answer,
+  components: Components,
+  example: Example | undefined,
+): Schema {
+  const isWhole = status === 200;
+  const isOurs = documentOf(route.name) !== undefined;
+  const links = isWhole ? linksFrom(route) : {};
+  const content = {
+    ...(isOurs ? { schema: referTo('schemas', pascal(route.name)) } : {}),
+    ...(isWhole && example !== undefined ? { example: valueIn(example) } : {}),
+  };
+  return {
+    description,
+    headers: components.headers(route, status),
+    content: { [mediaType(route)]: content },
+    ...(Object.keys(links).length === 0 ? {} : { links }),
+  };
+}
+
+function valueIn({ body }: Example): unknown {
+  return JSON.parse(body);
+}
+
+/** Where OpenAPI has what no operation declares: all there is of the methods that are not allowed. */
+const OTHERWISE: Answer = {
+  status: 405,
+  description:
+    'Any other error: 405 to methods other than GET, HEAD and OPTIONS, with Allow; 400 and 505 to what is no HTTP/1.1.',
+  problems: ['method_not_allowed', 'invalid_request', 'version_not_supported'],
+};
+
+/** A month, or a part of one, that the route has a document of. */
+function monthOf(
+  { name, parameters = [] }: Route,
+  firstKey: (route: string) => number | undefined,
+): string | undefined {
+  const key = parameters.some(({ type }) => type === 'month') ? firstKey(name) : undefined;
+  return key === undefined ? undefined : archiveText(key);
+}
+
+/** GET of a route. @param firstKey the first key of the documents of a route */
+export function operationOf(
+  route: Route,
+  components: Components,
+  examples: Examples,
+  firstKey: (route: string) => number | undefined,
+): Schema {
+  const example = examples.of(route.name);
+  const shown = example?.key ?? monthOf(route, firstKey);
+  const { name, description, parameters = [] } = route;
+  const about = documentOf(name)?.description;
+  return {
+    operationId: operationId(name),
+    summary: description,
+    ...(about === undefined ? {} : { description: about }),
+    tags: [tagOf(route)],
+    parameters: [
+      ...parameters.map((parameter) => parameterOf(parameter, shown)),
+      ...Object.keys(REQUEST_HEADERS).map((header) => referTo('parameters', header)),
+    ],
+    responses: {
+      ...Object.fromEntries(
+        answersOf(route).map((answer) => [
+          String(answer.status),
+          answer.status < 300
+            ? contentAnswer(route, answer, components, example)
+            : components.answer(route, answer),
+        ]),
+      ),
+      default: components.answer(route, OTHERWISE),
+    },
+  };
+}

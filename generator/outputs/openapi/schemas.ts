@@ -1,0 +1,143 @@
+/** From what a document looks like to its JSON Schema (2020-12, as OpenAPI 3.1 has it). */
+import { MAX_INTEGER } from '../../schema/field.js';
+import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** `group-history` -> `GroupHistory`, `not_found` -> `NotFound`. */
+export const pascal = (name: string): string =>
+  name.replaceAll(/(?:^|[-_ ])(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const integer = (minimum: number): Schema => ({
+  type: 'integer',
+  format: 'int64',
+  minimum,
+  maximum: MAX_INTEGER,
+});
+
+/** The type of a value, whatever it means. */
+export function typeOf({ type, values = [] }: Pick<ValueShape, 'type' | 'values'>): Schema {
+  switch (type) {
+    case 'id':
+    case 'ordinal':
+      return integer(1);
+    case 'count':
+      return integer(0);
+    case 'difference':
+      return integer(-MAX_INTEGER);
+    case 'duration':
+      return { type: 'number', minimum: 0.001 };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'time':
+      return { type: 'string', format: 'date-time' };
+    case 'text':
+      return { type: 'string' };
+    case 'enum':
+      return { type: 'string', enum: values };
+    case 'path':
+    case 'reference':
+      return { type: 'string', format: 'uri-reference' };
+    case 'url':
+      return { type: 'string', format: 'uri' };
+    case 'sha256':
+      return { type: 'string', pattern: '^[0-9a-f]{64}$' };
+  }
+}
+
+/** The same type, or null. */
+const orNull = (schema: Schema, { values }: ValueShape): Schema => ({
+  ...schema,
+  type: [schema['type'], 'null'],
+  ...(values === undefined ? {} : { enum: [...values, null] }),
+});
+
+export function schemaOfValue(value: ValueShape): Schema {
+  const { nullable, description, unit, example } = value;
+  const type = typeOf(value);
+  return {
+    ...(nullable ? orNull(type, value) : type),
+    description: unit === undefined ? description : `${description} Unit: ${unit}.`,
+    ...(example === undefined ? {} : { examples: [example] }),
+  };
+}
+
+/** Schemas that stand in the document once, under names of their own. */
+export class Schemas {
+  readonly #named = new Map<string, Schema>();
+  /** Objects that several documents have alike, by what they hold. */
+  readonly #shared = new Map<string, string>();
+
+  constructor(documents: readonly ObjectShape[]) {
+    const met = new Map<string, Set<ObjectShape>>();
+    for (const shape of documents.flatMap(({ members }) => members.flatMap(objectsIn))) {
+      const key = contentOf(shape);
+      met.set(key, (met.get(key) ?? new Set()).add(shape));
+    }
+    const taken = new Set(documents.map(({ name }) => pascal(name)));
+    for (const [key, [first, ...others]] of met) {
+      if (first === undefined || others.length === 0) continue;
+      const name = pascal(first.name);
+      if (taken.has(name)) continue;
+      taken.add(name);
+      this.#shared.set(key, name);
+      this.#named.set(name, this.#object({ ...first, nullable: false }));
+    }
+    for (const document of documents) this.#named.set(pascal(document.name), this.#object(document));
+  }
+
+  /** By name, in the order of the alphabet. */
+  get components(): Readonly<Record<string, Schema>> {
+    return Object.fromEntries([...this.#named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #object({ members, description, nullable }: ObjectShape): Schema {
+    return {
+      type: nullable ? ['object', 'null'] : 'object',
+      description,
+      required: members.filter(({ optional }) => optional === undefined).map(({ name }) => name),
+      properties: Object.fromEntries(members.map((member) => [member.name, this.#of(member)])),
+    };
+  }
+
+  #of(shape: Shape): Schema {
+    switch (shape.is) {
+      case 'value':
+        return schemaOfValue(shape);
+      case 'object': {
+        const shared = this.#shared.get(contentOf(shape));
+        if (shared === undefined) return this.#object(shape);
+        const object = referTo('schemas', shared);
+        return shape.nullable
+          ? { description: shape.description, oneOf: [object, { type: 'null' }] }
+          : object;
+      }
+      case 'list':
+        return {
+          type: 'array',
+          description: shape.description,
+          items: this.#object({ ...shape, is: 'object', nullable: false, description: 'One entry.' }),
+        };
+      case 'values':
+        return { type: 'array', description: shape.description, items: schemaOfValue(shape.of) };
+      case 'map':
+        return {
+          type: 'object',
+          description: shape.description,
+          additionalProperties: this.#of(shape.of),
+        };
+    }
+  }
+}
+
+/** A reference to what stands among the components. */
+export const referTo = (sort: string, name: string): Schema => ({ $ref: `#/components/${sort}/${name}` });
+
+const objectsIn = (shape: Shape): ObjectShape[] => {
+  if (shape.is === 'object') return [shape, ...shape.members.flatMap(objectsIn)];
+  if (shape.is === 'map') return objectsIn(shape.of);
+  return shape.is === 'list' ? shape.members.flatMap(objectsIn) : [];
+};
+
+/** What an object is known again by: its name and members, not whether it may be null. */
+const contentOf = ({ name, members }: ObjectShape): string => JSON.stringify([name, members]);

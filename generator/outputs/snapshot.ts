@@ -1,0 +1,289 @@
+/** /snapshot.json: the tree's description of itself, which the proxy serves by. The only place with a build time. */
+import { basename } from 'node:path/posix';
+import type { BuildConfig, Limit } from '../config.js';
+import type { Downloads } from '../exports/exports.js';
+import { publishedHeaders } from '../routes/headers.js';
+import type { PublishedHeaders } from '../routes/headers.js';
+import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
+import { FORMAT } from '../publish/snapshot-json.js';
+import type { Plan } from '../publish/plan.js';
+import type { Overview } from '../register/overview.js';
+import { RESOURCES } from '../schema/index.js';
+import { BUCKETS, CACHE_CLASSES, PATHS, filler } from '../routes/index.js';
+import type { Bucket, Route } from '../routes/index.js';
+import { PROBLEMS } from './openapi/problems.js';
+import { parameters } from './parameters.js';
+import { listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
+import type { Part } from './parts.js';
+
+/** What is known only when everything is rendered. */
+export interface ManifestFacts {
+  readonly config: BuildConfig;
+  readonly overview: Overview;
+  readonly downloads: Downloads;
+  readonly table: readonly Route[];
+  readonly plan: Plan;
+  /** RFC 3339 UTC. */
+  readonly builtAt: string;
+  readonly generator: { readonly name: string; readonly version: string };
+}
+
+interface PublishedRoute {
+  readonly route: Route;
+  /** As of when the bulk downloads are. */
+  readonly asOf: string | null;
+  /** The lowest key of its files. */
+  readonly firstKey: number | undefined;
+}
+
+const bucket = (name: Bucket, description: string, tokens: number, seconds: number): Part<ManifestFacts> => {
+  const from = ({ config }: ManifestFacts): Limit => config.limits[name];
+  return nested(name, description, [
+    part(
+      value('tokens', 'ordinal', tokens, 'Requests at once.', { unit: 'requests' }),
+      (facts) => from(facts).tokens,
+    ),
+    part(
+      value('refill_seconds', 'duration', seconds, 'After how long one is back.', { unit: 'seconds' }),
+      (facts) => from(facts).refillSeconds,
+    ),
+  ]);
+};
+
+/** What a browser shall call a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz`, by the day of its newest reading. */
+function dated(path: string, asOf: string | null): string {
+  const [stem = '', ...suffixes] = basename(path).split('.');
+  const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
+  return [[stem, ...day].join('-'), ...suffixes].join('.');
+}
+
+const HEADER = value('{header}', 'text', 'nosniff', 'Value of the header.');
+
+const sent = (
+  name: Exclude<keyof PublishedHeaders, 'content'>,
+  description: string,
+): Part<PublishedHeaders> => mapped(name, description, HEADER, (headers) => headers[name]);
+
+const HEADERS: readonly Part<PublishedHeaders>[] = [
+  sent('all', 'On every response.'),
+  sent('options', 'On 204, the response to OPTIONS; 405 has its Allow.'),
+  sent('not_found', 'On 404 and 308.'),
+  sent('error', 'On every other error.'),
+  mapped(
+    'content',
+    'On 200, 206 and 304, by the class of the route.',
+    { is: 'map', name: '{class}', description: 'Those of a class.', of: HEADER },
+    ({ content }) => content,
+  ),
+];
+
+const PROBLEM: readonly Part<(typeof PROBLEMS)[number]>[] = [
+  part(value('status', 'ordinal', 404, 'The HTTP status.'), ({ status }) => status),
+  part(value('title', 'text', 'Not found', 'The error in words.'), ({ title }) => title),
+];
+
+const SERVICE: readonly Part<ManifestFacts>[] = [
+  part(
+    value('name', 'text', 'The Example Register', 'Name of the register.'),
+    ({ config }) => config.operator.name,
+  ),
+  part(
+    value('url', 'url', 'https://register.example', 'What a credit links to.'),
+    ({ config }) => config.operator.url,
+  ),
+  part(
+    value('base_url', 'url', 'https://register.example', 'Where the service is reached.'),
+    ({ config }) => config.operator.baseUrl,
+  ),
+  part(value('docs', 'path', PATHS.docs, 'The page for developers.'), () => PATHS.docs),
+  part(value('description', 'path', PATHS.description, 'The OpenAPI description.'), () => PATHS.description),
+  nested('licence', 'Licence of the data.', [
+    part(
+      value('name', 'text', 'CC BY 4.0', 'Name of the licence.'),
+      ({ config }) => config.operator.licence.name,
+    ),
+    part(
+      value('url', 'url', 'https://creativecommons.org/licenses/by/4.0/', 'Its text.'),
+      ({ config }) => config.operator.licence.url,
+    ),
+  ]),
+  part(
+    value(
+      'tag_authority',
+      'text',
+      'register.example',
+      'The domain under which ids of feed entries are minted.',
+    ),
+    ({ config }) => config.operator.tagAuthority,
+  ),
+];
+
+const TREE: readonly Part<ManifestFacts>[] = [
+  part(
+    value('files', 'count', 96_841, 'Files, without compressed forms, snapshot.json and change lists.', {
+      unit: 'files',
+    }),
+    ({ plan }) => plan.files,
+  ),
+  part(value('bytes', 'count', 61_203_377, 'Their size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
+];
+
+const ROUTE: readonly Part<PublishedRoute>[] = [
+  part(value('name', 'text', 'group', 'Name of the route.'), ({ route }) => route.name),
+  part(
+    value('path', 'text', '/api/v1/group/{id}', 'Path, with its parameters in braces.'),
+    ({ route }) => route.path,
+  ),
+  part(
+    value('file', 'text', 'api/v1/group/{id}.json', 'The file that answers, below the root of the tree.'),
+    ({ route }) => route.file,
+  ),
+  part(
+    value('class', 'enum', 'record', 'How long the answer may be cached.', { values: CACHE_CLASSES }),
+    ({ route }) => route.class,
+  ),
+  part(
+    value('bucket', 'enum', 'api', 'The limit it counts against; a download counts against `api` as well.', {
+      values: BUCKETS,
+    }),
+    ({ route }) => route.bucket,
+  ),
+  part(
+    value('type', 'text', 'application/json; charset=utf-8', 'Media type of the answer.'),
+    ({ route }) => route.type,
+  ),
+  part(
+    value(
+      'attachment',
+      'text',
+      'groups-2026-11-20.csv',
+      'The name to save it under, where it is a download.',
+      {
+        optional: true,
+      },
+    ),
+    ({ route, asOf }) => (route.bucket === 'download' ? dated(route.path, asOf) : undefined),
+  ),
+  part(
+    value('description', 'text', 'Measured record of one group', 'What it answers.'),
+    ({ route }) => route.description,
+  ),
+  { shape: parameters.shape, of: ({ route }) => parameters.of(route) },
+  part(
+    value('example', 'path', '/api/v1/group/7', 'A URL to try.', { optional: true }),
+    ({ route, firstKey }) =>
+      route.example ??
+      // A route by id gets the first record there is as its example.
+      (route.path.includes('{') && firstKey !== undefined ? filler(route.path)(firstKey) : undefined),
+  ),
+  part(
+    value(
+      'absent',
+      'text',
+      'no group {id} in this register',
+      'What a 404 says where a well-formed URL has no file, with parameters in braces.',
+      { optional: true },
+    ),
+    ({ route }) => route.absent,
+  ),
+];
+
+const PARTS: readonly Part<ManifestFacts>[] = [
+  part(value('format', 'ordinal', FORMAT, 'Version of this format.'), () => FORMAT),
+  part(
+    value('sequence', 'ordinal', 118, 'Number of the snapshot; each one that changes something is one more.'),
+    ({ plan }) => plan.sequence,
+  ),
+  part(
+    value(
+      'as_of',
+      'time',
+      '2026-11-20T08:00:00Z',
+      'The newest measurement of the register; null where it is empty.',
+      {
+        nullable: true,
+      },
+    ),
+    ({ overview }) => overview.asOf,
+  ),
+  part(
+    value('built_at', 'time', '2026-11-20T09:00:00Z', 'When it was last built.'),
+    ({ builtAt }) => builtAt,
+  ),
+  nested('generator', 'What built it.', [
+    part(value('name', 'text', 'register-api', 'Name of the program.'), ({ generator }) => generator.name),
+    part(value('version', 'text', '1.0.0', 'Its version.'), ({ generator }) => generator.version),
+  ]),
+  nested('service', 'Whose service it is.', SERVICE),
+  nested('limits', 'What one client may ask.', [
+    bucket('api', 'All requests.', 60, 1),
+    bucket('download', 'Bulk downloads, which count as requests as well.', 12, 60),
+    bucket('page', 'Pages and what they load.', 240, 0.25),
+  ]),
+  {
+    shape: shapeOfParts('headers', 'Names and values of headers, by what a response is.', HEADERS),
+    of: ({ config }) => valuesOf(HEADERS, publishedHeaders(config.operator.licence.url)),
+  },
+  mapped('errors', 'Errors by their code.', shapeOfParts('{code}', 'One error.', PROBLEM), () =>
+    Object.fromEntries(PROBLEMS.map((problem) => [problem.code, valuesOf(PROBLEM, problem)])),
+  ),
+  nested(
+    'counts',
+    'Records published, per kind.',
+    RESOURCES.map(({ kind, plural }) =>
+      part(
+        value(plural, 'count', 48_213, `How many ${plural} are published.`, { unit: plural }),
+        ({ overview }) => overview.populations.find(({ resource }) => resource.kind === kind)?.records,
+      ),
+    ),
+  ),
+  part(
+    value(
+      'digest',
+      'sha256',
+      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      'SHA-256 over a line "ROUTE COUNT ROOT" for each route: how many documents it has, and the tree head over them.',
+    ),
+    ({ plan }) => plan.digest,
+  ),
+  nested('tree', 'How large it is.', TREE),
+  nested('downloads', 'Which state the bulk downloads hold: it may be an older one.', [
+    part(
+      value(
+        'as_of',
+        'time',
+        '2026-11-20T08:00:00Z',
+        'The newest measurement in them; null where there is none.',
+        { nullable: true },
+      ),
+      ({ downloads }) => downloads.asOf,
+    ),
+    part(
+      value('sequence', 'ordinal', 117, 'The snapshot that they are of: the change lists after it lead on.'),
+      ({ downloads, plan }) => downloads.sequence ?? plan.sequence,
+    ),
+  ]),
+  part(
+    value(
+      'compressed_from',
+      'count',
+      COMPRESSED_FROM_BYTES,
+      'Documents from this size on lie in compressed forms too.',
+      {
+        unit: 'bytes',
+      },
+    ),
+    () => COMPRESSED_FROM_BYTES,
+  ),
+  listed('routes', 'Every URL of the service.', ROUTE, ({ table, plan, downloads: { asOf } }) =>
+    table.map((route) => ({ route, asOf, firstKey: plan.firstKeys.get(route.name) })),
+  ),
+];
+
+export const MANIFEST_SHAPE = shapeOfParts(
+  'snapshot',
+  'The published snapshot: when, what and how much.',
+  PARTS,
+);
+
+export const manifest = (facts: ManifestFacts): string => JSON.stringify(valuesOf(PARTS, facts));

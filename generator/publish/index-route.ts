@@ -1,0 +1,111 @@
+/** The next index of a route, and what of it the change list and the operator's lists name. */
+import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { applyPatches } from '../incremental/patch.js';
+import type { Entry } from '../incremental/hash-file.js';
+import { filler, urlTemplate } from '../routes/index.js';
+import { namesOf, siblingsFrom } from './codings.js';
+import { summarise } from './digest.js';
+import type { RouteSummary } from './digest.js';
+import { ListWriter } from './stage.js';
+import type { PublishedRoute } from './snapshot-json.js';
+
+/** How many documents a build touches, and how many it leaves alone. */
+export interface Changes {
+  added: number;
+  changed: number;
+  removed: number;
+  unchanged: number;
+}
+
+/** What may take the place of documents of a route that the next snapshot has not. */
+export interface Former {
+  /** The folder of new files. */
+  readonly staged: string;
+  /** A route with the same URLs. */
+  readonly successor: PublishedRoute | undefined;
+}
+
+/** What `indexRoute` is asked. */
+export interface Indexing {
+  readonly route: PublishedRoute;
+  /** The route's index of the last snapshot, if it has one. */
+  readonly old: string | undefined;
+  readonly patches: readonly string[];
+  /** Where the next index is written. */
+  readonly next: string;
+  /** The folder of the lists. */
+  readonly lists: string;
+  /** For a route that the next snapshot has not: what may take the place of its documents. */
+  readonly former: Former | undefined;
+  /** Whether no snapshot went before: then there is no change list. */
+  readonly isFirst: boolean;
+  /** The size from which the last snapshot's documents have compressed siblings. */
+  readonly compressedFrom: number;
+  /** The keys of withheld records, if the route has a document for each record. */
+  readonly withheld: ReadonlySet<number>;
+}
+
+export interface IndexedRoute extends RouteSummary {
+  readonly changes: Readonly<Changes>;
+  /** Removed documents whose record is withheld. */
+  readonly withheld: number;
+  /** Files that are put into the tree, with compressed siblings. */
+  readonly placed: number;
+  /** The checksum of the index. */
+  readonly sum: string;
+}
+
+export function indexRoute({
+  route,
+  old: oldIndex,
+  patches,
+  next,
+  lists: folder,
+  former,
+  isFirst,
+  compressedFrom,
+  withheld: withheldKeys,
+}: Indexing): IndexedRoute {
+  const lists = new ListWriter(folder, route.name);
+  const file = filler(route.file);
+  const urls = urlsOf(route);
+  const [from, oldFrom] = [siblingsFrom(route), siblingsFrom(route, compressedFrom)];
+  const counts = { added: 0, changed: 0, removed: 0 };
+  const isStaged = (name: string): boolean => former !== undefined && existsSync(join(former.staged, name));
+  const successorFile = filler(former?.successor?.file ?? '');
+  const isSucceeded = (key: number): boolean =>
+    former?.successor !== undefined && isStaged(successorFile(key));
+  let [withheld, placed] = [0, 0];
+  const note = (entry: Entry | undefined, old: Entry | undefined): void => {
+    const { key } = entry ?? old ?? { key: 0 };
+    const [url, ...others] = urls(key);
+    const files: readonly string[] = entry === undefined ? [] : namesOf(file(key), entry.bytes, from);
+    const oldFiles = old === undefined ? [] : namesOf(file(key), old.bytes, oldFrom);
+    for (const each of files) lists.file(each);
+    for (const each of oldFiles) if (!files.includes(each) && !isStaged(each)) lists.remove(each);
+    for (const each of [url, ...others]) lists.url(each);
+    placed += files.length;
+    counts[old === undefined ? 'added' : entry === undefined ? 'removed' : 'changed'] += 1;
+    if (entry === undefined) {
+      if (withheldKeys.has(key)) withheld += 1;
+      if (!isSucceeded(key)) lists.delete(url);
+    } else if (!isFirst) lists.put({ path: url, sha256: entry.hash.toString('hex'), bytes: entry.bytes });
+  };
+  try {
+    const sum = applyPatches(oldIndex, patches, next, note);
+    lists.finish();
+    const summary = summarise(next, route);
+    const unchanged = summary.documents - counts.added - counts.changed;
+    return { ...summary, changes: { ...counts, unchanged }, withheld, placed, sum };
+  } finally {
+    lists.close();
+  }
+}
+
+/** The URL path of a document with its query, and others that it answers: a parameter's default is what no parameter means. */
+export function urlsOf(route: PublishedRoute): (key: number) => readonly [string, ...string[]] {
+  const url = filler(urlTemplate(route));
+  const fallback = route.parameters?.find((parameter) => parameter.in === 'query')?.default;
+  return (key) => (key === fallback ? [url(key), route.path] : [url(key)]);
+}

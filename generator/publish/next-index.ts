@@ -1,0 +1,185 @@
+/** The next snapshot's index: made from the last one and the patches in the stage, route by route. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyPatches } from '../incremental/patch.js';
+import type { Patching } from '../incremental/patch.js';
+import { linkOrCopy } from './files.js';
+import type { Index } from './index-json.js';
+import { indexRoute } from './index-route.js';
+import type { Changes, Former, IndexedRoute, Indexing } from './index-route.js';
+import type { ComparedRoute } from './snapshot-json.js';
+import type { StagePaths } from './stage.js';
+import type { StageSpec } from './stage-writer.js';
+import type { Takedown } from './takedown.js';
+
+/** Makes the next index of a route or of another hash file: here, or in another thread. */
+export interface Indexer {
+  readonly index: (indexing: Indexing) => Promise<IndexedRoute>;
+  readonly patch: (patching: Patching) => Promise<string>;
+}
+
+export const HERE: Indexer = {
+  index: async (indexing) => indexRoute(indexing),
+  patch: async ({ old, patches, next }) => applyPatches(old, patches, next),
+};
+
+const NONE: ReadonlySet<number> = new Set();
+
+export class NextIndex {
+  readonly #paths: StagePaths;
+  readonly #spec: StageSpec;
+  readonly #routes: readonly ComparedRoute[];
+  /** The published index, and its folder. */
+  readonly #old: Index | undefined;
+  readonly #folder: string;
+  readonly #indexed = new Map<string, IndexedRoute>();
+  /** The checksums of other hash files. */
+  readonly #sums: Record<string, string> = {};
+
+  constructor(
+    paths: StagePaths,
+    spec: StageSpec,
+    routes: readonly ComparedRoute[],
+    folder: string,
+    old: Index | undefined,
+  ) {
+    this.#paths = paths;
+    this.#spec = spec;
+    this.#routes = routes;
+    this.#folder = folder;
+    this.#old = old;
+  }
+
+  /** Makes the index of routes, of which no more documents may be put. */
+  async indexRoutes(names: readonly string[], takedown: Takedown, indexer: Indexer): Promise<void> {
+    const index = async (name: string): Promise<void> => {
+      this.#indexed.set(name, await this.#index(name, takedown, indexer));
+    };
+    await Promise.all(names.map(index));
+  }
+
+  /** The same of all routes that have none yet. */
+  async indexRest(takedown: Takedown, indexer: Indexer): Promise<void> {
+    const names = this.#routes.map(({ route }) => route.name);
+    await this.indexRoutes(
+      names.filter((name) => !this.#indexed.has(name)),
+      takedown,
+      indexer,
+    );
+  }
+
+  async #index(name: string, { withheld }: Takedown, indexer: Indexer): Promise<IndexedRoute> {
+    const found = this.#routes.find(({ route }) => route.name === name);
+    if (found === undefined) throw new TypeError(`no route is named "${name}"`);
+    const old = this.#spec.indexes[name];
+    const next = join(this.#paths.index, name);
+    const patches = this.#patchesOf(name);
+    const summary = this.#old?.routes[name];
+    const sum = this.#old?.sums[name];
+    if (patches.length === 0 && old !== undefined && summary !== undefined && sum !== undefined) {
+      linkOrCopy(old, next);
+      const changes = { added: 0, changed: 0, removed: 0, unchanged: summary.documents };
+      return { ...summary, changes, withheld: 0, placed: 0, sum };
+    }
+    return indexer.index({
+      route: found.route,
+      old,
+      patches,
+      next,
+      lists: this.#paths.lists,
+      former: found.isFormer ? this.#former(found) : undefined,
+      isFirst: this.#old === undefined,
+      compressedFrom: this.#spec.compressedFrom,
+      withheld: withheld?.keys.get(name) ?? NONE,
+    });
+  }
+
+  #former({ route: { path } }: ComparedRoute): Former {
+    const successor = this.#routes.find(({ route, isFormer }) => !isFormer && route.path === path);
+    return { staged: this.#paths.tree, successor: successor?.route };
+  }
+
+  #patchesOf(name: string): readonly string[] {
+    const folder = join(this.#paths.patches, name);
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder)
+      .toSorted()
+      .map((part) => join(folder, part));
+  }
+
+  /** Makes other hash files. @param isContinued whether they go on from those of the last snapshot */
+  async indexFiles(names: readonly string[], isContinued: boolean, indexer: Indexer): Promise<void> {
+    const index = async (name: string): Promise<void> => {
+      const sum = isContinued ? this.#old?.sums[name] : undefined;
+      const [old, next] = [join(this.#folder, name), join(this.#paths.index, name)];
+      const patches = this.#patchesOf(name);
+      if (patches.length > 0) {
+        this.#sums[name] = await indexer.patch({ old: sum === undefined ? undefined : old, patches, next });
+      } else if (sum !== undefined) {
+        linkOrCopy(old, next);
+        this.#sums[name] = sum;
+      }
+    };
+    await Promise.all(names.map(index));
+  }
+
+  /** Notes what lay where a route's files go, in a tree without snapshot.json: what was there is not added. */
+  noteUntracked(name: string, { replaced, removed }: { replaced: number; removed: number }): void {
+    const indexed = this.of(name);
+    const changes = { added: indexed.changes.added - replaced, changed: replaced, removed, unchanged: 0 };
+    this.#indexed.set(name, { ...indexed, changes });
+  }
+
+  of(name: string): IndexedRoute {
+    const indexed = this.#indexed.get(name);
+    if (indexed === undefined) throw new TypeError(`"${name}" was not indexed`);
+    return indexed;
+  }
+
+  /** What all documents come to. */
+  total(): { readonly changes: Readonly<Changes>; readonly bytes: number } {
+    const changes = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+    let bytes = 0;
+    for (const indexed of this.#indexed.values()) {
+      for (const what of ['added', 'changed', 'removed', 'unchanged'] as const)
+        changes[what] += indexed.changes[what];
+      bytes += indexed.bytes;
+    }
+    return { changes, bytes };
+  }
+
+  changesByRoute(): ReadonlyMap<string, Readonly<Changes>> {
+    return new Map([...this.#indexed].map(([name, { changes }]) => [name, changes]));
+  }
+
+  /** Removed documents whose records are withheld. */
+  withheldByRoute(): ReadonlyMap<string, number> {
+    return new Map([...this.#indexed].map(([name, { withheld }]) => [name, withheld]));
+  }
+
+  /** The lowest key of each route that was indexed and has documents. */
+  firstKeys(): ReadonlyMap<string, number> {
+    const keys = [...this.#indexed].map(([name, { firstKey }]) => [name, firstKey] as const);
+    return new Map(keys.flatMap(([name, key]) => (key === null ? [] : [[name, key]])));
+  }
+
+  /** How many files are put into the tree. */
+  get placed(): number {
+    return [...this.#indexed.values()].reduce((sum, { placed }) => sum + placed, 0);
+  }
+
+  get described(): Pick<Index, 'sums' | 'routes'> {
+    const routes = this.#routes
+      .filter(({ isFormer }) => !isFormer)
+      .map(({ route: { name } }) => [name, this.of(name)] as const);
+    return {
+      sums: { ...Object.fromEntries(routes.map(([name, { sum }]) => [name, sum])), ...this.#sums },
+      routes: Object.fromEntries(
+        routes.map(([name, { documents, bytes, firstKey, root }]) => [
+          name,
+          { documents, bytes, firstKey, root },
+        ]),
+      ),
+    };
+  }
+}

@@ -1,0 +1,45 @@
+/** Before anything else is done with a tree: what an interruption or an accident left is put in order. */
+import { rmSync } from 'node:fs';
+import type { Progress } from '../progress.js';
+import { apply, isPrepared } from './commit.js';
+import { makeFolder } from './files.js';
+import { isSound } from './index-json.js';
+import { Lock } from './lock.js';
+import { rebuildIndex } from './rebuild-index.js';
+import { readManifest } from './snapshot-json.js';
+import type { Manifest } from './snapshot-json.js';
+import type { Tree } from './tree.js';
+
+/**
+ * Completes an interrupted commit, if there is one.
+ * @throws Failure environment: another process is at work on the tree
+ */
+export async function completeCommit(tree: Tree, progress: Progress): Promise<void> {
+  if (!isPrepared(tree)) return;
+  const lock = Lock.take(tree.lock);
+  try {
+    if (isPrepared(tree)) await complete(tree, progress);
+  } finally {
+    lock.release();
+  }
+}
+
+async function complete(tree: Tree, progress: Progress): Promise<void> {
+  progress.start('completing an interrupted commit', 0, 'moves');
+  makeFolder(tree.out);
+  await apply(tree, progress);
+  progress.finish();
+}
+
+/** Completes an interrupted commit and rebuilds an index that can't be relied on. @returns the snapshot there is */
+export async function recover(tree: Tree, progress: Progress): Promise<Manifest | undefined> {
+  tree.adoptFormerState();
+  if (isPrepared(tree)) await complete(tree, progress);
+  const manifest = readManifest(tree.manifest);
+  if (manifest === undefined) {
+    rmSync(tree.index, { recursive: true, force: true });
+    return undefined;
+  }
+  if (isSound(tree.index, manifest.digest)) return manifest;
+  return { ...manifest, digest: await rebuildIndex(tree, manifest, progress) };
+}

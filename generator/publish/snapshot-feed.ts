@@ -1,0 +1,70 @@
+/**
+ * The feed of the snapshots themselves. It follows from the index of the change lists, which is known only at the
+ * commit, so the caller passes in what renders it; the digest leaves it out, and the index notes its hashes.
+ */
+import { hash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { codeOf } from '../errors.js';
+import { readChangeIndex } from './change-list.js';
+import type { Change } from './change-list.js';
+import { readIndex, writeIndex } from './index-json.js';
+import type { ListWriter, StagePaths } from './stage.js';
+import type { Tree } from './tree.js';
+
+/** A file below the output folder. Its URL is its name. */
+export interface FeedFile {
+  readonly file: string;
+  readonly body: string;
+}
+
+/** Renders the feed of the snapshots in the index of the change lists, newest first. */
+export type RenderSnapshotFeed = (changes: readonly Change[]) => readonly FeedFile[];
+
+const sumsOf = (files: readonly FeedFile[]): Record<string, string> =>
+  Object.fromEntries(files.map(({ file, body }) => [file, hash('sha256', body)]));
+
+/** Stages the feed with a new snapshot. @returns its hashes, for the index */
+export function stageSnapshotFeed(
+  paths: StagePaths,
+  lists: ListWriter,
+  files: readonly FeedFile[],
+): Record<string, string> {
+  for (const { file, body } of files) {
+    const path = join(paths.tree, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, body);
+    lists.file(file);
+    lists.url(`/${file}`);
+  }
+  return sumsOf(files);
+}
+
+/** Writes the feed of the published snapshots, where it says something else: a repair has mended the index, or somebody the files. */
+export function renewSnapshotFeed(tree: Tree, render: RenderSnapshotFeed): void {
+  const changes = readChangeIndex(tree);
+  // An index that can't be read says nothing; a repair begins it anew.
+  if (changes.length === 0) return;
+  const files = render(changes);
+  for (const { file, body } of files) {
+    const path = join(tree.out, file);
+    if (contentOf(path) === body) continue;
+    const partial = join(tree.state, 'feed');
+    writeFileSync(partial, body, { flush: true });
+    mkdirSync(dirname(path), { recursive: true });
+    renameSync(partial, path);
+  }
+  const index = readIndex(tree.index);
+  const sums = sumsOf(files);
+  if (files.every(({ file }) => index.snapshotFeed?.[file] === sums[file])) return;
+  writeIndex(tree.index, { ...index, snapshotFeed: sums });
+}
+
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

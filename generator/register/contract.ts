@@ -1,0 +1,182 @@
+/** The contract as SQL: what a value must be, what rows must be to each other. Followed from the declarations. */
+import type { Column, History, Resource } from '../schema/field.js';
+import { MAX_INTEGER, columnsOf } from '../schema/field.js';
+import { RESOURCES, TABLES, historyTable } from '../schema/index.js';
+import type { Table } from '../schema/index.js';
+import { literal, name, rowsIn } from './sql.js';
+import type { Scope } from './sql.js';
+
+/** A rule that one column of a table's rows may break. */
+export interface ColumnRule {
+  readonly column: string;
+  /** True exactly where the value breaks the rule; never NULL. */
+  readonly broken: string;
+  readonly expected: string;
+}
+
+/** A rule between rows or tables; `from` (and where) has one row `t`, with the table's key, for each break. */
+export interface RowRule {
+  readonly table: Table;
+  readonly column: string;
+  readonly from: string;
+  /** SQL of the offending value and of what was expected, as text. */
+  readonly value: string;
+  readonly expected: string;
+}
+
+const integer = (value: string, least: number): string =>
+  `(typeof(${value}) = 'integer' AND ${value} BETWEEN ${least} AND ${MAX_INTEGER})`;
+
+const TIME_SHAPE = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z';
+const FORMAT = '%Y-%m-%dT%H:%M:%SZ';
+/**
+ * Date functions are slow, and only needed where a month may lack the day. SQLite takes an hour of 24, which RFC
+ * 3339 does not, and stops reading at a NUL, hence the bytes.
+ */
+const isTime = (value: string): string =>
+  `(typeof(${value}) = 'text' AND octet_length(${value}) = 20 AND ${value} GLOB '${TIME_SHAPE}' AND substr(${value}, 12, 2) < '24' AND` +
+  ` (substr(${value}, 6, 2) BETWEEN '01' AND '12' AND substr(${value}, 9, 2) BETWEEN '01' AND '28'` +
+  ` OR strftime('${FORMAT}', ${value}) IS ${value}))`;
+
+function condition({ type, values, name: column }: Column): { valid: string; expected: string } {
+  const value = name(column);
+  switch (type) {
+    case 'id':
+    case 'ordinal':
+      return { valid: integer(value, 1), expected: `an integer from 1 to ${MAX_INTEGER}` };
+    case 'count':
+      return { valid: integer(value, 0), expected: `an integer from 0 to ${MAX_INTEGER}` };
+    case 'boolean':
+      return { valid: `(typeof(${value}) = 'integer' AND ${value} IN (0, 1))`, expected: '0 or 1' };
+    case 'time':
+      return {
+        valid: isTime(value),
+        expected: 'a time in UTC and whole seconds such as 2026-11-20T08:00:00Z',
+      };
+    case 'text':
+      return { valid: `typeof(${value}) = 'text'`, expected: 'text' };
+    case 'enum': {
+      const allowed = (values ?? []).map(literal).join(', ');
+      return {
+        // Whatever collation the column has: published words are compared to the letter.
+        valid: `(typeof(${value}) = 'text' AND ${value} COLLATE BINARY IN (${allowed}))`,
+        expected: `one of ${(values ?? []).join(', ')}`,
+      };
+    }
+  }
+}
+
+/** What each value of a table must be by itself, and in the order of its row's times. */
+export function columnRules(table: Table): ColumnRule[] {
+  return table.columns.flatMap((column) => {
+    const value = name(column.name);
+    const { valid, expected } = condition(column);
+    const rules: ColumnRule[] = [
+      {
+        column: column.name,
+        broken: column.nullable ? `(${value} IS NOT NULL AND NOT ${valid})` : `(NOT ${valid})`,
+        expected: column.nullable ? `${expected}, or NULL` : expected,
+      },
+    ];
+    if (column.notAfter !== undefined) {
+      const later = name(column.notAfter);
+      rules.push({
+        column: column.name,
+        broken: `(typeof(${value}) = 'text' AND typeof(${later}) = 'text' AND ${value} > ${later})`,
+        expected: `not later than ${column.notAfter}`,
+      });
+    }
+    return rules;
+  });
+}
+
+/** The text columns of a table, which must be valid UTF-8. */
+export const textColumns = (table: Table): string[] =>
+  table.columns.filter((column) => column.type === 'text').map((column) => column.name);
+
+/** Condition that a text (or text joined from several) is valid UTF-8; NULL counts as valid. */
+export const isUtf8 = (sql: string): string => `is_utf8(CAST(coalesce(${sql}, '') AS BLOB))`;
+
+/**
+ * A value as text that fits one line, for `shorten` in check.ts: texts as JSON, which escapes controls and goes on
+ * behind a NUL; what is no valid text as bytes.
+ */
+export const asText = (sql: string): string =>
+  `CASE WHEN typeof(${sql}) <> 'text' THEN quote(${sql})` +
+  ` WHEN ${isUtf8(sql)} THEN json_quote(${sql}) ELSE quote(CAST(${sql} AS BLOB)) END`;
+
+/** A key must be unique. Tables declare it; views and tables of another shape may not. */
+function duplicates(table: Table, scope: Scope): RowRule {
+  const key = table.key.map((column) => name(column.name)).join(', ');
+  const columns = table.key.map((column) => column.name);
+  return {
+    table,
+    column: columns.join(', '),
+    from: `(SELECT ${key}, count(*) AS "rows" FROM ${scopedRows(table, scope)} GROUP BY ${key} HAVING count(*) > 1) AS t`,
+    value: `"rows" || ' rows with this key'`,
+    expected: `'one row'`,
+  };
+}
+
+function historyRules(resource: Resource, history: History, scope: Scope): RowRule[] {
+  const table = historyTable(resource, history);
+  const records = name(resource.plural);
+  const entries = scopedRows(table, scope);
+  const key = name(history.key.name);
+  const order = name(history.order.name);
+  const orphan: RowRule = {
+    table,
+    column: history.key.name,
+    from:
+      `${entries} AS t WHERE ${key} IS NOT NULL AND ` +
+      (scope === 'all'
+        ? // One list for all, since a view would be read whole for each row.
+          `${key} NOT IN (SELECT id FROM ${records} WHERE id IS NOT NULL)`
+        : `NOT EXISTS (SELECT 1 FROM ${records} AS r WHERE r.id = t.${key})`),
+    value: asText(`t.${key}`),
+    expected: literal(`the id of a row in ${resource.plural}`),
+  };
+  // With max(), SQLite takes the other columns from the row that has it: the newest entry of each record.
+  const last = columnsOf(history.fields).some((column) => column.name === 'last_measured_at')
+    ? 'last_measured_at'
+    : history.order.name;
+  const compared = [...new Set([history.key.name, history.order.name, last, ...Object.keys(history.agrees)])];
+  const newest = `SELECT ${compared.map(name).join(', ')}, max(${order}) AS newest FROM ${entries} GROUP BY ${key}`;
+  const pairs = `(${newest}) AS t JOIN ${records} AS r ON r.id = t.${key}`;
+  const disagreements = Object.entries(history.agrees).map(([entryColumn, recordColumn]): RowRule => {
+    const entry = `t.${name(entryColumn)}`;
+    const record = `r.${name(recordColumn)}`;
+    return {
+      table,
+      column: entryColumn,
+      from: `${pairs} WHERE ${entry} <> ${record} COLLATE BINARY`,
+      value: asText(entry),
+      expected: `'${recordColumn} of the record, ' || ${asText(record)}`,
+    };
+  });
+  const late: RowRule = {
+    table,
+    column: last,
+    // Where entries are ordered by their time, the newest speaks for all.
+    from:
+      last === history.order.name
+        ? `${pairs} WHERE t.${name(last)} > r.measured_at`
+        : `${entries} AS t JOIN ${records} AS r ON r.id = t.${key} WHERE t.${name(last)} > r.measured_at`,
+    value: asText(`t.${name(last)}`),
+    expected: `'not later than measured_at of the record, ' || ${asText('r.measured_at')}`,
+  };
+  return [orphan, ...disagreements, late];
+}
+
+/** All rules between rows and tables. */
+export const rowRules = (scope: Scope): readonly RowRule[] => [
+  ...TABLES.map((table) => duplicates(table, scope)),
+  ...RESOURCES.flatMap((resource) =>
+    resource.histories.flatMap((history) => historyRules(resource, history, scope)),
+  ),
+];
+
+/** The rows of a table that a scope speaks of, for use behind FROM. A table that is not of one kind is one whole. */
+export function scopedRows({ name: table, kind, key: [key] }: Table, scope: Scope): string {
+  return kind === null || key === undefined ? name(table) : rowsIn(scope, kind, table, key.name);
+}

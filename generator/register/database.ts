@@ -1,0 +1,229 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { Failure, codeOf, messageOf } from '../errors.js';
+import { isSqliteError, openDatabase, type Database, type Statement } from '../sqlite/index.js';
+import { KINDS } from '../schema/field.js';
+import { TEMPORARY, exclusion, literal } from './sql.js';
+import type { KindRange, SCOPES } from './sql.js';
+
+/** The version of the contract this generator reads, as `PRAGMA user_version`. */
+export const CONTRACT_VERSION = 1;
+
+/** How long to wait for a writer that has the register locked: 5000 ms (= 5 seconds). */
+const BUSY_TIMEOUT_MS = 5000;
+
+const SQLITE_MAGIC = 'SQLite format 3\0';
+
+/**
+ * A register, open for reading: one read transaction from opening to closing, so that every answer speaks of
+ * the same state even while a writer is active (WAL).
+ */
+export class Register {
+  readonly file: string;
+  readonly #database: Database;
+  /** Asks for the version of the contract. */
+  readonly #version: Statement<[]>;
+
+  private constructor(file: string, database: Database, version: Statement<[]>) {
+    this.file = file;
+    this.#database = database;
+    this.#version = version;
+  }
+
+  /**
+   * Opens a register.
+   * @throws Failure environment: the file is missing, a folder, not readable, or locked; invalid: it is no
+   * SQLite database, is encrypted or truncated, or follows another version of the contract.
+   */
+  static open(file: string): Register {
+    requireDatabase(file);
+    return Register.join(file);
+  }
+
+  /**
+   * Opens another connection to a register that this process has open, in whatever thread. It is not looked at as a
+   * file first: closing that would drop the locks of all connections of the process (fcntl(2); section 2.2 of
+   * sqlite.org/howtocorrupt.html), and a writer could then change what they read.
+   */
+  static join(file: string): Register {
+    return translated(file, () => {
+      const database = openDatabase(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+      try {
+        // Sorting a view may need more room than memory should give.
+        database.exec('PRAGMA temp_store = FILE');
+        // The driver's default of 16 MB for each connection is of no use to passes over whole tables: 4 MB.
+        database.exec('PRAGMA cache_size = -4000');
+        // Deterministic, so that SQLite may fold it; a Buffer comes in because a string would hide bad bytes.
+        database.function('is_utf8', { deterministic: true }, (bytes: unknown) =>
+          bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
+        );
+        for (const sql of TEMPORARY) database.exec(sql);
+        const version = database.prepare<[]>('PRAGMA user_version').pluck();
+        begin(database, version, file);
+        const encoding = database.prepare<[]>('PRAGMA encoding').pluck().get();
+        if (encoding !== 'UTF-8') {
+          throw Failure.invalid(`register "${file}" is encoded as ${String(encoding)}, expected UTF-8`);
+        }
+        return new Register(file, database, version);
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    });
+  }
+
+  /** Rows one by one, as arrays in column order. `Row` must be what the SQL selects. */
+  *rows<Row extends readonly unknown[]>(sql: string): Generator<Row, void, undefined> {
+    const iterator = translated(this.file, () =>
+      this.#database.prepare<[], Row>(sql).raw(true).iterate()[Symbol.iterator](),
+    );
+    try {
+      for (;;) {
+        const next = translated(this.file, () => iterator.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      iterator.return?.();
+    }
+  }
+
+  /** The first row of a query for integers, exact beyond 2^53. */
+  integers(sql: string): readonly (bigint | string | null)[] {
+    const row = translated(this.file, () =>
+      this.#database.prepare<[], (bigint | string | null)[]>(sql).raw(true).safeIntegers(true).get(),
+    );
+    return row ?? [];
+  }
+
+  /**
+   * A query to be asked again and again: the first row for its parameters, as an array in column order. `Row` must be
+   * what the SQL selects.
+   */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in `rows`, SQL has no types of its own
+  asked<Asked extends number[] = number[], Row extends readonly unknown[] = readonly unknown[]>(
+    sql: string,
+  ): (...asked: Asked) => Row | undefined {
+    const statement = translated(this.file, () => this.#database.prepare<Asked, Row>(sql).raw(true));
+    return (...asked) => translated(this.file, () => statement.get(...asked));
+  }
+
+  /** Tells which ids a scope speaks of, instead of what it was told before. Ranges must not overlap. */
+  scope(scope: (typeof SCOPES)[number], ranges: Iterable<KindRange>): void {
+    translated(this.file, () => {
+      this.#database.exec(`DELETE FROM temp._ranges WHERE scope = ${literal(scope)}`);
+      const insert = this.#database.prepare('INSERT OR IGNORE INTO temp._ranges VALUES (?, ?, ?, ?)');
+      for (const { kind, low, high } of ranges) insert.run(scope, kind, low, high);
+    });
+  }
+
+  /** Begins anew: from here on every answer speaks of the register as it is now. */
+  renew(): void {
+    translated(this.file, () => {
+      this.#database.exec('ROLLBACK');
+      begin(this.#database, this.#version, this.file);
+    });
+  }
+
+  /** The SQL of all tables, views and indexes, as they were made. */
+  schema(): readonly string[] {
+    const sql = `SELECT sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name`;
+    return [...this.rows<[string]>(sql)].flat();
+  }
+
+  /** This connection's own lists of what is not published. */
+  exclusions(): Exclusions {
+    return translated(this.file, () =>
+      Object.fromEntries(
+        LISTS.map((list) => [
+          list,
+          // An id that breaks the contract may be any value, and an integer of 64 bits.
+          this.#database.prepare<[]>(`SELECT value FROM ${list}`).pluck().safeIntegers(true).all(),
+        ]),
+      ),
+    );
+  }
+
+  /** Takes over the lists of another connection at the same state. */
+  exclude(exclusions: Exclusions): void {
+    translated(this.file, () => {
+      for (const [list, values] of Object.entries(exclusions)) {
+        const insert = this.#database.prepare(`INSERT OR IGNORE INTO ${list} VALUES (?)`);
+        for (const value of values) insert.run(value);
+      }
+    });
+  }
+
+  /** Runs statements on the temporary tables; the register itself can't be written. */
+  execute(sql: string): void {
+    translated(this.file, () => this.#database.exec(sql));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** Values by the name of a connection's own table (see sql.ts). */
+export type Exclusions = Readonly<Record<string, readonly unknown[]>>;
+
+const LISTS = KINDS.flatMap((kind) =>
+  (['withheld', 'withheld_name', 'excluded'] as const).map((list) => exclusion(list, kind)),
+);
+
+/** Begins a read transaction: the first read, of the contract's version, fixes the state that it sees. */
+function begin(database: Database, version: Statement<[]>, file: string): void {
+  database.exec('BEGIN');
+  const found = version.get();
+  if (found !== CONTRACT_VERSION) {
+    throw Failure.invalid(
+      `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION}`,
+    );
+  }
+}
+
+/** Tells apart what SQLite would call "unable to open" or, of an empty name, accept. */
+function requireDatabase(file: string): void {
+  let descriptor: number | undefined;
+  try {
+    const found = statSync(file);
+    if (found.isDirectory())
+      throw Failure.environment(`register "${file}" is a folder, expected an SQLite file`);
+    if (!found.isFile()) throw Failure.environment(`register "${file}" is not a regular file`);
+    descriptor = openSync(file, 'r');
+    const magic = Buffer.alloc(SQLITE_MAGIC.length);
+    const length = readSync(descriptor, magic, 0, magic.length, 0);
+    if (magic.toString('latin1', 0, length) !== SQLITE_MAGIC) {
+      throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
+    }
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    if (codeOf(error) === 'ENOENT') throw Failure.environment(`register "${file}" does not exist`);
+    throw Failure.environment(`register "${file}" can't be read: ${messageOf(error)}`);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Runs an action and turns SQLite's errors into one clear line. */
+export function translated<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!isSqliteError(error)) throw error;
+    const { code, message } = error;
+    if (code === 'SQLITE_NOTADB') {
+      throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
+    }
+    if (code.startsWith('SQLITE_CORRUPT')) {
+      throw Failure.invalid(`register "${file}" is damaged or truncated: ${message}`);
+    }
+    if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+      throw Failure.environment(`register "${file}" is locked by a writer (waited ${BUSY_TIMEOUT_MS} ms)`);
+    }
+    if (/^SQLITE_(IOERR|CANTOPEN|PERM|READONLY|FULL|NOMEM|PROTOCOL)/.test(code)) {
+      throw Failure.environment(`register "${file}" can't be read: ${message} (${code})`);
+    }
+    throw Failure.invalid(`register "${file}" can't be read: ${message} (${code})`, code);
+  }
+}

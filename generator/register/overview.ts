@@ -1,0 +1,189 @@
+/** What of the register may be published, and what is known of it as a whole. */
+import { Failure } from '../errors.js';
+import { KINDS, MAX_INTEGER } from '../schema/field.js';
+import type { History, Kind, Resource } from '../schema/field.js';
+import { RESOURCES } from '../schema/index.js';
+import type { Register } from './database.js';
+import { exclusion, isPublished, literal, name } from './sql.js';
+import type { KindRange } from './sql.js';
+import { samples } from './samples.js';
+
+/** Fills the connection's lists of withheld and excluded records. Idempotent. */
+export function markWithheld(register: Register): void {
+  for (const kind of KINDS) {
+    const ids = `SELECT id FROM withheld WHERE kind = ${literal(kind)}`;
+    register.execute(`INSERT OR IGNORE INTO ${exclusion('withheld', kind)} ${ids}`);
+    register.execute(`INSERT OR IGNORE INTO ${exclusion('excluded', kind)} ${ids}`);
+  }
+  const called: readonly (readonly [Kind, string, string, string])[] = [
+    ['user', 'users', 'id', 'username'],
+    ['user', 'usernames', 'user_id', 'username'],
+    ['group', 'groups', 'id', 'name'],
+    ['group', 'group_names', 'group_id', 'name'],
+    // What others call them, where the register has no record of their own.
+    ['user', 'groups', 'owner_id', 'owner_name'],
+    ['user', 'group_owners', 'owner_id', 'owner_name'],
+    ...(['user', 'group'] as const).flatMap((kind) =>
+      ['games', 'items'].map((table) => [kind, table, 'creator_id', 'creator_name'] as const),
+    ),
+  ];
+  for (const [kind, table, id, column] of called) {
+    const others = literal(kind === 'user' ? 'group' : 'user');
+    const isOfKind = id === 'creator_id' ? `creator_type IS NOT ${others} AND ` : '';
+    register.execute(
+      `INSERT OR IGNORE INTO ${exclusion('withheld_name', kind)} SELECT ${name(column)} FROM ${name(table)}` +
+        ` WHERE ${isOfKind}${name(id)} IN ${exclusion('withheld', kind)} AND ${name(column)} IS NOT NULL`,
+    );
+  }
+}
+
+/**
+ * Sets the scope of what is checked: what changed, and what is withheld, which has no fingerprints that could tell.
+ * @param changed must not overlap
+ */
+export function scopeChecked(register: Register, changed: Iterable<KindRange>): void {
+  register.scope('changed', changed);
+  for (const kind of KINDS) {
+    register.execute(
+      `INSERT INTO temp._ranges SELECT 'changed', ${literal(kind)}, value, value FROM ${exclusion('withheld', kind)}` +
+        ` WHERE NOT EXISTS (SELECT 1 FROM temp._ranges WHERE scope = 'changed' AND kind = ${literal(kind)}` +
+        ` AND value BETWEEN low AND high)`,
+    );
+  }
+}
+
+/** A measured total: what the measured values add up to, and how many they are; null when none was measured. */
+export interface Total {
+  readonly total: number | null;
+  readonly measured: number;
+}
+
+/** A kind as a whole. Times are null when there is no record. */
+export interface Population {
+  readonly resource: Resource;
+  readonly records: number;
+  readonly measurements: number;
+  readonly firstMeasuredAt: string | null;
+  readonly measuredAt: string | null;
+  readonly totals: readonly (Total & { readonly column: string })[];
+  readonly histories: readonly HistoryCounts[];
+  /** The ids of its sample records (see samples.ts). */
+  readonly samples: readonly number[];
+}
+
+/** A history of a kind as a whole. */
+export interface HistoryCounts {
+  readonly history: History;
+  readonly entries: number;
+  /** How many entries follow another of the same record; undefined where that is no change, of readings. */
+  readonly changes: number | undefined;
+}
+
+/** What the published part of the register holds. */
+export interface Overview {
+  readonly populations: readonly Population[];
+  /** The newest `measured_at` of all; null for an empty register. */
+  readonly asOf: string | null;
+}
+
+/** How many rows a table has, and of how many records. */
+export interface RowCounts {
+  readonly rows: number;
+  readonly records: number;
+}
+
+/** By table. */
+export type Counted = ReadonlyMap<string, RowCounts>;
+
+/** A kind without what its histories hold. */
+export type MeasuredRecords = Omit<Population, 'histories'>;
+
+/** A kind among all. */
+export function populationOf(
+  populations: readonly Population[],
+  { kind }: Pick<Resource, 'kind'>,
+): Population {
+  const found = populations.find(({ resource }) => resource.kind === kind);
+  if (found === undefined) throw new TypeError(`no population of kind "${kind}"`);
+  return found;
+}
+
+/**
+ * Measures the published part of the register.
+ * @throws Failure as `recordsOf` does
+ */
+export const overview = (register: Register): Overview =>
+  overviewOf(recordsOf(register), entriesOf(register));
+
+/** Puts together what was measured. */
+export function overviewOf(records: readonly MeasuredRecords[], counted: Counted): Overview {
+  const populations = records.map((population) => ({
+    ...population,
+    histories: population.resource.histories.map((history) => historyCounts(history, counted)),
+  }));
+  const times = records.flatMap(({ measuredAt }) => (measuredAt === null ? [] : [measuredAt]));
+  return { populations, asOf: times.toSorted().at(-1) ?? null };
+}
+
+/**
+ * Measures the published records.
+ * @throws Failure invalid: a total is beyond 2^53-1, which JSON readers would round
+ */
+export const recordsOf = (register: Register): readonly MeasuredRecords[] =>
+  RESOURCES.map((resource) => population(register, resource));
+
+/** Counts the published entries of all histories. */
+export const entriesOf = (register: Register): Counted =>
+  new Map(
+    RESOURCES.flatMap(({ kind, histories }) =>
+      histories.map(({ table, key }) => {
+        const [rows, records] = register.integers(
+          `SELECT count(*), count(DISTINCT ${name(key.name)}) FROM ${name(table)}` +
+            ` WHERE ${isPublished(kind, key.name)}`,
+        );
+        return [table, { rows: Number(rows), records: Number(records) }];
+      }),
+    ),
+  );
+
+const NO_ROWS: RowCounts = { rows: 0, records: 0 };
+
+/** Half of 2^64 can't hold ten million values of 2^53, so high and low halves are added apart. */
+const HALF = 2n ** 32n;
+const halvesSum = (column: string): string =>
+  `sum(${name(column)} >> 32), sum(${name(column)} & ${HALF - 1n}), count(${name(column)})`;
+
+function population(register: Register, resource: Resource): MeasuredRecords {
+  const table = resource.plural;
+  const [first, last, records, ...sums] = register.integers(
+    `SELECT min(first_measured_at), max(measured_at), count(*), ` +
+      ['measurements', ...resource.totals].map(halvesSum).join(', ') +
+      ` FROM ${name(table)} WHERE ${isPublished(resource.kind)}`,
+  );
+  const total = (index: number, column: string): Total => {
+    const [high, low, measured] = sums.slice(3 * index, 3 * index + 3);
+    if (typeof high !== 'bigint' || typeof low !== 'bigint') return { total: null, measured: 0 };
+    return { total: exact(high * HALF + low, `${table}.${column}`), measured: Number(measured) };
+  };
+  return {
+    resource,
+    records: Number(records),
+    measurements: total(0, 'measurements').total ?? 0,
+    firstMeasuredAt: typeof first === 'string' ? first : null,
+    measuredAt: typeof last === 'string' ? last : null,
+    totals: resource.totals.map((column, index) => ({ column, ...total(index + 1, column) })),
+    samples: samples(register, resource),
+  };
+}
+
+function exact(value: bigint, what: string): number {
+  if (value > BigInt(MAX_INTEGER)) {
+    throw Failure.invalid(`the total of ${what} is ${value}, expected at most ${MAX_INTEGER} (2^53 - 1)`);
+  }
+  return Number(value);
+}
+
+function historyCounts(history: History, counted: Counted): HistoryCounts {
+  const { rows, records } = counted.get(history.table) ?? NO_ROWS;
+  return { history, entries: rows, changes: history.order.type === 'ordinal' ? rows - records : undefined };
+}

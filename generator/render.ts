@@ -1,0 +1,123 @@
+/** What a build has its threads render and write, once the register is found fit to be published. */
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { BuildConfig } from './config.js';
+import type { Examined } from './examine.js';
+import { Exports } from './exports/exports.js';
+import type { Downloads } from './exports/exports.js';
+import type { BuildKey } from './incremental/build-key.js';
+import { FINGERPRINT_FILES, recordsFile } from './incremental/detect.js';
+import { RENDERED_FEEDS, inputsFile, stayingFeeds } from './outputs/feeds/contents.js';
+import { Samples, descriptions, summaries } from './outputs/index.js';
+import { follow } from './progress.js';
+import type { Progress } from './progress.js';
+import type { Indexer } from './publish/next-index.js';
+import type { Publisher } from './publish/publisher.js';
+import type { Register } from './register/database.js';
+import { populationOf } from './register/overview.js';
+import type { Overview } from './register/overview.js';
+import { routeNames } from './routes/feeds.js';
+import { ROUTES } from './routes/index.js';
+import type { Kind } from './schema/field.js';
+import { RESOURCES, documentsOf } from './schema/index.js';
+import type { Pool } from './workers/pool.js';
+
+/** What is rendered, by whom. */
+export interface Rendering {
+  readonly config: BuildConfig;
+  readonly register: Register;
+  readonly pool: Pool;
+  readonly publisher: Publisher;
+  readonly overview: Overview;
+  readonly buildKey: BuildKey;
+}
+
+/** Puts everything that a snapshot has. @returns its bulk downloads */
+export async function renderAll(
+  { config, register, pool, publisher, overview, buildKey }: Rendering,
+  { shards, changed, changedTables, hasFingerprints }: Examined,
+  progress: Progress,
+): Promise<Downloads> {
+  const { index, next, tree, paths, spec: stage, previous, takedown } = publisher;
+  const sources = { register, config, overview, table: ROUTES };
+  const routes = [...RECORD_DOCUMENTS, ...RENDERED_FEEDS.flatMap(routeNames)];
+  publisher.delegate(routes);
+  let done = 0;
+  const onProgress = (steps: number): void => void (done += steps);
+  const rendering: Promise<void>[] = [];
+  for (const shard of shards) {
+    const { kind, part } = shard;
+    if (changed?.get(shard)?.dirty === 0) continue;
+    const patch = changed && join(paths.patches, recordsFile(kind), part);
+    const render = { shard, changed: patch, stage };
+    rendering.push(pool.run('render', render, { onProgress, folder: kind }));
+  }
+  const isSameBuild = isDeepStrictEqual(index?.buildKey, buildKey);
+  const asOf = [overview.asOf, previous?.as_of ?? null] as const;
+  const staying = changed === undefined ? [] : stayingFeeds(changedTables, asOf);
+  if (staying.length < RENDERED_FEEDS.length) {
+    const feeds = {
+      operator: config.operator,
+      asOf: overview.asOf,
+      staying,
+      old: isSameBuild ? tree.index : undefined,
+      patches: paths.patches,
+      stage,
+    };
+    rendering.push(pool.run('feeds', feeds, { onProgress }));
+  }
+  const rendered = deferRejection(Promise.all(rendering));
+  // Nothing that is withheld now may stay in a download.
+  const keep = config.keepDownloads && changed !== undefined && !takedown.isOne;
+  const exports = new Exports(pool, publisher, overview, changedTables, buildKey.code, keep);
+  const samples = new Samples(sources);
+  progress.start('rendering', expectedFiles(overview, changed), 'files');
+  for (const { route, key, body } of samples.watch(summaries(sources))) {
+    publisher.put(route, key, body);
+    await progress.advance(1);
+  }
+  await follow(rendered, () => done, progress);
+  progress.finish();
+  const indexer: Indexer = {
+    index: (indexing) => pool.run('index', indexing),
+    patch: (patching) => pool.run('patch', patching),
+  };
+  const inputs = RENDERED_FEEDS.flatMap(routeNames).map(inputsFile);
+  const indexing = deferRejection(
+    Promise.all([
+      next.indexRoutes(routes, takedown, indexer),
+      next.indexFiles(inputs, isSameBuild, indexer),
+      hasFingerprints && next.indexFiles(FINGERPRINT_FILES, changedTables !== undefined, indexer),
+    ]),
+  );
+  const downloads = await exports.finish(progress);
+  await indexing;
+  const firstKeys = next.firstKeys();
+  for (const { route, key, body } of descriptions(sources, samples, downloads, (name) => firstKeys.get(name)))
+    publisher.put(route, key, body);
+  return downloads;
+}
+
+/** Avoids an unhandled rejection: the error surfaces where the promise is awaited. */
+function deferRejection<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/** The routes of the documents of records. */
+const RECORD_DOCUMENTS = RESOURCES.flatMap(documentsOf).map(({ route }) => route);
+
+/** @param changed what changed in each shard, where only that is rendered */
+function expectedFiles({ populations }: Overview, changed: Examined['changed']): number {
+  const records = (kind: Kind): number =>
+    changed === undefined
+      ? populationOf(populations, { kind }).records
+      : [...changed].reduce((sum, [shard, { dirty }]) => sum + (shard.kind === kind ? dirty : 0), 0);
+  return RESOURCES.reduce(
+    (sum, resource) => sum + records(resource.kind) * documentsOf(resource).length,
+    FIXED_FILES,
+  );
+}
+
+/** The index, the statistics, the 200 lists of the largest and ten feeds: documents there are whatever the register holds. */
+const FIXED_FILES = 212;

@@ -1,0 +1,62 @@
+/** The bulk downloads, once: their formats, their URLs, and what describes them. */
+import { TABLES } from '../schema/index.js';
+import type { UnlistedRoute } from './index.js';
+
+/** The path of their page, and of everything below it. */
+export const BULK = '/downloads';
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/** The files in which each table of the bulk downloads is published. */
+export const EXPORT_FORMATS = [
+  { format: 'csv', type: 'text/csv; charset=utf-8; header=present', words: 'CSV' },
+  { format: 'csv.gz', type: 'application/gzip', words: 'CSV, compressed' },
+  { format: 'parquet', type: 'application/vnd.apache.parquet', words: 'Parquet' },
+] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]['format'];
+
+/** The route of an export's file. */
+export const exportRoute = (table: string, format: ExportFormat): string =>
+  `download-${table}-${format.replace('.', '-')}`;
+/** Where it lies in the tree. */
+export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
+
+/** The bulk downloads: whole populations, and what describes them. */
+export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
+  ...TABLES.filter(({ kind }) => kind !== null).flatMap(({ name }) =>
+    EXPORT_FORMATS.map(({ format, type, words }): UnlistedRoute => ({
+      name: exportRoute(name, format),
+      path: `${BULK}/${name}.${format}`,
+      file: exportFile(name, format),
+      class: 'download',
+      bucket: 'download',
+      type,
+      description: `All of ${name}, as ${words}`,
+    })),
+  ),
+  // These describe the files: kept as long as they are, but no dearer than a record.
+  {
+    name: 'datapackage',
+    path: `${BULK}/datapackage.json`,
+    file: 'downloads/datapackage.json',
+    class: 'download',
+    type: 'application/json; charset=utf-8',
+    description: 'The downloads as a Data Package: every file, every column',
+  },
+  {
+    name: 'checksums',
+    path: `${BULK}/SHA256SUMS`,
+    file: 'downloads/SHA256SUMS',
+    class: 'download',
+    type: TEXT,
+    description: 'Checksums of the downloads, for sha256sum',
+  },
+  {
+    name: 'downloads-readme',
+    path: `${BULK}/README.txt`,
+    file: 'downloads/README.txt',
+    class: 'download',
+    type: TEXT,
+    description: 'What the downloads hold, and how to read them',
+  },
+];

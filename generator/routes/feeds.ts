@@ -1,0 +1,115 @@
+/** Every feed, once: what it is called, what is in it, and its URLs. */
+import type { UnlistedRoute } from './index.js';
+
+export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
+export const JSON_FEED_TYPE = 'application/feed+json; charset=utf-8';
+
+/** A feed, there as Atom and as JSON Feed. */
+export interface FeedDeclaration {
+  readonly name: string;
+  /** For people, as it goes on after the register's name. */
+  readonly title: string;
+  readonly description: string;
+  /** Whether all its entries, not only the newest, are kept as archive documents (RFC 5005, section 4). */
+  readonly archived: boolean;
+}
+
+export const FEEDS = {
+  all: {
+    name: 'all',
+    title: 'all changes',
+    description:
+      'New names and owners of groups, new usernames, and games and items measured for the first time',
+    archived: false,
+  },
+  groups: {
+    name: 'groups',
+    title: 'groups',
+    description: 'Groups with a new name or a new owner',
+    archived: true,
+  },
+  users: { name: 'users', title: 'users', description: 'Users with a new username', archived: true },
+  games: { name: 'games', title: 'games', description: 'Games measured for the first time', archived: false },
+  items: {
+    name: 'items',
+    title: 'items',
+    description: 'Catalogue items measured for the first time',
+    archived: false,
+  },
+  snapshots: {
+    name: 'snapshots',
+    title: 'snapshots',
+    description: 'Each published snapshot, with how many records it added, changed and removed',
+    archived: false,
+  },
+} as const satisfies Readonly<Record<string, FeedDeclaration>>;
+
+/** Names of a feed's routes. */
+export const atomRoute = ({ name }: FeedDeclaration): string => `feed-${name}`;
+export const jsonRoute = ({ name }: FeedDeclaration): string => `feed-${name}-json`;
+export const archiveRoute = ({ name }: FeedDeclaration): string => `feed-${name}-archive`;
+
+/** The file of a feed's current document, whose URL is its name. */
+export const documentFile = ({ name }: FeedDeclaration, format: 'atom' | 'json'): string =>
+  `feeds/${name}.${format}`;
+
+function routesOf(feed: FeedDeclaration): readonly UnlistedRoute[] {
+  const { name, description } = feed;
+  const common = { class: 'feed', description } as const;
+  const document = (route: string, file: string, type: string): UnlistedRoute => ({
+    ...common,
+    name: route,
+    path: `/${file}`,
+    file,
+    type,
+  });
+  const archive: UnlistedRoute = {
+    ...common,
+    name: archiveRoute(feed),
+    path: `/feeds/${name}/{month}.atom`,
+    file: `feeds/${name}/{month}.atom`,
+    type: ATOM_TYPE,
+    description: `${description}: older entries, by the month in which they were measured`,
+    parameters: [
+      {
+        name: 'month',
+        in: 'path',
+        type: 'month',
+        description: 'a month such as 2026-11, or a part of one such as 2026-11-00001',
+      },
+    ],
+    absent: 'no entries of {month}',
+  };
+  return [
+    document(atomRoute(feed), documentFile(feed, 'atom'), ATOM_TYPE),
+    document(jsonRoute(feed), documentFile(feed, 'json'), JSON_FEED_TYPE),
+    ...(feed.archived ? [archive] : []),
+  ];
+}
+
+export const FEED_ROUTES: readonly UnlistedRoute[] = Object.values(FEEDS).flatMap(routesOf);
+
+/** The names of all routes of a feed. */
+export const routeNames = (feed: FeedDeclaration): readonly string[] =>
+  routesOf(feed).map(({ name }) => name);
+
+/** A `<link>` for the head of a page, from which readers find a feed. */
+export interface FeedLink {
+  readonly rel: 'alternate';
+  readonly type: string;
+  readonly title: string;
+  readonly href: string;
+}
+
+/** Every feed in both formats, for autodiscovery. @param register what the register is called */
+export const feedLinks = (register: string): readonly FeedLink[] =>
+  Object.values(FEEDS).flatMap((feed) => {
+    const link = (format: 'atom' | 'json', title: string): FeedLink => ({
+      rel: 'alternate',
+      type: `application/${format === 'atom' ? 'atom+xml' : 'feed+json'}`,
+      title,
+      href: `/${documentFile(feed, format)}`,
+    });
+    const title = `${register}: ${feed.title}`;
+    return [link('atom', title), link('json', `${title} (JSON Feed)`)];
+  });

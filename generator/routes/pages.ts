@@ -1,0 +1,59 @@
+/**
+ * The URLs of the pages for people, of what the pages load, and of what is found by its well-known name; with
+ * files that any static host finds: it adds `.html`, or `index.html`.
+ */
+import { assets } from '../outputs/pages/assets.js';
+import type { PATHS, UnlistedRoute } from './index.js';
+
+const HTML = 'text/html; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+const TEXT = 'text/plain; charset=utf-8';
+const SVG = 'image/svg+xml';
+/** RFC 9727, section 4.1. */
+const LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+
+const file = (name: string, path: string, type: string, description: string): UnlistedRoute => ({
+  name,
+  path,
+  file: path.slice(1),
+  class: 'page',
+  bucket: 'page',
+  type,
+  description,
+});
+
+const page = (name: string, path: string, description: string): UnlistedRoute => ({
+  ...file(name, path, HTML, description),
+  file: path === '/' ? 'index.html' : `${path.slice(1)}.html`,
+});
+
+const asset = (name: string, type: string, description: string): UnlistedRoute => {
+  const path = assets().get(name)?.path;
+  if (path === undefined) throw new TypeError(`no asset is named "${name}"`);
+  return { ...file(name, path, type, description), class: 'asset' };
+};
+
+/** @param paths where the specification wants the pages that have a path of their own in the index */
+export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
+  page('front-page', '/', 'Front page: what is measured, how much, and where to go'),
+  page('developers-page', paths.docs, 'Documentation for developers, with an explorer'),
+  page('downloads-page', paths.bulk, 'The bulk downloads, for people'),
+  page('feeds-page', paths.feeds, 'The feeds, for people'),
+  asset('style', CSS, 'Style of the pages'),
+  asset('chart-style', CSS, 'Style of the charts'),
+  asset('chart-library', SCRIPT, 'Library that draws the charts'),
+  asset('gaps-script', SCRIPT, 'Script that finds the gaps in a history'),
+  asset('highlight-script', SCRIPT, 'Script that colours JSON'),
+  asset('chart-script', SCRIPT, 'Script that draws a member history'),
+  asset('request-script', SCRIPT, 'Script that asks the API and says what came back'),
+  asset('explorer-script', SCRIPT, 'Script of the explorer'),
+  file('favicon', '/favicon.svg', SVG, 'Icon of the site'),
+  // A summary carries the header Link, which RFC 9727 wants of the catalog.
+  {
+    ...file('api-catalog', paths.catalog, LINKSET, 'Where the API and its description are'),
+    class: 'summary',
+  },
+  file('security-contact', '/.well-known/security.txt', TEXT, 'Whom to tell of a security problem'),
+  file('robots', '/robots.txt', TEXT, 'What crawlers are asked to leave alone'),
+];

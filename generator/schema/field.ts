@@ -1,0 +1,226 @@
+/**
+ * The vocabulary in which a resource is declared. What a field is — register column, place in the JSON, type,
+ * unit, meaning, example — is written once, in its resource; SQL, JSON and the register check read it here.
+ */
+
+import type { ObjectShape, ValueShape } from './shape.js';
+
+export const KINDS = ['group', 'user', 'game', 'item'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** 2^53 - 1: the largest integer every JSON reader keeps exact (RFC 8259, section 6). */
+export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
+
+/**
+ * `id` and `ordinal`: integer 1 .. 2^53-1 · `count`: integer 0 .. 2^53-1 · `boolean`: 0 or 1 in the register,
+ * true or false in JSON · `time`: RFC 3339 UTC in whole seconds · `text`: any valid UTF-8, kept exactly ·
+ * `enum`: one of `values`.
+ */
+export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text' | 'enum';
+
+/**
+ * What columns hold and, of other published values, `difference`: an integer with a sign · `duration`: a number of
+ * seconds, in whole milliseconds · `path`: a URL path ·
+ * `url`: an absolute URL · `reference`: a URL or a path · `sha256`: a hash in lower-case hexadecimal.
+ */
+export type ValueType = ColumnType | 'difference' | 'duration' | 'path' | 'url' | 'reference' | 'sha256';
+
+/** A published value. `null` means "not measured", or not published: a withheld owner or creator. */
+export interface Value {
+  readonly name: string;
+  readonly type: ValueType;
+  readonly nullable: boolean;
+  readonly description: string;
+  /** Paths in a record's links have none: they follow from its id. */
+  readonly example?: string | number | boolean;
+  /** What one unit of a count is, for people: `members`, `currency units`. */
+  readonly unit?: string;
+  /** The allowed values of an `enum`. */
+  readonly values?: readonly string[];
+}
+
+/** A column of the register. */
+export interface Column extends Value {
+  readonly type: ColumnType;
+  readonly example: string | number | boolean;
+  /** A `time` column of the same row that this time may not be later than. */
+  readonly notAfter?: string;
+  /** Set where the value identifies another record, which may be withheld: then it is published as null. */
+  readonly identifies?: Reference;
+}
+
+/** Which record a row's columns point at. Both a user and a group are possible where the kind was not measured. */
+export interface Reference {
+  readonly id: string;
+  readonly name: string;
+  /** The kind it points at, or the column that says so. */
+  readonly kind: 'user' | { readonly column: string };
+}
+
+/** A column published under its own name, or under `as` inside an object. */
+export interface ColumnField {
+  readonly is: 'column';
+  readonly name: string;
+  readonly column: Column;
+}
+
+/** An object of columns; null when all its parts are null. */
+export interface ObjectField {
+  readonly is: 'object';
+  readonly name: string;
+  readonly description: string;
+  readonly fields: readonly ColumnField[];
+}
+
+/** A value SQL computes from the row, or from its neighbours in a history (see `History`). */
+export interface ComputedField extends Value {
+  readonly is: 'computed';
+  readonly type: ColumnType;
+  readonly sql: string;
+}
+
+/** Paths of the record itself and of what belongs to it: link name -> route name. */
+export interface LinksField {
+  readonly is: 'links';
+  readonly name: 'links';
+  readonly description: string;
+  readonly routes: Readonly<Record<string, string>>;
+}
+
+/** The entries of a history, as a list. */
+export interface ListField {
+  readonly is: 'list';
+  readonly name: string;
+  readonly description: string;
+  readonly history: string;
+}
+
+/** Something computed in JavaScript from a history's entries, for what SQL says badly. */
+export interface DerivedField {
+  readonly is: 'derived';
+  readonly name: string;
+  readonly history: string;
+  /** The columns of the history that it looks at; how many entries there are is always known. */
+  readonly reads: readonly Column[];
+  readonly shape: ValueShape | ObjectShape;
+  /** From a history's entries to what `shape` describes. */
+  readonly compute: (entries: Entries) => Computed;
+}
+
+/** What a derived field comes to. */
+export type Computed = string | number | null | { readonly [member: string]: Computed };
+
+/** A record's history, oldest entry first, as whoever computes something of it reads it. */
+export interface Entries {
+  readonly count: number;
+  /** The place of the first in the columns, which may hold the entries of other records around. */
+  readonly start: number;
+  /** The values of columns by their names: of those at least that the field reads. */
+  readonly columns: Readonly<Record<string, readonly unknown[]>>;
+}
+
+export type Field = ColumnField | ObjectField | ComputedField | LinksField | ListField | DerivedField;
+/** What an entry of a history may hold: all of it can be said in SQL. */
+export type EntryField = ColumnField | ObjectField | ComputedField;
+
+/**
+ * Rows that belong to a record, in order. In the SQL of a computed field two more columns are known:
+ * `previous_last`, the `last_measured_at` of the entry before, and `is_last`, 1 on the newest entry.
+ */
+export interface History {
+  readonly name: string;
+  readonly table: string;
+  readonly description: string;
+  readonly key: Column;
+  /** Orders the entries of one record, oldest first. */
+  readonly order: Column;
+  readonly fields: readonly EntryField[];
+  /** Columns of the newest entry that must say what the record says, where both are measured. */
+  readonly agrees: Readonly<Record<string, string>>;
+}
+
+/** One JSON document per record, at the route of that name. */
+export interface Document {
+  readonly route: string;
+  readonly fields: readonly Field[];
+}
+
+/** One kind of record: its table, its histories and the documents made of them. */
+export interface Resource {
+  readonly kind: Kind;
+  /** Name of the table, and of the kind wherever many are meant. */
+  readonly plural: string;
+  readonly record: Document;
+  /** A second document with the histories, where the kind has them. */
+  readonly history?: Document;
+  readonly histories: readonly History[];
+  /** Columns that /api/v1/stats adds up. */
+  readonly totals: readonly string[];
+}
+
+type Details = Partial<Pick<Column, 'unit' | 'values' | 'notAfter' | 'identifies'>>;
+
+/** A column published under its own name. Nullable unless `required` says otherwise. */
+function column(
+  name: string,
+  type: ColumnType,
+  example: Column['example'],
+  description: string,
+  details: Details = {},
+): ColumnField {
+  return {
+    is: 'column',
+    name,
+    column: { name, type, nullable: true, description, example, ...details },
+  };
+}
+
+export const id = (name: string, example: number, description: string, details?: Details) =>
+  column(name, 'id', example, description, details);
+export const ordinal = (name: string, example: number, description: string) =>
+  column(name, 'ordinal', example, description);
+export const count = (name: string, unit: string, example: number, description: string) =>
+  column(name, 'count', example, description, { unit });
+export const bool = (name: string, example: boolean, description: string) =>
+  column(name, 'boolean', example, description);
+export const time = (name: string, example: string, description: string, details?: Details) =>
+  column(name, 'time', example, description, details);
+export const text = (name: string, example: string, description: string, details?: Details) =>
+  column(name, 'text', example, description, details);
+export const oneOf = (name: string, values: readonly [string, ...string[]], description: string) =>
+  column(name, 'enum', values[0], description, { values });
+
+/** The same field, never null. */
+export const required = (field: ColumnField): ColumnField => ({
+  ...field,
+  column: { ...field.column, nullable: false },
+});
+
+/** An object whose parts are columns named `NAME_PART`. */
+export function object(
+  name: string,
+  description: string,
+  parts: Readonly<Record<string, ColumnField>>,
+): ObjectField {
+  const fields = Object.entries(parts).map(([part, field]) => ({ ...field, name: part }));
+  return { is: 'object', name, description, fields };
+}
+
+/** All columns that fields publish, nested ones included. */
+export function columnsOf(fields: readonly Field[]): Column[] {
+  return fields.flatMap((field) => {
+    if (field.is === 'column') return [field.column];
+    return field.is === 'object' ? field.fields.map((part) => part.column) : [];
+  });
+}
+
+/** The fields every record ends with, before its links. */
+export const measured: readonly ColumnField[] = [
+  required(
+    time('first_measured_at', '2024-03-01T12:00:00Z', 'When the register first measured the record.', {
+      notAfter: 'measured_at',
+    }),
+  ),
+  required(time('measured_at', '2026-11-20T08:00:00Z', 'When the register last measured the record.')),
+  required(count('measurements', 'readings', 42, 'How many times the record was measured.')),
+];

@@ -1,0 +1,75 @@
+/** All resources, and the register's tables as they follow from them. */
+import { KINDS, columnsOf, oneOf, id, required, time } from './field.js';
+import type { Column, Document, History, Kind, Resource } from './field.js';
+import { game } from './game.js';
+import { group } from './group.js';
+import { item } from './item.js';
+import { user } from './user.js';
+
+export const RESOURCES: readonly Resource[] = [group, user, game, item];
+
+/** The resource of a kind. */
+export function resourceOf(kind: Kind): Resource {
+  const found = RESOURCES.find((resource) => resource.kind === kind);
+  if (found === undefined) throw new TypeError(`no resource is of kind "${kind}"`);
+  return found;
+}
+
+/** The documents of each record. */
+export const documentsOf = ({ record, history }: Resource): readonly Document[] => [
+  record,
+  ...(history === undefined ? [] : [history]),
+];
+
+/** A table (or view) of the register, as the contract names it. */
+export interface Table {
+  readonly name: string;
+  /** The columns that identify a row, in the order in which the table is read. */
+  readonly key: readonly Column[];
+  readonly columns: readonly Column[];
+  /** The kind whose record a row is, or belongs to; null for the list of withheld records. */
+  readonly kind: Kind | null;
+}
+
+const WITHHELD_KEY = [
+  required(oneOf('kind', KINDS, 'Kind of the record.')).column,
+  required(id('id', 7, 'Id of the record.')).column,
+];
+
+/** Records that are published nowhere. */
+export const WITHHELD: Table = {
+  name: 'withheld',
+  key: WITHHELD_KEY,
+  columns: [
+    ...WITHHELD_KEY,
+    required(time('since', '2026-01-01T00:00:00Z', 'Since when the record is withheld.')).column,
+  ],
+  kind: null,
+};
+
+/** The table of a resource's records. */
+export function recordTable(resource: Resource): Table {
+  const columns = columnsOf(resource.record.fields);
+  return {
+    name: resource.plural,
+    key: columns.filter((column) => column.name === 'id'),
+    columns,
+    kind: resource.kind,
+  };
+}
+
+/** The table of one of a resource's histories. */
+export function historyTable(resource: Resource, history: History): Table {
+  const key = [history.key, history.order];
+  const rest = columnsOf(history.fields).filter((column) => column.name !== history.order.name);
+  return { name: history.table, key, columns: [...key, ...rest], kind: resource.kind };
+}
+
+/** Every table of the contract (`data/schema.sql`). */
+export const TABLES: readonly Table[] = [
+  ...RESOURCES.flatMap((resource) => [
+    recordTable(resource),
+    ...resource.histories.map((history) => historyTable(resource, history)),
+  ]),
+  WITHHELD,
+];

@@ -1,0 +1,146 @@
+/** What a group's member readings come to: their peak, and their change over three windows. */
+import { count, required, time } from './field.js';
+import type { Computed, Entries, DerivedField, Value } from './field.js';
+import type { ValueShape } from './shape.js';
+import { millisecondsOf } from './time.js';
+
+export const memberCount = count('member_count', 'members', 48213, 'Members of the group.');
+export const readAt = required(time('measured_at', '2026-11-20T08:00:00Z', 'When the count was read.'));
+
+const members = (
+  name: string,
+  description: string,
+  example = memberCount.column.example,
+  type: Value['type'] = 'count',
+): ValueShape => ({ is: 'value', name, type, nullable: false, description, example, unit: 'members' });
+const moment = (name: string, description: string, example = readAt.column.example): ValueShape => ({
+  is: 'value',
+  name,
+  type: 'time',
+  nullable: false,
+  description,
+  example,
+});
+
+const HOUR_MS = 3_600_000;
+
+/** Each window's length in milliseconds, and in words. */
+const WINDOWS = {
+  h24: { spanMs: 24 * HOUR_MS, words: '24 hours' },
+  d7: { spanMs: 7 * 24 * HOUR_MS, words: '7 days' },
+  d30: { spanMs: 30 * 24 * HOUR_MS, words: '30 days' },
+} as const;
+
+const SPANS = Object.entries(WINDOWS).map(([window, { spanMs }]) => [window, spanMs] as const);
+
+/** A reading older than this many windows is no honest start for a change over one window. */
+const OLDEST_START_WINDOWS = 1.5;
+
+export const peak: DerivedField = {
+  is: 'derived',
+  name: 'peak',
+  history: 'members',
+  reads: [readAt.column, memberCount.column],
+  shape: {
+    is: 'object',
+    name: 'peak',
+    nullable: true,
+    description: 'The highest real reading of the member count; the earliest of equals.',
+    members: [
+      members('member_count', 'Members at that reading.', 48907),
+      moment('measured_at', 'When it was read.', '2026-08-02T08:00:00Z'),
+    ],
+  },
+  compute: highest,
+};
+
+export const change: DerivedField = {
+  is: 'derived',
+  name: 'change',
+  history: 'members',
+  reads: [readAt.column, memberCount.column],
+  shape: {
+    is: 'object',
+    name: 'change',
+    nullable: false,
+    description: 'Change of the member count between two real readings, over three windows.',
+    members: Object.entries(WINDOWS).map(([window, { words }]) => ({
+      is: 'object',
+      name: window,
+      nullable: true,
+      description:
+        `From the newest reading at least ${words} before the newest of all, to that one.` +
+        ` Null where there is none, or only one from over ${OLDEST_START_WINDOWS} times as long ago.`,
+      members: [
+        members('delta', 'Members more, or fewer.', -12, 'difference'),
+        members('from', 'Members at the earlier reading.', 48225),
+        members('to', 'Members at the later reading.'),
+        moment('from_at', 'When the earlier reading was made.', '2026-10-20T08:00:00Z'),
+        moment('to_at', 'When the later reading was made.'),
+      ],
+    })),
+  },
+  compute: changes,
+};
+
+/** Readings side by side, oldest first. */
+interface Readings {
+  readonly times: readonly string[];
+  readonly counts: readonly number[];
+}
+
+/** The columns of some readings. Both fields ask for those of a record, and neighbours share them, so they are kept. */
+function readingsOf({ columns }: Entries): Readings {
+  if (columns !== last.columns) {
+    const { [readAt.column.name]: times = [], [memberCount.column.name]: counts = [] } = columns;
+    if (
+      !times.every((time) => typeof time === 'string') ||
+      !counts.every((value) => typeof value === 'number')
+    )
+      throw new TypeError(`no readings: ${JSON.stringify(columns)}`);
+    last = { columns, readings: { times, counts } };
+  }
+  return last.readings;
+}
+
+let last: { readonly columns: Entries['columns'] | undefined; readonly readings: Readings } = {
+  columns: undefined,
+  readings: { times: [], counts: [] },
+};
+
+function highest(entries: Entries): Computed {
+  const { times, counts } = readingsOf(entries);
+  let found = entries.start;
+  for (let at = entries.start + 1; at < entries.start + entries.count; at += 1)
+    if ((counts[at] ?? 0) > (counts[found] ?? 0)) found = at;
+  return entries.count === 0
+    ? null
+    : { member_count: counts[found] ?? null, measured_at: times[found] ?? null };
+}
+
+/**
+ * Per window: from the newest reading at or before the window's start to the newest reading of all. Two real
+ * readings, never interpolated; null where there is no such reading or it is older than 1.5 windows.
+ */
+function changes(entries: Entries): Computed {
+  const { times, counts } = readingsOf(entries);
+  const newest = entries.start + entries.count - 1;
+  const to = counts[newest] ?? 0;
+  const toMs = entries.count < 2 ? Number.NaN : millisecondsOf(times[newest] ?? '');
+  const found: Record<string, Computed> = {};
+  // The windows grow, so one walk back through the readings serves all three.
+  let at = newest;
+  for (const [window, spanMs] of SPANS) {
+    let ageMs = Number.NaN;
+    for (; at >= entries.start; at -= 1) {
+      ageMs = toMs - millisecondsOf(times[at] ?? '');
+      if (ageMs >= spanMs) break;
+    }
+    const from = counts[at] ?? 0;
+    found[window] =
+      at < entries.start || ageMs > OLDEST_START_WINDOWS * spanMs
+        ? null
+        : { delta: to - from, from, to, from_at: times[at] ?? null, to_at: times[newest] ?? null };
+  }
+  return found;
+}

@@ -1,0 +1,87 @@
+/** What documents look like from outside, for documentation and exports. */
+import type { Field, History, Value } from './field.js';
+
+/** What stands in one place of a document, as documentation and exports see it. */
+export type Shape = ValueShape | ObjectShape | ListShape | ValuesShape | MapShape;
+
+/** Records and histories have each of their members always; other documents may lack some. */
+interface Presence {
+  readonly optional?: true;
+}
+
+export interface ValueShape extends Value, Presence {
+  readonly is: 'value';
+}
+
+export interface ObjectShape extends Presence {
+  readonly is: 'object';
+  readonly name: string;
+  readonly nullable: boolean;
+  readonly description: string;
+  readonly members: readonly Shape[];
+}
+
+/** A list of objects. */
+export interface ListShape extends Presence {
+  readonly is: 'list';
+  readonly name: string;
+  readonly description: string;
+  readonly members: readonly Shape[];
+}
+
+/** A list of plain values. */
+export interface ValuesShape extends Presence {
+  readonly is: 'values';
+  readonly name: string;
+  readonly description: string;
+  readonly of: ValueShape;
+}
+
+/** Members under names that follow from the content: `of` has their shape, and says what the names are. */
+export interface MapShape extends Presence {
+  readonly is: 'map';
+  readonly name: string;
+  readonly description: string;
+  readonly of: Shape;
+}
+
+/** The shape of a field. A list says what the history of that name holds. */
+export function shapeOf(field: Field, histories: readonly History[]): Shape {
+  const { name } = field;
+  switch (field.is) {
+    case 'column':
+      return { ...field.column, is: 'value', name };
+    case 'computed':
+      return { ...field, is: 'value' };
+    case 'derived':
+      return field.shape;
+    case 'object': {
+      const { description, fields } = field;
+      return { is: 'object', name, nullable: true, description, members: shapesOf(fields, histories) };
+    }
+    case 'list': {
+      const history = histories.find((candidate) => candidate.name === field.history);
+      if (history === undefined) throw new TypeError(`no history is named "${field.history}"`);
+      return {
+        is: 'list',
+        name,
+        description: field.description,
+        members: shapesOf(history.fields, histories),
+      };
+    }
+    case 'links': {
+      const members = Object.keys(field.routes).map((link): ValueShape => ({
+        is: 'value',
+        name: link,
+        type: 'path',
+        nullable: false,
+        description: `Path of the ${(field.routes[link] ?? '').replace('-', ' ')}.`,
+      }));
+      return { is: 'object', name, nullable: false, description: field.description, members };
+    }
+  }
+}
+
+/** The shapes of fields, in their order. */
+export const shapesOf = (fields: readonly Field[], histories: readonly History[]): Shape[] =>
+  fields.map((field) => shapeOf(field, histories));

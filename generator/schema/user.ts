@@ -1,0 +1,71 @@
+import { bool, id, measured, oneOf, required, text, time } from './field.js';
+import type { History, Resource } from './field.js';
+import { changedAt, changedBetween, isCurrent, position, seen } from './histories.js';
+
+const userId = required(id('id', 1042, 'Numeric id of the user, stable.'));
+const username = text('username', 'marlow_finch', 'Username, exactly as read.');
+
+const usernames: History = {
+  name: 'usernames',
+  table: 'usernames',
+  description: 'Usernames the user was seen under, oldest first.',
+  key: required(id('user_id', 1042, 'The user.')).column,
+  order: position.column,
+  fields: [position, required(username), isCurrent, ...seen, changedAt, ...changedBetween],
+  agrees: { username: 'username' },
+};
+
+export const user: Resource = {
+  kind: 'user',
+  plural: 'users',
+  record: {
+    route: 'user',
+    fields: [
+      userId,
+      username,
+      text('display_name', 'Marlow', 'Display name, exactly as read.'),
+      oneOf('state', ['present', 'banned', 'deleted'], 'What became of the user on the platform.'),
+      bool('verified', false, 'Whether the platform marks the user as verified.'),
+      time('created_at', '2017-02-11T09:00:00Z', 'When the user joined, by the platform.'),
+      {
+        is: 'derived',
+        name: 'username_count',
+        history: 'usernames',
+        reads: [],
+        shape: {
+          is: 'value',
+          name: 'username_count',
+          type: 'count',
+          nullable: false,
+          description: 'How many usernames were observed.',
+          example: 2,
+          unit: 'usernames',
+        },
+        compute: ({ count }) => count,
+      },
+      ...measured,
+      {
+        is: 'links',
+        name: 'links',
+        description: 'Paths of this record and of its usernames.',
+        routes: { self: 'user', usernames: 'user-usernames' },
+      },
+    ],
+  },
+  history: {
+    route: 'user-usernames',
+    fields: [
+      userId,
+      username,
+      { is: 'list', name: 'usernames', description: usernames.description, history: 'usernames' },
+      {
+        is: 'links',
+        name: 'links',
+        description: 'Paths of this history and of its record.',
+        routes: { self: 'user-usernames', user: 'user' },
+      },
+    ],
+  },
+  histories: [usernames],
+  totals: [],
+};

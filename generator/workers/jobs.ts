@@ -1,0 +1,102 @@
+/** What the threads of a build can be asked to do. Modules are loaded when they are needed: mostly little changes. */
+import type { FailureParts } from '../errors.js';
+import type { ExportJob, Written } from '../exports/write.js';
+import type { Detected, Detection } from '../incremental/detect.js';
+import type { Patching } from '../incremental/patch.js';
+import type { IndexedRoute, Indexing } from '../publish/index-route.js';
+import type { StageSpec } from '../publish/stage-writer.js';
+import type { CheckStep } from '../register/check.js';
+import type { Found } from '../register/findings.js';
+import type { Exclusions } from '../register/database.js';
+import type { Context } from './context.js';
+import type { RenderFeeds, RenderShard } from './shard.js';
+
+interface Job<In, Out = void> {
+  readonly input: In;
+  readonly output: Out;
+}
+
+/** What is rendered goes to the stage. */
+interface Staged {
+  readonly stage: StageSpec;
+}
+
+/** Input and output of each job: values that the structured clone algorithm takes. */
+interface Jobs {
+  /** Begins the read transaction anew. */
+  readonly renew: Job<undefined>;
+  /** Takes over what is not published. */
+  readonly exclude: Job<Exclusions>;
+  /** Sets the scope `changed` for the check. Its input is the folder of patches, which say what changed. */
+  readonly scope: Job<string>;
+  readonly check: Job<CheckStep, Found>;
+  readonly detect: Job<Detection, Detected>;
+  readonly render: Job<RenderShard & Staged>;
+  readonly feeds: Job<RenderFeeds & Staged>;
+  readonly export: Job<ExportJob, Written>;
+  readonly index: Job<Indexing, IndexedRoute>;
+  readonly patch: Job<Patching, string>;
+  /** Deletes a folder. */
+  readonly discard: Job<string>;
+}
+export type JobName = keyof Jobs;
+export type Input<Name extends JobName> = Jobs[Name]['input'];
+export type Output<Name extends JobName> = Jobs[Name]['output'];
+
+/** What the main thread sends. */
+export interface Call<Name extends JobName> {
+  readonly name: Name;
+  readonly input: Input<Name>;
+}
+
+/** What it gets: any number of steps, then one of the others. `failed`: an expected error. */
+export type Reply<Name extends JobName> =
+  | { readonly is: 'progress'; readonly steps: number }
+  | { readonly is: 'done'; readonly output: Output<Name> }
+  | { readonly is: 'failed'; readonly failure: FailureParts };
+
+export const JOBS: {
+  readonly [Name in JobName]: (context: Context, input: Input<Name>) => Output<Name> | Promise<Output<Name>>;
+} = {
+  renew: ({ register }) => register.renew(),
+  exclude: ({ register }, exclusions) => register.exclude(exclusions),
+  scope: async ({ register }, patches) => {
+    const { changedRanges } = await import('../incremental/detect.js');
+    const { scopeChecked } = await import('../register/overview.js');
+    scopeChecked(register, changedRanges(patches));
+  },
+  check: async ({ register }, step) => {
+    const { takeStep } = await import('../register/check.js');
+    return takeStep(register, step);
+  },
+  detect: async ({ register, advance }, detection) => {
+    const { detectChanges } = await import('../incremental/detect.js');
+    const detected = detectChanges(register, detection);
+    advance(1);
+    return detected;
+  },
+  render: async (context, render) => {
+    const { renderShard, staged } = await import('./shard.js');
+    staged(render.stage, render.shard.part, (sinkOf) => renderShard(context, render, sinkOf));
+  },
+  feeds: async (context, render) => {
+    const { renderFeeds, staged } = await import('./shard.js');
+    staged(render.stage, 'feeds', (sinkOf) => renderFeeds(context, render, sinkOf));
+  },
+  export: async (context, job) => {
+    const { writeFiles } = await import('../exports/write.js');
+    return writeFiles(context, job);
+  },
+  index: async (_, indexing) => {
+    const { indexRoute } = await import('../publish/index-route.js');
+    return indexRoute(indexing);
+  },
+  patch: async (_, { old, patches, next }) => {
+    const { applyPatches } = await import('../incremental/patch.js');
+    return applyPatches(old, patches, next);
+  },
+  discard: async (_, folder) => {
+    const { deleteFolder } = await import('../publish/files.js');
+    deleteFolder(folder);
+  },
+};
