@@ -30,7 +30,8 @@ import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
 import { ROUTES, isDocument } from './routes/index.js';
 import { withheldOf } from './withheld.js';
 import { Pool } from './workers/pool.js';
-import { renderFeeds, renderShard } from './workers/shard.js';
+import { renderFeeds } from './workers/feeds.js';
+import { renderShard } from './workers/shard.js';
 
 export interface Difference {
   readonly report: CheckReport;

@@ -71,7 +71,7 @@ export class Publisher {
     this.paths = newStage(tree);
     this.spec = {
       out: tree.out,
-      state: tree.state,
+      paths: this.paths,
       indexes: Object.fromEntries(
         this.#routes.flatMap(({ route, index }) =>
           index === undefined ? [] : [[route.name, join(tree.index, index)]],

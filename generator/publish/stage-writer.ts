@@ -14,13 +14,13 @@ import { filler } from '../routes/index.js';
 import { codingOf, namesOf, siblingsFrom } from './codings.js';
 import { FileWriter } from './files.js';
 import type { PublishedRoute } from './snapshot-json.js';
-import { stagePaths } from './stage.js';
-import { Tree } from './tree.js';
+import type { StagePaths } from './stage.js';
 
 /** What a writer has to know. */
 export interface StageSpec {
+  /** The published folder. */
   readonly out: string;
-  readonly state: string;
+  readonly paths: StagePaths;
   /** The last snapshot's index of each route that there is something to compare with. */
   readonly indexes: Readonly<Record<string, string>>;
   /** The size from which the last snapshot's documents have compressed siblings. */
@@ -94,8 +94,7 @@ export class RouteWriter {
   readonly #kept: FileWriter;
 
   constructor(spec: StageSpec, route: PublishedRoute, part: string, range: KeyRange) {
-    const tree = new Tree(spec.out, spec.state);
-    const paths = stagePaths(tree);
+    const { paths } = spec;
     this.#name = route.name;
     this.#fileOf = filler(route.file);
     this.#out = spec.out;

@@ -9,7 +9,8 @@ import type { CheckStep } from '../register/check.js';
 import type { Found } from '../register/findings.js';
 import type { Exclusions } from '../register/database.js';
 import type { Context } from './context.js';
-import type { RenderFeeds, RenderShard } from './shard.js';
+import type { RenderFeeds } from './feeds.js';
+import type { RenderShard } from './shard.js';
 
 interface Job<In, Out = void> {
   readonly input: In;
@@ -80,7 +81,8 @@ export const JOBS: {
     staged(render.stage, render.shard.part, (sinkOf) => renderShard(context, render, sinkOf));
   },
   feeds: async (context, render) => {
-    const { renderFeeds, staged } = await import('./shard.js');
+    const { renderFeeds } = await import('./feeds.js');
+    const { staged } = await import('./shard.js');
     staged(render.stage, 'feeds', (sinkOf) => renderFeeds(context, render, sinkOf));
   },
   export: async (context, job) => {

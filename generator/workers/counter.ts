@@ -1,0 +1,24 @@
+/** How far a job is, reported now and then. */
+
+/** Documents between two reports of how far the work is. */
+const STEPS = 256;
+
+/** Counts documents. */
+export class Counter {
+  readonly #advance: (steps: number) => void;
+  #steps = 0;
+
+  constructor(advance: (steps: number) => void) {
+    this.#advance = advance;
+  }
+
+  count(): void {
+    this.#steps += 1;
+    if (this.#steps === STEPS) this.report();
+  }
+
+  report(): void {
+    this.#advance(this.#steps);
+    this.#steps = 0;
+  }
+}
