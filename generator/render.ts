@@ -45,13 +45,6 @@ export async function renderAll(
   let done = 0;
   const onProgress = (steps: number): void => void (done += steps);
   const rendering: Promise<void>[] = [];
-  for (const shard of shards) {
-    const { kind, part } = shard;
-    if (changed?.get(shard)?.dirty === 0) continue;
-    const patch = changed && join(paths.patches, recordsFile(kind), part);
-    const render = { shard, changed: patch, stage };
-    rendering.push(pool.run('render', render, { onProgress, folder: kind }));
-  }
   const isSameBuild = isDeepStrictEqual(index?.buildKey, buildKey);
   const asOf = [overview.asOf, previous?.as_of ?? null] as const;
   const staying = changed === undefined ? [] : stayingFeeds(changedTables, asOf);
@@ -64,7 +57,15 @@ export async function renderAll(
       patches: paths.patches,
       stage,
     };
+    // First, since it is the longest job of all.
     rendering.push(pool.run('feeds', feeds, { onProgress }));
+  }
+  for (const shard of shards) {
+    const { kind, part } = shard;
+    if (changed?.get(shard)?.dirty === 0) continue;
+    const patch = changed && join(paths.patches, recordsFile(kind), part);
+    const render = { shard, changed: patch, stage };
+    rendering.push(pool.run('render', render, { onProgress, folder: kind }));
   }
   const rendered = deferRejection(Promise.all(rendering));
   // Nothing that is withheld now may stay in a download.
