@@ -7,18 +7,18 @@ import type { BuildConfig } from './config.js';
 import { DryRun } from './dry-run.js';
 import type { Example } from './dry-run.js';
 import { Failure, codeOf } from './errors.js';
-import { examine } from './examine.js';
+import { examine, shardsToRender } from './examine.js';
 import type { Basis, Examined } from './examine.js';
 import { isDue } from './exports/exports.js';
 import { EXPORTS } from './exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
-import { recordsFile } from './incremental/detect.js';
 import { stayingFeeds } from './outputs/feeds/contents.js';
 import { summaries } from './outputs/index.js';
 import { implausible, implausibleList } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isPrepared } from './publish/commit.js';
 import { isSound, readIndex } from './publish/index-json.js';
+import { totalOf } from './publish/index-route.js';
 import type { Changes } from './publish/index-route.js';
 import { comparedRoutes, readManifest } from './publish/snapshot-json.js';
 import type { Manifest } from './publish/snapshot-json.js';
@@ -88,14 +88,11 @@ export async function diff(
       throw Failure.environment(`"${tree.out}" was published while it was compared: compare again`);
     }
     const byRoute = dryRun.changes(index);
-    const changes = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-    for (const its of byRoute.values())
-      for (const what of ['added', 'changed', 'removed', 'unchanged'] as const) changes[what] += its[what];
     const isWritten = EXPORTS.filter((table) => isDue(table, changedTables, index, generator.code));
     return {
       report,
       sequence: manifest?.sequence ?? null,
-      changes,
+      changes: totalOf(byRoute.values()),
       byRoute: Object.fromEntries(byRoute),
       exports: isWritten.map(({ name }) => name),
       implausible: implausibleList(index?.withheld, marks) ?? implausible(byRoute, dryRun.withheld) ?? null,
@@ -112,7 +109,7 @@ async function render(
   dryRun: DryRun,
   register: Register,
   config: BuildConfig,
-  { shards, changed, changedTables, overview: measure }: Examined,
+  examined: Examined,
   { patches }: Basis,
   before: string | null,
   progress: Progress,
@@ -123,16 +120,15 @@ async function render(
     await progress.advance(steps);
     steps = 0;
   };
-  const overview = measure();
+  const { changed, changedTables } = examined;
+  const overview = examined.overview();
   progress.start('comparing', 0, 'documents');
   dryRun.compare((sinkOf) => {
     for (const { route, key, body } of summaries({ register, config, overview, table: ROUTES }))
       sinkOf(route).put(key, body);
   });
-  for (const shard of shards) {
-    if (changed?.get(shard)?.dirty === 0) continue;
-    const patch = changed && join(patches, recordsFile(shard.kind), shard.part);
-    dryRun.compare((sinkOf) => renderShard(context, { shard, changed: patch }, sinkOf));
+  for (const shard of shardsToRender(examined, patches)) {
+    dryRun.compare((sinkOf) => renderShard(context, shard, sinkOf));
     await shown();
   }
   const staying = changed === undefined ? [] : stayingFeeds(changedTables, [overview.asOf, before]);

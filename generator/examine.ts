@@ -1,7 +1,8 @@
 /** The register before anything is rendered: what changed since the last snapshot, and whether it keeps the contract. */
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Failure } from './errors.js';
-import { isShardable, shardsOf, wholeShard } from './incremental/detect.js';
+import { isShardable, recordsFile, shardsOf, wholeShard } from './incremental/detect.js';
 import type { Detected, Shard, TableChanges } from './incremental/detect.js';
 import { follow } from './progress.js';
 import type { Progress } from './progress.js';
@@ -15,6 +16,7 @@ import { entriesOf, markWithheld, overviewOf, recordsOf } from './register/overv
 import type { Counted, Overview, RowCounts } from './register/overview.js';
 import { RESOURCES } from './schema/index.js';
 import type { Pool } from './workers/pool.js';
+import type { RenderShard } from './workers/shard.js';
 
 /** What is known of the register before anything is rendered. */
 export interface Examined {
@@ -97,6 +99,12 @@ export async function examine(
       ),
   };
 }
+
+/** The shards of which documents must be rendered. @param patches the folder of patches */
+export const shardsToRender = ({ shards, changed }: Examined, patches: string): readonly RenderShard[] =>
+  shards
+    .filter((shard) => changed?.get(shard)?.dirty !== 0)
+    .map((shard) => ({ shard, changed: changed && join(patches, recordsFile(shard.kind), shard.part) }));
 
 /** Whether all that is published can be read by ranges of ids; what is withheld is known then. */
 function isReadable(register: Register): boolean {

@@ -1,12 +1,12 @@
 /** What a build has its threads render and write, once the register is found fit to be published. */
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { BuildConfig } from './config.js';
+import { shardsToRender } from './examine.js';
 import type { Examined } from './examine.js';
 import { Exports } from './exports/exports.js';
 import type { Downloads } from './exports/exports.js';
 import type { BuildKey } from './incremental/build-key.js';
-import { FINGERPRINT_FILES, recordsFile } from './incremental/detect.js';
+import { FINGERPRINT_FILES } from './incremental/detect.js';
 import { RENDERED_FEEDS, inputsFile, stayingFeeds } from './outputs/feeds/contents.js';
 import { Samples, descriptions, summaries } from './outputs/index.js';
 import { follow } from './progress.js';
@@ -35,9 +35,10 @@ export interface Rendering {
 /** Puts everything that a snapshot has. @returns its bulk downloads */
 export async function renderAll(
   { config, register, pool, publisher, overview, buildKey }: Rendering,
-  { shards, changed, changedTables, hasFingerprints }: Examined,
+  examined: Examined,
   progress: Progress,
 ): Promise<Downloads> {
+  const { changed, changedTables, hasFingerprints } = examined;
   const { index, next, tree, paths, spec: stage, previous, takedown } = publisher;
   const sources = { register, config, overview, table: ROUTES };
   const routes = [...RECORD_DOCUMENTS, ...RENDERED_FEEDS.flatMap(routeNames)];
@@ -60,13 +61,8 @@ export async function renderAll(
     // First, since it is the longest job of all.
     rendering.push(pool.run('feeds', feeds, { onProgress }));
   }
-  for (const shard of shards) {
-    const { kind, part } = shard;
-    if (changed?.get(shard)?.dirty === 0) continue;
-    const patch = changed && join(paths.patches, recordsFile(kind), part);
-    const render = { shard, changed: patch, stage };
-    rendering.push(pool.run('render', render, { onProgress, folder: kind }));
-  }
+  for (const render of shardsToRender(examined, paths.patches))
+    rendering.push(pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }));
   const rendered = deferRejection(Promise.all(rendering));
   // Nothing that is withheld now may stay in a download.
   const keep = config.keepDownloads && changed !== undefined && !takedown.isOne;

@@ -127,13 +127,12 @@ export function detectChanges(register: Register, { shard, old, patches }: Detec
   try {
     const begins = beginsOf(register, resource, shard);
     const before = old === undefined ? [] : keysIn(join(old, chunksFile(resource.plural)), shard);
-    const isNew = new Set(begins);
+    const ends = new Map(begins.map((low, index) => [low, (begins[index + 1] ?? shard.high + 1) - 1]));
     const all = [...new Set([...begins, ...before])].toSorted((a, b) => a - b);
-    let next = 1;
     for (const [index, low] of all.entries()) {
       const high = (all[index + 1] ?? shard.high + 1) - 1;
-      if (isNew.has(low)) next += 1;
-      const chunk = isNew.has(low) ? { low, high: (begins[next - 1] ?? shard.high + 1) - 1 } : undefined;
+      const end = ends.get(low);
+      const chunk = end === undefined ? undefined : { low, high: end };
       // All of them, since each also notes what it found.
       const changed = tables.filter((table) => table.look(low, chunk));
       if (changed.length === 0) continue;

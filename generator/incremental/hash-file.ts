@@ -3,7 +3,7 @@
  * key and the size in bytes as integers of 64 bits, big-endian, then the SHA-256 of the content. Reading and writing
  * go through fixed buffers, so ten million entries cost no memory.
  */
-import { createHash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -27,11 +27,6 @@ export interface Content {
 
 /** The hash of no content. In a patch the entry is gone; in an index the file is known to be damaged. */
 export const NO_HASH = Buffer.alloc(HASH_BYTES);
-
-/** Puts the SHA-256 of some bytes where it is wanted: a buffer of its own for each would cost as much again. */
-export function hashInto(target: Buffer, offset: number, bytes: Uint8Array): void {
-  target.write(hash('sha256', bytes, 'binary'), offset, HASH_BYTES, 'latin1');
-}
 
 const ENTRY_BYTES = 48;
 const HASH_OFFSET = 16;

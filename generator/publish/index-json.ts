@@ -2,12 +2,12 @@
  * The index: a hash file for each route, which says what every published file holds, so that a build can compare
  * without reading the tree; the fingerprints of what it was made from; and index.json, which describes them.
  */
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
-import { chunksOf } from './files.js';
+import { measure } from './scan.js';
 import type { Tree } from './tree.js';
 
 const INDEX = 'index.json';
@@ -70,17 +70,13 @@ export function isSound(folder: string, digest?: string): boolean {
   try {
     const index = readIndex(folder);
     if (digest !== undefined && index.digest !== digest) return false;
-    return Object.entries(index.sums).every(([name, sum]) => sumOf(join(folder, name)) === sum);
+    return Object.entries(index.sums).every(
+      ([name, sum]) => measure(join(folder, name)).hash.toString('hex') === sum,
+    );
   } catch (error) {
     // Missing, cut short or scribbled over: in each case it has to be made anew.
     if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
       return false;
     throw error;
   }
-}
-
-function sumOf(path: string): string {
-  const sum = createHash('sha256');
-  for (const chunk of chunksOf(path)) sum.update(chunk);
-  return sum.digest('hex');
 }

@@ -18,6 +18,14 @@ export interface Changes {
   unchanged: number;
 }
 
+/** What several routes come to. */
+export function totalOf(all: Iterable<Readonly<Changes>>): Readonly<Changes> {
+  const total = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  for (const changes of all)
+    for (const what of ['added', 'changed', 'removed', 'unchanged'] as const) total[what] += changes[what];
+  return total;
+}
+
 /** What may take the place of documents of a route that the next snapshot has not. */
 export interface Former {
   /** The folder of new files. */

@@ -5,7 +5,7 @@ import { applyPatches } from '../incremental/patch.js';
 import type { Patching } from '../incremental/patch.js';
 import { linkOrCopy } from './files.js';
 import type { Index } from './index-json.js';
-import { indexRoute } from './index-route.js';
+import { indexRoute, totalOf } from './index-route.js';
 import type { Changes, Former, IndexedRoute, Indexing } from './index-route.js';
 import type { ComparedRoute } from './snapshot-json.js';
 import type { StagePaths } from './stage.js';
@@ -18,7 +18,7 @@ export interface Indexer {
   readonly patch: (patching: Patching) => Promise<string>;
 }
 
-export const HERE: Indexer = {
+const HERE: Indexer = {
   index: async (indexing) => indexRoute(indexing),
   patch: async ({ old, patches, next }) => applyPatches(old, patches, next),
 };
@@ -58,13 +58,13 @@ export class NextIndex {
     await Promise.all(names.map(index));
   }
 
-  /** The same of all routes that have none yet. */
-  async indexRest(takedown: Takedown, indexer: Indexer): Promise<void> {
+  /** The same of all routes that have none yet, in this thread: they are small. */
+  async indexRest(takedown: Takedown): Promise<void> {
     const names = this.#routes.map(({ route }) => route.name);
     await this.indexRoutes(
       names.filter((name) => !this.#indexed.has(name)),
       takedown,
-      indexer,
+      HERE,
     );
   }
 
@@ -138,14 +138,8 @@ export class NextIndex {
 
   /** What all documents come to. */
   total(): { readonly changes: Readonly<Changes>; readonly bytes: number } {
-    const changes = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-    let bytes = 0;
-    for (const indexed of this.#indexed.values()) {
-      for (const what of ['added', 'changed', 'removed', 'unchanged'] as const)
-        changes[what] += indexed.changes[what];
-      bytes += indexed.bytes;
-    }
-    return { changes, bytes };
+    const bytes = [...this.#indexed.values()].reduce((sum, indexed) => sum + indexed.bytes, 0);
+    return { changes: totalOf(this.changesByRoute().values()), bytes };
   }
 
   changesByRoute(): ReadonlyMap<string, Readonly<Changes>> {

@@ -15,8 +15,7 @@ import { treeDigest } from './digest.js';
 import { readIndex, replaceIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
 import { Lock } from './lock.js';
-import { HERE, NextIndex } from './next-index.js';
-import type { Indexer } from './next-index.js';
+import { NextIndex } from './next-index.js';
 import type { Announcement, Plan } from './plan.js';
 import { recover } from './recover.js';
 import { measure, scan } from './scan.js';
@@ -154,18 +153,18 @@ export class Publisher {
   }
 
   /** No more documents: what the build comes to. */
-  async plan(indexer: Indexer = HERE): Promise<Plan> {
-    return this.#makePlan(indexer).catch((error: unknown) => {
+  async plan(): Promise<Plan> {
+    return this.#makePlan().catch((error: unknown) => {
       throw asFailure(error, `output folder "${this.tree.out}"`);
     });
   }
 
-  async #makePlan(indexer: Indexer): Promise<Plan> {
+  async #makePlan(): Promise<Plan> {
     const { previous, next } = this;
     for (const { route } of this.#routes)
       if (!this.#delegated.has(route.name)) this.#writer.route(route.name);
     this.#writer.finish();
-    await next.indexRest(this.takedown, indexer);
+    await next.indexRest(this.takedown);
     if (this.#found !== undefined) this.#removeUntracked(this.#found);
     const { changes, bytes } = next.total();
     const isTouched = previous?.format !== FORMAT || changes.added + changes.changed + changes.removed > 0;

@@ -40,8 +40,7 @@ export type StagePaths = ReturnType<typeof stagePaths>;
  * The lists of a commit: `puts` and `deletes` are parts of the change list, `removed` are files to delete, `files` those
  * that are put, `urls` all URLs whose response changes.
  */
-export const LISTS = ['puts', 'deletes', 'removed', 'files', 'urls'] as const;
-export type ListName = (typeof LISTS)[number];
+export type ListName = 'puts' | 'deletes' | 'removed' | 'files' | 'urls';
 
 /** The files of one of the lists in a folder of folders of lists. */
 export function listFiles(folder: string, list: ListName): readonly string[] {

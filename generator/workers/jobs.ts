@@ -70,11 +70,9 @@ export const JOBS: {
     const { takeStep } = await import('../register/check.js');
     return takeStep(register, step);
   },
-  detect: async ({ register, advance }, detection) => {
+  detect: async ({ register }, detection) => {
     const { detectChanges } = await import('../incremental/detect.js');
-    const detected = detectChanges(register, detection);
-    advance(1);
-    return detected;
+    return detectChanges(register, detection);
   },
   render: async (context, render) => {
     const { renderShard, staged } = await import('./shard.js');
