@@ -24,7 +24,7 @@ import type { Overview } from './register/overview.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
 import { ROUTES } from './routes/index.js';
 import { withheldOf } from './withheld.js';
-import { Pool } from './workers/pool.js';
+import type { Pool } from './workers/pool.js';
 
 /** What a build does to the world outside its files, passed in. */
 export interface Effects {
@@ -39,8 +39,8 @@ export interface Effects {
     /** Identifies the code and what it runs on: another may render the same rows in another way. */
     readonly code: string;
   };
-  /** The module that threads run (worker.js). */
-  readonly worker: URL;
+  /** Starts what does the jobs of a build. */
+  readonly startPool: (register: string) => Pool;
 }
 
 /** A register that must not be published as it is, with what is wrong. */
@@ -67,13 +67,13 @@ export interface Published extends DownloadsSummary {
  * @throws Failure with one line for the operator and an exit code
  */
 export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
-  const { progress, worker } = effects;
+  const { progress } = effects;
   // Whatever the register is like, a tree between two snapshots can't wait.
   const tree = new Tree(config.out, config.state);
   await completeCommit(tree, progress);
   const identity = identityOf(config.register);
   const register = Register.open(config.register);
-  const pool = new Pool(worker, config.register);
+  const pool = effects.startPool(config.register);
   const close = async (): Promise<void> => {
     await pool.close();
     register.close();

@@ -13,6 +13,7 @@ import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { codeIdentity } from './incremental/build-key.js';
 import { progressFor } from './progress.js';
 import type { Progress } from './progress.js';
+import { ThreadPool } from './workers/pool.js';
 
 const stop = new AbortController();
 
@@ -45,7 +46,7 @@ const terminal: Terminal = {
     warn,
     now: () => new Date(),
     generator: { ...self(), code: `${codeIdentity()} ${process.version}` },
-    worker: new URL('workers/worker.js', import.meta.url),
+    startPool: (register) => new ThreadPool(new URL('workers/worker.js', import.meta.url), register),
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
   exitWith: (code) => {

@@ -29,7 +29,6 @@ import { Register } from './register/database.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
 import { ROUTES, isDocument } from './routes/index.js';
 import { withheldOf } from './withheld.js';
-import { Pool } from './workers/pool.js';
 import { renderFeeds } from './workers/feeds.js';
 import { renderShard } from './workers/shard.js';
 
@@ -53,11 +52,11 @@ export interface Difference {
  */
 export async function diff(
   config: BuildConfig,
-  { progress, generator, worker }: Effects,
+  { progress, generator, startPool }: Effects,
 ): Promise<Difference> {
   const identity = identityOf(config.register);
   const register = Register.open(config.register);
-  const pool = new Pool(worker, config.register);
+  const pool = startPool(config.register);
   const patches = mkdtempSync(join(tmpdir(), 'register-diff-'));
   try {
     const tree = new Tree(config.out, config.state);

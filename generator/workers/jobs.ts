@@ -1,4 +1,5 @@
 /** What the threads of a build can be asked to do. Modules are loaded when they are needed: mostly little changes. */
+import { asFailure } from '../errors.js';
 import type { FailureParts } from '../errors.js';
 import type { ExportJob, Written } from '../exports/write.js';
 import type { Detected, Detection } from '../incremental/detect.js';
@@ -56,7 +57,7 @@ export type Reply<Name extends JobName> =
   | { readonly is: 'done'; readonly output: Output<Name> }
   | { readonly is: 'failed'; readonly failure: FailureParts };
 
-export const JOBS: {
+const JOBS: {
   readonly [Name in JobName]: (context: Context, input: Input<Name>) => Output<Name> | Promise<Output<Name>>;
 } = {
   renew: ({ register }) => register.renew(),
@@ -100,3 +101,26 @@ export const JOBS: {
     deleteFolder(folder);
   },
 };
+
+/** What can't be written where a job fails for the disk. */
+const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
+  detect: 'the fingerprints',
+  render: 'the documents',
+  feeds: 'the feeds',
+  export: 'the exports',
+  index: 'the index',
+  patch: 'the fingerprints',
+  discard: 'the list of what the last commit replaced',
+};
+
+/** Does a job. @throws Failure environment: the disk is full or fails */
+export async function perform<Name extends JobName>(
+  context: Context,
+  { name, input }: Call<Name>,
+): Promise<Output<Name>> {
+  try {
+    return await JOBS[name](context, input);
+  } catch (error) {
+    throw asFailure(error, WRITTEN[name] ?? 'temporary data of SQLite');
+  }
+}

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Failure, codeOf } from '../errors.js';
+import type { Renewable } from '../register/snapshot.js';
 import type { Call, Input, JobName, Output, Reply } from './jobs.js';
 
 /** More threads than these were not tried; fewer leave the disk idle while something is computed. */
@@ -18,7 +19,7 @@ export type OnProgress = (steps: number) => void;
 /** How long a thread may go on with its job when it is to end: 250 ms. */
 const GRACE_MS = 250;
 
-interface Options {
+export interface Options {
   readonly onProgress?: OnProgress;
   /** What the job writes into: while others wait, no two jobs write into the same at once. */
   readonly folder?: string;
@@ -29,7 +30,19 @@ interface Waiting {
   readonly start: (thread: Thread) => Promise<unknown>;
 }
 
-export class Pool {
+/** Does a build's jobs, several at once. */
+export interface Pool {
+  /** What reads the register, each at a state of its own until it is renewed. */
+  readonly threads: readonly Renewable[];
+  /** Rejects with the job's failure. */
+  run<Name extends JobName>(name: Name, input: Input<Name>, options?: Options): Promise<Output<Name>>;
+  /** Has each thread do a job. */
+  all<Name extends JobName>(name: Name, input: Input<Name>): Promise<void>;
+  /** Ends the threads. Jobs that wait are never done. */
+  close(): Promise<void>;
+}
+
+export class ThreadPool implements Pool {
   readonly threads: readonly Thread[];
   /** Threads at work, with the folders that they write into. */
   readonly #busy = new Map<Thread, string | undefined>();
@@ -44,7 +57,6 @@ export class Pool {
     this.threads = Array.from({ length: threads }, () => new Thread(module, register));
   }
 
-  /** Has a job done by the first thread that is free. Rejects with its failure, or where the thread ended. */
   run<Name extends JobName>(
     name: Name,
     input: Input<Name>,
@@ -60,7 +72,6 @@ export class Pool {
     return done;
   }
 
-  /** Has each thread do a job. */
   async all<Name extends JobName>(name: Name, input: Input<Name>): Promise<void> {
     await Promise.all(this.threads.map((thread) => thread.ask(name, input)));
   }
@@ -80,7 +91,6 @@ export class Pool {
     });
   }
 
-  /** Ends the threads. What waits is never done. */
   async close(): Promise<void> {
     this.#waiting.length = 0;
     await Promise.all(this.threads.map((thread) => thread.close()));
@@ -88,7 +98,7 @@ export class Pool {
 }
 
 /** A thread with a connection of its own to the register, as the main thread sees it. It does one thing after the other. */
-export class Thread {
+export class Thread implements Renewable {
   readonly #worker: Worker;
   #failure: unknown;
   #last: Promise<unknown> = Promise.resolve();

@@ -1,25 +1,14 @@
 /** What a thread runs: it opens its own connection to the register, and does one job after the other. */
 import { getPriority, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Failure, asFailure } from '../errors.js';
+import { Failure } from '../errors.js';
 import { Register } from '../register/database.js';
-import { JOBS } from './jobs.js';
+import { perform } from './jobs.js';
 import type { Call, JobName, Reply } from './jobs.js';
 
 /** How much nicer threads are than the main one, as far as niceness goes. */
 const NICER = 5;
 const NICEST = 19;
-
-/** What can't be written where a job fails for the disk. */
-const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
-  detect: 'the fingerprints',
-  render: 'the documents',
-  feeds: 'the feeds',
-  export: 'the exports',
-  index: 'the index',
-  patch: 'the fingerprints',
-  discard: 'the list of what the last commit replaced',
-};
 
 /**
  * Has this thread give way to the main one, which shows how far the work is and takes signals. Only on Linux is
@@ -43,19 +32,18 @@ giveWay();
 
 let register: Register | undefined;
 
-async function perform<Name extends JobName>({ name, input }: Call<Name>): Promise<void> {
+async function respond<Name extends JobName>({ name, input }: Call<Name>): Promise<void> {
   const reply = (message: Reply<Name>): void => port.postMessage(message);
   try {
     // The main thread has it open.
     register ??= Register.join(String(file));
     const advance = (steps: number): void => reply({ is: 'progress', steps });
-    reply({ is: 'done', output: await JOBS[name]({ register, advance }, input) });
+    reply({ is: 'done', output: await perform({ register, advance }, { name, input }) });
   } catch (error) {
-    const failure = asFailure(error, WRITTEN[name] ?? 'temporary data of SQLite');
     // What is not expected ends the thread.
-    if (!(failure instanceof Failure)) throw error;
-    reply({ is: 'failed', failure: failure.parts });
+    if (!(error instanceof Failure)) throw error;
+    reply({ is: 'failed', failure: error.parts });
   }
 }
 
-port.on('message', (call: Call<JobName>) => void perform(call));
+port.on('message', (call: Call<JobName>) => void respond(call));

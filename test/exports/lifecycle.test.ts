@@ -10,7 +10,7 @@ import { buildConfig } from '../../generator/config.js';
 import { openConsistentSnapshot, identityOf } from '../../generator/register/snapshot.js';
 import { Register } from '../../generator/register/database.js';
 import { rollback } from '../../generator/rollback.js';
-import { Thread } from '../../generator/workers/pool.js';
+import { Thread, ThreadPool } from '../../generator/workers/pool.js';
 import { OPERATOR, WORKER, effectsAt, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { csvObjects } from '../support/csv.js';
@@ -157,7 +157,10 @@ describe('a thread that fails', () => {
     const thread = path('thread.mjs');
     writeFileSync(thread, code);
     changeRegister(register, 'UPDATE items SET price = 2');
-    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), worker: pathToFileURL(thread) };
+    const effects = {
+      ...effectsAt('2026-12-02T00:00:00Z'),
+      startPool: (file: string) => new ThreadPool(pathToFileURL(thread), file),
+    };
     await expect(build(buildConfig({ register, out, operator: OPERATOR }), effects)).rejects.toThrow(
       /broken thread|a thread ended/,
     );

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../generator/errors.js';
-import { Pool } from '../../generator/workers/pool.js';
+import { ThreadPool } from '../../generator/workers/pool.js';
 import { WORKER } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
@@ -57,11 +57,11 @@ writeFileSync(module, PATIENT);
 /** A pool of such threads. */
 class Patient {
   readonly folder = path('jobs');
-  readonly pool: Pool;
+  readonly pool: ThreadPool;
 
   constructor() {
     mkdirSync(this.folder);
-    this.pool = new Pool(pathToFileURL(module), this.folder);
+    this.pool = new ThreadPool(pathToFileURL(module), this.folder);
   }
 
   /** Asks for a job by its name. */
@@ -186,7 +186,7 @@ describe('a job that fails', () => {
   it('rejects with its failure, and the thread goes on', async () => {
     const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
     changeRegister(register, 'DROP TABLE games');
-    const pool = new Pool(WORKER, register);
+    const pool = new ThreadPool(WORKER, register);
     try {
       const noFolder = path('file');
       writeFileSync(noFolder, '');
@@ -243,7 +243,7 @@ describe('the threads of a build', () => {
   // Niceness is that of a thread on Linux alone.
   it.runIf(process.platform === 'linux')('give way to the main one', async () => {
     expect(nicer()).toEqual([]);
-    const pool = new Pool(WORKER, writeRegister(path('register.sqlite'), {}));
+    const pool = new ThreadPool(WORKER, writeRegister(path('register.sqlite'), {}));
     try {
       await pool.all('renew', undefined);
       expect(nicer()).toEqual(pool.threads.map(() => Math.min(5, 19 - getPriority())));

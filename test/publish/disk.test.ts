@@ -15,6 +15,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ThreadPool } from '../../generator/workers/pool.js';
+import type { Pool } from '../../generator/workers/pool.js';
 import { OPERATOR, WORKER, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { changeRegister, writeRegister } from '../support/register.js';
@@ -138,7 +140,8 @@ describe('a disk that is full from any call on', () => {
     let refused = 0;
     for (let number = 1; ; number = Math.ceil(number * 1.4)) {
       const worker = threadThatIsFullFrom(path('thread.mjs'), number);
-      const error = await buildWith({ register: b, out }, { worker }).then(
+      const startPool = (register: string): Pool => new ThreadPool(worker, register);
+      const error = await buildWith({ register: b, out }, { startPool }).then(
         () => undefined,
         (thrown: unknown) => thrown,
       );

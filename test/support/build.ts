@@ -6,6 +6,9 @@ import type { Effects, Published, Refused } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
 import { progressFor } from '../../generator/progress.js';
 import type { Progress } from '../../generator/progress.js';
+import { ThreadPool } from '../../generator/workers/pool.js';
+import type { Pool } from '../../generator/workers/pool.js';
+import { InlinePool } from './inline-pool.js';
 import { PROJECT } from './project.js';
 
 export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
@@ -15,13 +18,16 @@ export const quiet = () => progressFor('quiet', new AbortController().signal, ()
 /** Threads can't be started from TypeScript. */
 export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/workers/worker.js'));
 
+/** Real threads, for tests that are about them. */
+export const startThreads = (register: string): Pool => new ThreadPool(WORKER, register);
+
 /** Effects that print nothing and know only this time. */
 export const effectsAt = (time: string): Effects => ({
   progress: quiet(),
   warn: () => undefined,
   now: () => new Date(time),
   generator: { name: 'test', version: '0.0.0', code: 'test' },
-  worker: WORKER,
+  startPool: (register) => new InlinePool(register),
 });
 
 export interface Options {
