@@ -1,4 +1,4 @@
-/** The change list: what mirrors and caches have to fetch and to forget, from one snapshot to the next. */
+/** The change list: what mirrors and caches must fetch and delete between two snapshots. */
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -20,18 +20,18 @@ import { listFiles } from './stage.js';
 import type { StagePaths } from './stage.js';
 import type { Tree } from './tree.js';
 
-/** How many change lists are kept. A mirror that comes daily may miss a month. */
+/** How many change lists are kept. A daily mirror may miss a month. */
 export const KEPT_LISTS = 30;
 
 const counts = z.object({ added: z.int(), changed: z.int(), removed: z.int() });
 
-/** One snapshot in the index. The first of a tree, which changed everything, has no list. */
+/** One snapshot in the index. A tree's first snapshot changed everything, so it has no list. */
 const change = z.object({
   sequence: z.int(),
   from: z.int().nullable(),
   as_of: z.string().nullable(),
   built_at: z.string(),
-  /** Records, per kind. */
+  /** Number of records, per kind. */
   counts: z.record(z.string(), counts),
   file: z.string().nullable(),
   bytes: z.int().nullable(),
@@ -40,9 +40,9 @@ const change = z.object({
 export type Change = z.infer<typeof change>;
 
 const index = z.object({
-  /** The snapshot that is published. */
+  /** The published snapshot. */
   sequence: z.int(),
-  /** The oldest snapshot from which the lists lead here; a copy older than that starts over. */
+  /** The oldest snapshot from which the lists lead here. An older copy must start over. */
   oldest: z.int(),
   /** Newest first. */
   changes: z.array(change),
@@ -52,7 +52,7 @@ export type ChangeIndex = z.infer<typeof index>;
 const fileOf = (sequence: number): string => `${sequence}.json`;
 const pathOf = (sequence: number): string => `/changes/${fileOf(sequence)}`;
 
-/** The published index; an empty one where there is none that can be read. */
+/** The published index, or an empty one if it is missing or unreadable. */
 export function readChangeIndex(tree: Tree): readonly Change[] {
   try {
     return index.parse(JSON.parse(readFileSync(join(tree.out, 'changes', 'index.json'), 'utf8'))).changes;
@@ -62,7 +62,7 @@ export function readChangeIndex(tree: Tree): readonly Change[] {
   }
 }
 
-/** Files of change lists that an index does not name. */
+/** Files of change lists that the index does not name. */
 export function untrackedLists(tree: Tree, changes: readonly Change[]): string[] {
   const named = new Set(changes.flatMap(({ sequence, file }) => (file === null ? [] : [fileOf(sequence)])));
   return filesOf(join(tree.out, 'changes'))
@@ -80,8 +80,8 @@ function filesOf(folder: string): string[] {
 }
 
 /**
- * Takes the lists that are damaged, and those that only lead to them, out of the published index. Where nothing
- * leads to the published snapshot any more, everybody starts over from it.
+ * Removes damaged lists, and those that lead only to them, from the published index. If no list
+ * leads to the published snapshot any more, every mirror starts over from it.
  */
 export function mendIndex(
   tree: Tree,
@@ -131,7 +131,7 @@ function writeList(paths: StagePaths, from: number, to: number): { bytes: number
     }
   };
   try {
-    // One entry a line, for those who read it as a stream.
+    // One entry per line, so that it can be read as a stream.
     write(Buffer.from(`{"from":${from},"to":${to},"put":[\n`));
     writeAll(listFiles(paths.lists, 'puts'));
     write(Buffer.from('\n],"delete":[\n'));
@@ -144,8 +144,8 @@ function writeList(paths: StagePaths, from: number, to: number): { bytes: number
 }
 
 /**
- * Stages the change list to a new snapshot and the index that names it.
- * @returns the changes in that index, and files of lists that are too old now
+ * Stages the change list of a new snapshot, and the index that names it.
+ * @returns the changes in that index, and the files of lists that are now too old
  */
 export function stageChanges(
   tree: Tree,
@@ -164,7 +164,7 @@ export function stageChanges(
     bytes: list?.bytes ?? null,
     sha256: list?.sha256 ?? null,
   };
-  // Only what leads here without a hole is of use; an index that was lost starts a new one.
+  // Only an unbroken chain of lists is useful; if the index was lost, a new one starts here.
   const earlier = readChangeIndex(tree).filter(({ sequence }) => sequence < next.sequence);
   const reachable = earlier[0]?.sequence === from ? earlier : [];
   const changes = [newest, ...reachable].slice(0, KEPT_LISTS);

@@ -1,31 +1,31 @@
-/** Compressed siblings of larger documents: `history.json.gz` and `history.json.br` beside `history.json`. */
+/** Compressed siblings of larger documents: `history.json.gz` and `.br` next to `history.json`. */
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
 import type { PublishedRoute } from './snapshot-json.js';
 
 /**
- * Documents from this size on have siblings: 4 KiB. Smaller ones fill no more than one block of the disk, and an
- * answer is out in the first few packets either way; two more files each would cost more than they save.
+ * Documents of at least this size, 4 KiB, have siblings. A smaller one fits in one disk block, and
+ * its response in the first few packets; two more files would cost more than they save.
  */
 export const COMPRESSED_FROM_BYTES = 4096;
 
 export interface Coding {
   readonly suffix: '.gz' | '.br';
   readonly encode: (content: Uint8Array) => Buffer;
-  /** @param most bytes that it may hold @throws if it holds more, as a planted file may */
+  /** @throws if the content is larger than `most` bytes: it may be a decompression bomb */
   readonly decode: (content: Uint8Array, most: number) => Buffer;
 }
 
 /**
- * Measured on lists and archives: brotli at 5 is smaller than gzip at 9 in less time; at 6 it takes a fifth longer for
- * 0.4 % fewer bytes, at 9 thirty times as long.
+ * Measured on lists and archives: brotli 5 is smaller and faster than gzip 9. Level 6 takes a fifth
+ * longer for 0.4 % fewer bytes, level 9 thirty times as long.
  */
 const BROTLI_QUALITY = 5;
 /**
- * A window of 64 KiB, as a power of 2, instead of 4 MiB: brotli then takes a quarter of the time for small documents,
- * and no megabytes of tables in each of Node's threads. Lists and archives of any length come out 0.5 % larger.
+ * A window of 2^16 bytes (64 KiB) instead of 4 MiB: small documents take a quarter of the time, and
+ * no Node thread allocates megabytes of tables. Lists and archives come out 0.5 % larger.
  */
 const BROTLI_WINDOW = 16;
-/** At 9 it takes half as long again, lists twice as long, for 1 % fewer bytes. */
+/** Level 9 takes half as long again, and twice as long for lists, for 1 % fewer bytes. */
 const GZIP_LEVEL = 6;
 
 export const CODINGS: readonly Coding[] = [
@@ -50,15 +50,15 @@ export const CODINGS: readonly Coding[] = [
 ];
 
 /**
- * The size from which documents of a route have siblings: downloads are large, and have compressed twins of their own.
- * @param bytes what holds for all others
+ * The size from which documents have siblings. Downloads have compressed variants instead.
+ * @param bytes the size for all other routes
  */
 export const siblingsFrom = (
   { class: cacheClass }: Pick<PublishedRoute, 'class'>,
   bytes = COMPRESSED_FROM_BYTES,
 ): number => (cacheClass === 'download' ? Number.POSITIVE_INFINITY : bytes);
 
-/** The names a document of this size has in the tree: its own, and those of its siblings. */
+/** The file names of a document of this size: its own and those of its siblings. */
 export const namesOf = (
   file: string,
   bytes: number,
@@ -66,6 +66,6 @@ export const namesOf = (
 ): readonly [string, ...string[]] =>
   bytes < compressedFrom ? [file] : [file, ...CODINGS.map(({ suffix }) => file + suffix)];
 
-/** The coding of one of the names of a document; undefined for its own. */
+/** The coding of a file name of a document; undefined if the name is the document's own. */
 export const codingOf = (name: string, file: string): Coding | undefined =>
   CODINGS.find(({ suffix }) => name === file + suffix);

@@ -1,4 +1,4 @@
-/** The commit: a complete stage becomes the published tree. Interrupted anywhere, it goes on where it was. */
+/** The commit: a complete stage becomes the published tree. If interrupted anywhere, it resumes. */
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,
@@ -24,9 +24,9 @@ import { keptIn, unflattened } from './stage-writer.js';
 import type { Tree } from './tree.js';
 
 /**
- * Marks a stage as complete. From here on the commit can only go forward: everything it needs is on the disk,
- * by one flush of the file system instead of one for each file.
- * @param takesDown nothing of what it replaces may be kept: something is withheld now
+ * Writes the journal, which marks the stage as complete. From here on the commit only goes forward:
+ * everything it needs is on disk, by one flush of the file system instead of one per file.
+ * @param takesDown a record was newly withheld, so no replaced file may be kept
  */
 export function prepareCommit(tree: Tree, sequence: number, takesDown: boolean): void {
   const { journal } = stagePaths(tree);
@@ -43,18 +43,18 @@ export function prepareCommit(tree: Tree, sequence: number, takesDown: boolean):
   renameSync(partial, journal);
 }
 
-/** One flush of the file system that holds a folder; of all, where `sync` can't tell them apart. */
+/** Flushes a folder's file system, or all file systems if `sync` does not support `-f`. */
 function flush(folder: string): void {
   for (const options of [['-f', folder], []]) {
     const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
     if (status === 0) return;
-    // No such program (in a container without a shell, on Windows).
+    // The program is missing (a container without a shell, or Windows).
     if (codeOf(error) === 'ENOENT') return flushEach(folder);
   }
   throw Failure.environment(`the file system of "${folder}" can't be flushed`);
 }
 
-/** Flushes every file and folder below a folder by itself. */
+/** Flushes every file and folder below a folder, one by one. */
 function flushEach(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() || entry.isDirectory()) flushOne(join(entry.parentPath, entry.name));
@@ -73,14 +73,14 @@ function flushOne(path: string): void {
 
 const journalSchema = z.object({ sequence: z.int(), takes_down: z.boolean().default(false) });
 
-/** Versions before format 3 say nothing of takedowns. */
+/** Journals of formats before 3 have no `takes_down`. */
 const readJournal = (journal: string): z.infer<typeof journalSchema> =>
   journalSchema.parse(JSON.parse(readFileSync(journal, 'utf8')));
 
-/** The file that says why there is no previous snapshot to go back to. */
+/** A file that records why there is no previous snapshot to roll back to. */
 export const takenDown = ({ previous }: Tree): string => join(previous, 'taken-down');
 
-/** Deletes what the last commit replaced: going back would publish what is withheld. */
+/** Deletes the previous snapshot: a rollback to it would publish a withheld record. */
 export function forgetPrevious(tree: Tree): void {
   rmSync(tree.previous, { recursive: true, force: true });
   mkdirSync(tree.previous);
@@ -90,14 +90,14 @@ export function forgetPrevious(tree: Tree): void {
 /** Whether a commit was interrupted. */
 export const isPrepared = (tree: Tree): boolean => existsSync(stagePaths(tree).journal);
 
-/** Deletes a folder meanwhile. */
+/** Deletes a folder in the background. */
 export type Discard = (folder: string) => Promise<void>;
 
 /**
- * Does what a prepared stage says, or the rest of it. Idempotent.
- * @param discard helps with what takes as long as all else: deleting what the last commit replaced, which nobody goes
- *   back to from then on. Only right after `prepareCommit`: a commit that is resumed must not touch what is kept
- * @throws Failure interrupted: stopped by a signal, to be gone on with later
+ * Carries out a prepared commit, or the rest of an interrupted one. Idempotent.
+ * @param discard deletes the old rollback data in parallel with the renames, which take as long.
+ * Pass it only right after `prepareCommit`: a resumed commit must not touch `previous`
+ * @throws Failure interrupted: stopped by a signal; the next build resumes the commit
  */
 export async function apply(tree: Tree, progress: Progress, discard?: Discard): Promise<void> {
   const take = async (steps: Iterable<void>): Promise<void> => {
@@ -107,7 +107,7 @@ export async function apply(tree: Tree, progress: Progress, discard?: Discard): 
     }
   };
   try {
-    // What it can't delete goes with the stage.
+    // Whatever remains is deleted with the stage.
     const discarding = discard && Promise.allSettled(partsOf(setAside(tree)).map(discard));
     await take(published(tree));
     await discarding;
@@ -120,8 +120,8 @@ export async function apply(tree: Tree, progress: Progress, discard?: Discard): 
 }
 
 /**
- * Moves what the last commit replaced away: who deletes it may do so a moment longer than an interrupted commit lasts,
- * and whoever completes that keeps what this commit replaced in its place.
+ * Moves the old rollback data out of `previous` and into the stage. If the commit is interrupted
+ * while it is being deleted, the resumed commit can still put the new data into `previous`.
  */
 function setAside(tree: Tree): string {
   const { outdated } = stagePaths(tree);
@@ -129,13 +129,13 @@ function setAside(tree: Tree): string {
   return outdated;
 }
 
-/** Folders that hold nearly all of what a commit replaced, some of which can be deleted at once. */
+/** The folders that hold most of the old rollback data; they can be deleted in parallel. */
 function partsOf(outdated: string): readonly string[] {
   const kept = keptIn(outdated);
   return existsSync(kept) ? readdirSync(kept).map((name) => join(kept, name)) : [];
 }
 
-/** The tree as it is served. */
+/** Brings the published folder up to date; yields after each move or deletion. */
 function* published(tree: Tree): Generator<void, void, undefined> {
   const paths = stagePaths(tree);
   free(paths.reserve, tree.stage);
@@ -148,7 +148,7 @@ function* published(tree: Tree): Generator<void, void, undefined> {
     }
   }
   if (existsSync(paths.index)) {
-    // The old index is there unless the interruption came between these two renames.
+    // The old index is missing if the commit was interrupted between these two renames.
     if (existsSync(tree.index)) renameSync(tree.index, join(paths.previous, 'index'));
     renameSync(paths.index, tree.index);
   }
@@ -157,7 +157,7 @@ function* published(tree: Tree): Generator<void, void, undefined> {
   if (existsSync(paths.manifest)) renameSync(paths.manifest, tree.manifest);
 }
 
-/** The bookkeeping. */
+/** Keeps the rollback data and the lists, and removes the journal and the stage. */
 function tidyUp(tree: Tree): void {
   const paths = stagePaths(tree);
   const { sequence, takes_down: takesDown } = readJournal(paths.journal);
@@ -171,7 +171,7 @@ function tidyUp(tree: Tree): void {
   rmSync(tree.stage, { recursive: true, force: true });
 }
 
-/** Gives the reserve back to the disk. Some file systems do so only when the deletion itself is on the disk. */
+/** Frees the reserved disk space. Some file systems do so only once the deletion is on disk. */
 function free(reserve: string, folder: string): void {
   if (!existsSync(reserve)) return;
   unlinkSync(reserve);

@@ -1,7 +1,7 @@
 /**
- * The digest of a tree: SHA-256 over a line `ROUTE COUNT ROOT` for each route, in the order of the route table. COUNT
- * is the number of its documents, ROOT the base64 of the RFC 6962 tree head over its chunks. A chunk (see chunks.ts)
- * is the lines `SHA256  /path` of some neighbouring documents in the order of their keys, as sha256sum writes them.
+ * The digest of a tree: SHA-256 over a line `ROUTE COUNT ROOT` for each route, in route-table
+ * order. COUNT is the number of its documents, ROOT the base64 RFC 6962 tree head over its chunks.
+ * A chunk (see chunks.ts) is the `SHA256  /path` lines of neighbouring documents in key order.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -11,17 +11,16 @@ import { filler, urlTemplate } from '../routes/index.js';
 import type { PublishedRoute } from './snapshot-json.js';
 import { TreeHead, leafHash } from './tree-head.js';
 
-/** The documents of a route as a whole. */
 export interface RouteSummary {
   readonly documents: number;
   readonly bytes: number;
-  /** The lowest key; null where there are no documents. */
+  /** The lowest key; null if there are no documents. */
   readonly firstKey: number | null;
   /** Base64. */
   readonly root: string;
 }
 
-/** Summarises a route's documents. @param index its index */
+/** Summarises a route's documents. @param index the route's index file */
 export function summarise(index: string, route: Pick<PublishedRoute, 'path' | 'parameters'>): RouteSummary {
   const url = filler(urlTemplate(route));
   const tree = new TreeHead();
@@ -42,7 +41,7 @@ export function summarise(index: string, route: Pick<PublishedRoute, 'path' | 'p
   return { documents, bytes, firstKey, root: tree.head().toString('base64') };
 }
 
-/** The digest of a tree, in hex. @param summaryOf the documents of a route */
+/** The digest of a tree, in hex. */
 export function treeDigest(
   routes: readonly PublishedRoute[],
   summaryOf: (route: PublishedRoute) => RouteSummary,
@@ -55,6 +54,6 @@ export function treeDigest(
   return digest.digest('hex');
 }
 
-/** The same, read from an index. @param folder of the index */
+/** The digest of the tree that an index describes. @param folder the index's folder */
 export const indexDigest = (folder: string, routes: readonly PublishedRoute[]): string =>
   treeDigest(routes, (route) => summarise(join(folder, route.name), route));

@@ -1,4 +1,4 @@
-/** Files and folders of the tree: written, linked, moved into place, deleted with their emptied folders. */
+/** File system primitives: write, link, move into place, delete along with emptied folders. */
 import {
   closeSync,
   copyFileSync,
@@ -19,7 +19,7 @@ import {
 import { dirname, join, relative, sep } from 'node:path';
 import { codeOf } from '../errors.js';
 
-/** Makes a folder and what is missing above it. Node's own recursive mkdir never returns below /proc (Node 20). */
+/** Creates a folder and its parents. Node 20's recursive mkdir never returns below /proc. */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path);
@@ -33,16 +33,16 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Whether an absolute path is that of a folder, or of something in it. */
+/** Whether an absolute path is a folder or lies inside it. */
 export function liesIn(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== '..' && !way.startsWith(`..${sep}`);
 }
 
-/** Folders that a writer remembers to have made. */
+/** How many created folders a writer remembers. */
 const FOLDERS_KNOWN = 1024;
 
-/** Makes a folder. Mostly it is missing alone, and asking for those above as well would cost half as much again. */
+/** Creates a folder. Usually only the last is missing, and a recursive mkdir is slower by half. */
 function makeMissing(folder: string): void {
   try {
     mkdirSync(folder);
@@ -51,7 +51,7 @@ function makeMissing(folder: string): void {
   }
 }
 
-/** Gives a file a second name, or copies it: some file systems have no second names. */
+/** Hard-links a file, or copies it if the file system does not support hard links. */
 export function linkOrCopy(source: string, path: string): void {
   try {
     linkSync(source, path);
@@ -61,10 +61,10 @@ export function linkOrCopy(source: string, path: string): void {
   }
 }
 
-/** Puts files below a folder, making their folders as it goes. */
+/** Writes files below a folder, creating their folders. */
 export class FileWriter {
   readonly #root: string;
-  /** The last folders that are known to be there. */
+  /** Folders known to exist. */
   readonly #made = new Set<string>();
 
   constructor(root: string) {
@@ -72,7 +72,7 @@ export class FileWriter {
   }
 
   #place(file: string): string {
-    // Done for each file of the tree: `join` and `dirname` would take their paths apart first.
+    // Called for every file: `join` and `dirname` are slower, since they parse the path.
     const path = `${this.#root}/${file}`;
     const folder = path.slice(0, path.lastIndexOf('/'));
     if (this.#made.has(folder)) return path;
@@ -86,20 +86,20 @@ export class FileWriter {
     writeFileSync(this.#place(file), body);
   }
 
-  /** Gives a file a second name here. */
+  /** Hard-links an existing file. */
   link(file: string, source: string): void {
     linkOrCopy(source, this.#place(file));
   }
 }
 
-/** Collects lines in a file, many in one write. The file is made with the first line. */
+/** Writes lines to a file in batches. The file is created with the first line. */
 export class LineWriter {
   readonly #file: string;
   readonly #separator: string;
   #descriptor: number | undefined;
   #lines: string[] = [];
 
-  /** @param separator stands between lines, not after the last */
+  /** @param separator written between lines, but not after the last */
   constructor(file: string, separator = '\n') {
     this.#file = file;
     this.#separator = separator;
@@ -134,7 +134,7 @@ const LINES_AT_ONCE = 1000;
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The bytes of a file, in pieces that are valid until the next is asked for. */
+/** The bytes of a file, in chunks that are valid until the next one is read. */
 export function* chunksOf(file: string): Generator<Buffer, void, undefined> {
   const descriptor = openSync(file, 'r');
   try {
@@ -147,7 +147,6 @@ export function* chunksOf(file: string): Generator<Buffer, void, undefined> {
   }
 }
 
-/** The lines of a file. */
 export function* linesOf(file: string): Generator<string, void, undefined> {
   let rest = '';
   const decoder = new TextDecoder();
@@ -160,8 +159,8 @@ export function* linesOf(file: string): Generator<string, void, undefined> {
 }
 
 /**
- * Moves everything below one folder to another and yields after each move. A folder that is not there yet moves
- * whole, by one rename. Doing it again after an interruption moves the rest.
+ * Moves everything below one folder into another and yields after each move. A folder that does not
+ * exist there yet is moved by a single rename. Idempotent: a second run moves what remains.
  */
 export function* moveInto(from: string, to: string): Generator<void, void, undefined> {
   const folder = opendirSync(from);
@@ -179,8 +178,8 @@ export function* moveInto(from: string, to: string): Generator<void, void, undef
 }
 
 /**
- * Moves the files in a folder's folders, each to the place below another folder that its name tells, and yields after
- * each move. Doing it again after an interruption moves the rest.
+ * Moves the files in a folder's subfolders to the paths that `placeOf` gives for their names, below
+ * another folder; yields after each move. Idempotent: a second run moves what remains.
  */
 export function* moveEach(
   from: string,
@@ -200,7 +199,7 @@ export function* moveEach(
   }
 }
 
-/** A folder that somebody put in the place of a file gives way, and one that was deleted meanwhile is made again. */
+/** Renames a file. A folder in its place is deleted; a missing parent folder is created. */
 function moveFile(source: string, target: string): void {
   try {
     renameSync(source, target);
@@ -213,7 +212,7 @@ function moveFile(source: string, target: string): void {
   }
 }
 
-/** Makes a folder. A file in its place, or in the place of one above it, gives way. */
+/** Creates a folder. A file in its place, or in a parent's place, is deleted. */
 function restoreFolder(folder: string): void {
   try {
     mkdirSync(folder);
@@ -227,7 +226,7 @@ function restoreFolder(folder: string): void {
   mkdirSync(folder);
 }
 
-/** rename(2) puts a folder in the place of a missing or empty one, and of no other. */
+/** rename(2) replaces a missing or empty folder, but no other. */
 function moveWhole(source: string, target: string): boolean {
   try {
     renameSync(source, target);
@@ -236,7 +235,7 @@ function moveWhole(source: string, target: string): boolean {
     const code = codeOf(error);
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
     if (code !== 'ENOTDIR') throw error;
-    // A file in the place of a folder gives way.
+    // There is a file in the folder's place.
     unlinkSync(target);
     renameSync(source, target);
     return true;
@@ -244,8 +243,8 @@ function moveWhole(source: string, target: string): boolean {
 }
 
 /**
- * Deletes a folder, as far as it gets in this time. `rmSync` asks what each file is, and reads all names beforehand.
- * @returns whether nothing is left
+ * Deletes a folder within a time budget; `rmSync` would call stat and read all names first.
+ * @returns whether everything was deleted
  */
 export function deleteFolder(folder: string, budgetMs = Number.POSITIVE_INFINITY): boolean {
   const until = performance.now() + budgetMs;
@@ -272,7 +271,7 @@ export function deleteFolder(folder: string, budgetMs = Number.POSITIVE_INFINITY
   }
 }
 
-/** Deletes a file that may be gone already, and the folders that are empty without it, up to the root. */
+/** Deletes a file, if it exists, and the parent folders that become empty, up to the root. */
 export function deleteFile(root: string, file: string): void {
   try {
     unlinkSync(join(root, file));

@@ -1,6 +1,6 @@
 /**
- * The index: a hash file for each route, which says what every published file holds, so that a build can compare
- * without reading the tree; the fingerprints of what it was made from; and index.json, which describes them.
+ * The index: a hash file per route, so that a build can compare without reading the tree, the
+ * fingerprints of the sources, and index.json, which describes them all.
  */
 import { hash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,34 +13,34 @@ import type { Tree } from './tree.js';
 const INDEX = 'index.json';
 const texts = z.record(z.string(), z.string());
 const schema = z.object({
-  /** The digest of the tree (see digest.ts), the same as in snapshot.json. */
+  /** The digest of the tree (see digest.ts), as in snapshot.json. */
   digest: z.string(),
   /** The checksums of the hash files. */
   sums: texts,
-  /** The documents of each route (see digest.ts). */
+  /** A summary of each route's documents (see digest.ts). */
   routes: z.record(
     z.string(),
     z.object({ documents: z.int(), bytes: z.int(), firstKey: z.int().nullable(), root: z.string() }),
   ),
   /**
-   * Hashes of all that documents were made from besides the rows of the register. Without it, nothing is known of what
-   * they were made from.
+   * Hashes of everything documents are made from besides the register's rows. Without it, nothing
+   * is known about the sources, so everything is rendered.
    */
   buildKey: z.object({ code: z.string(), schema: z.string(), operator: z.string() }).exactOptional(),
-  /** Whether there are fingerprints of the register. */
+  /** Whether the index holds fingerprints of the register. */
   fingerprints: z.boolean().default(false),
-  /** The tables of the bulk downloads that are not older than the snapshot, with the code that wrote them. */
+  /** The exported tables that are as new as the snapshot, with the code that wrote them. */
   exports: texts.default({}),
   withheld: z.object({ records: z.array(z.string()), names: z.array(z.string()) }).exactOptional(),
-  /** The feed of the snapshots: files with their SHA-256 in hex. */
+  /** The files of the snapshot feed, with their SHA-256 in hex. */
   snapshotFeed: texts.exactOptional(),
 });
 
 export type Index = z.infer<typeof schema>;
-/** Marks of withheld records, and of what they are or were called. */
+/** Marks of withheld records, and of their past and present names. */
 export type WithheldMarks = NonNullable<Index['withheld']>;
 
-/** The file: a checksum before what it is of. */
+/** index.json: the index and its checksum. */
 const file = z.object({ sha256: z.string(), index: z.unknown() });
 
 const sumOfJson = (index: unknown): string => hash('sha256', JSON.stringify(index));
@@ -50,7 +50,7 @@ export function writeIndex(folder: string, index: Index): void {
 }
 
 /**
- * The description of an index.
+ * Reads the description of an index.
  * @throws SyntaxError, ZodError: it is damaged
  */
 export function readIndex(folder: string): Index {
@@ -59,13 +59,13 @@ export function readIndex(folder: string): Index {
   return schema.parse(index);
 }
 
-/** Puts a complete index in the place of the published one; interrupted, it leaves none, which is made anew. */
+/** Replaces the published index. If interrupted, no index is left, and it is rebuilt. */
 export function replaceIndex(tree: Tree, folder: string): void {
   rmSync(tree.index, { recursive: true, force: true });
   renameSync(folder, tree.index);
 }
 
-/** Whether an index is undamaged, and, if a digest is given, that of the tree with this digest. */
+/** Whether an index is undamaged and, if a digest is given, is that tree's. */
 export function isSound(folder: string, digest?: string): boolean {
   try {
     const index = readIndex(folder);
@@ -74,7 +74,7 @@ export function isSound(folder: string, digest?: string): boolean {
       ([name, sum]) => measure(join(folder, name)).hash.toString('hex') === sum,
     );
   } catch (error) {
-    // Missing, cut short or scribbled over: in each case it has to be made anew.
+    // Missing, truncated or corrupt: it must be rebuilt.
     if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
       return false;
     throw error;

@@ -1,4 +1,4 @@
-/** The next index of a route, and what of it the change list and the operator's lists name. */
+/** Writes the next index of a route, and its part of the change list and the operator's lists. */
 import { join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { applyPatches } from '../incremental/patch.js';
@@ -10,7 +10,7 @@ import type { RouteSummary } from './digest.js';
 import { ListWriter } from './stage.js';
 import type { PublishedRoute } from './snapshot-json.js';
 
-/** How many documents a build touches, and how many it leaves alone. */
+/** Numbers of documents. */
 export interface Changes {
   added: number;
   changed: number;
@@ -18,7 +18,6 @@ export interface Changes {
   unchanged: number;
 }
 
-/** What several routes come to. */
 export function totalOf(all: Iterable<Readonly<Changes>>): Readonly<Changes> {
   const total = { added: 0, changed: 0, removed: 0, unchanged: 0 };
   for (const changes of all)
@@ -26,7 +25,7 @@ export function totalOf(all: Iterable<Readonly<Changes>>): Readonly<Changes> {
   return total;
 }
 
-/** What may take the place of documents of a route that the next snapshot has not. */
+/** What may replace the documents of a route that the next snapshot no longer has. */
 export interface Former {
   /** The folder of new files. */
   readonly staged: string;
@@ -34,21 +33,20 @@ export interface Former {
   readonly successor: PublishedRoute | undefined;
 }
 
-/** What `indexRoute` is asked. */
 export interface Indexing {
   readonly route: PublishedRoute;
-  /** The route's index of the last snapshot, if it has one. */
+  /** The route's index in the previous snapshot, if any. */
   readonly old: string | undefined;
   readonly patches: readonly string[];
   /** Where the next index is written. */
   readonly next: string;
   /** The folder of the lists. */
   readonly lists: string;
-  /** For a route that the next snapshot has not: what may take the place of its documents. */
+  /** Set for a route that the next snapshot no longer has. */
   readonly former: Former | undefined;
-  /** Whether no snapshot went before: then there is no change list. */
+  /** Whether this is the first snapshot, which has no change list. */
   readonly isFirst: boolean;
-  /** The size from which the last snapshot's documents have compressed siblings. */
+  /** The size from which the previous snapshot's documents have compressed siblings. */
   readonly compressedFrom: number;
   /** The keys of withheld records, if the route has a document for each record. */
   readonly withheld: ReadonlySet<number>;
@@ -58,7 +56,7 @@ export interface IndexedRoute extends RouteSummary {
   readonly changes: Readonly<Changes>;
   /** Removed documents whose record is withheld. */
   readonly withheld: number;
-  /** Files that are put into the tree, with compressed siblings. */
+  /** Number of files in new or changed documents, including compressed siblings. */
   readonly placed: number;
   /** The checksum of the index. */
   readonly sum: string;
@@ -111,7 +109,7 @@ export function indexRoute({
   }
 }
 
-/** The URL path of a document with its query, and others that it answers: a parameter's default is what no parameter means. */
+/** The URL path of a document, and its alias if a parameter has the default value. */
 export function urlsOf(route: PublishedRoute): (key: number) => readonly [string, ...string[]] {
   const url = filler(urlTemplate(route));
   const fallback = route.parameters?.find((parameter) => parameter.in === 'query')?.default;

@@ -1,4 +1,4 @@
-/** Lists for operators of what commits did: URLs to purge from a CDN, files to copy to another machine. */
+/** Lists for operators: URLs to purge from a CDN, files to copy to another machine. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
@@ -6,23 +6,23 @@ import { LineWriter, linesOf } from './files.js';
 import { listFiles } from './stage.js';
 import type { Tree } from './tree.js';
 
-/** Where lists are wanted. */
+/** Where to write the lists. */
 export interface Lists {
-  /** Absolute URLs, one a line. */
+  /** Absolute URLs, one per line. */
   readonly purgeList?: string;
-  /** Names below the output folder, one a line, as rclone and rsync take with --files-from. */
+  /** Names below the output folder, one per line, as `--files-from` of rclone and rsync expects. */
   readonly filesFrom?: string;
-  /** Names below the output folder that are gone, one a line. */
+  /** Names of removed files below the output folder, one per line. */
   readonly deleteFrom?: string;
 }
 
-/** What each commit touches, whatever else it does. */
+/** Every commit changes these. */
 const ALWAYS_URLS = ['/changes/index.json', '/snapshot.json'];
 const ALWAYS_FILES = ['changes/index.json', 'snapshot.json'];
 
 /**
- * Writes the lists of everything done since the last build that ended well: an interrupted commit, completed by
- * this build, is in them too.
+ * Writes the lists of everything done since the last successful build, including an interrupted
+ * commit that this build completed.
  * @throws Failure environment: a list can't be written
  */
 export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, deleteFrom }: Lists): void {
@@ -43,7 +43,7 @@ export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, 
   }
   if (deleteFrom !== undefined) {
     const files = function* (): Generator<string> {
-      // What a later commit has put there again stays.
+      // A later commit may have added the file again.
       for (const file of noted(tree, 'removed')) if (!existsSync(join(out, file))) yield file;
     };
     write(deleteFrom, files());
@@ -55,13 +55,13 @@ function* noted(tree: Tree, list: 'files' | 'urls' | 'removed'): Generator<strin
   for (const folder of tree.allUnreported()) for (const file of listFiles(folder, list)) yield* linesOf(file);
 }
 
-/** Whole or not at all: a script may wait for the file. */
+/** Writes a file atomically, since a script may wait for it. */
 function write(file: string, lines: Iterable<string>): void {
   const partial = `${file}.partial`;
   try {
     const writer = new LineWriter(partial);
     for (const line of lines) writer.write(line);
-    // The last line ends, too.
+    // Ends the last line with a newline.
     writer.write('');
     writer.finish();
     renameSync(partial, file);

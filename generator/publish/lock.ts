@@ -1,6 +1,6 @@
 /**
- * One builder per tree. The lock is the operating system's, held through SQLite: it ends with the process that
- * holds it, however that ends, so there is no dead lock to recognise and take over.
+ * Allows one builder per tree. The lock belongs to the operating system, through SQLite: it ends
+ * with its process, however that ends, so there are no stale locks.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ import { Failure, codeOf, messageOf } from '../errors.js';
 import { openDatabase, type Database } from '../sqlite/index.js';
 import { makeFolder } from './files.js';
 
-/** The cause of a failure to make the lock, as opposed to finding it taken. */
+/** The cause of a Failure if the lock can't be created, as opposed to being held. */
 const UNLOCKABLE = 'unlockable';
 
 export class Lock {
@@ -20,7 +20,7 @@ export class Lock {
   }
 
   /**
-   * Takes the lock of a tree, or says who has it.
+   * Takes the lock of a tree.
    * @throws Failure environment: another process is at work on the tree
    */
   static take(file: string): Lock {
@@ -28,7 +28,7 @@ export class Lock {
     try {
       makeFolder(dirname(file));
       database = openDatabase(file, { timeout: 0 });
-      // Nothing is ever written to it, so it needs no journal beside it.
+      // Nothing is ever written to the database, so it needs no journal file.
       database.exec('PRAGMA journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
       writeFileSync(`${file}.pid`, String(pid));
@@ -44,7 +44,7 @@ export class Lock {
     }
   }
 
-  /** The same for who only reads: a tree on a read-only file system has no builder to wait for. */
+  /** Takes the lock for reading only: a tree on a read-only file system needs none. */
   static takeIfWritable(file: string): Lock | undefined {
     try {
       return Lock.take(file);
@@ -59,7 +59,7 @@ export class Lock {
   }
 }
 
-/** Only for the message; the lock itself does not depend on it. */
+/** For the error message only; the lock does not depend on this file. */
 function holder(file: string): string {
   try {
     return readFileSync(`${file}.pid`, 'utf8');

@@ -1,4 +1,4 @@
-/** The next snapshot's index: made from the last one and the patches in the stage, route by route. */
+/** Builds the next snapshot's index from the previous one and the patches, route by route. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyPatches } from '../incremental/patch.js';
@@ -12,7 +12,7 @@ import type { StagePaths } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
 import type { Takedown } from './takedown.js';
 
-/** Makes the next index of a route or of another hash file: here, or in another thread. */
+/** Builds the next index of a route, or the next version of another hash file, in any thread. */
 export interface Indexer {
   readonly index: (indexing: Indexing) => Promise<IndexedRoute>;
   readonly patch: (patching: Patching) => Promise<string>;
@@ -50,7 +50,7 @@ export class NextIndex {
     this.#old = old;
   }
 
-  /** Makes the index of routes, of which no more documents may be put. */
+  /** Indexes routes whose documents are all staged. */
   async indexRoutes(names: readonly string[], takedown: Takedown, indexer: Indexer): Promise<void> {
     const index = async (name: string): Promise<void> => {
       this.#indexed.set(name, await this.#index(name, takedown, indexer));
@@ -58,7 +58,7 @@ export class NextIndex {
     await Promise.all(names.map(index));
   }
 
-  /** The same of all routes that have none yet, in this thread: they are small. */
+  /** Indexes the remaining routes in this thread: they are small. */
   async indexRest(takedown: Takedown): Promise<void> {
     const names = this.#routes.map(({ route }) => route.name);
     await this.indexRoutes(
@@ -107,7 +107,7 @@ export class NextIndex {
       .map((part) => join(folder, part));
   }
 
-  /** Makes other hash files. @param isContinued whether they go on from those of the last snapshot */
+  /** Builds other hash files. @param isContinued whether patches apply to the previous ones */
   async indexFiles(names: readonly string[], isContinued: boolean, indexer: Indexer): Promise<void> {
     const index = async (name: string): Promise<void> => {
       const sum = isContinued ? this.#old?.sums[name] : undefined;
@@ -123,7 +123,7 @@ export class NextIndex {
     await Promise.all(names.map(index));
   }
 
-  /** Notes what lay where a route's files go, in a tree without snapshot.json: what was there is not added. */
+  /** Corrects the counts of a route in a tree without snapshot.json, where files existed. */
   noteUntracked(name: string, { replaced, removed }: { replaced: number; removed: number }): void {
     const indexed = this.of(name);
     const changes = { added: indexed.changes.added - replaced, changed: replaced, removed, unchanged: 0 };
@@ -136,7 +136,7 @@ export class NextIndex {
     return indexed;
   }
 
-  /** What all documents come to. */
+  /** Sums over all documents. */
   total(): { readonly changes: Readonly<Changes>; readonly bytes: number } {
     const bytes = [...this.#indexed.values()].reduce((sum, indexed) => sum + indexed.bytes, 0);
     return { changes: totalOf(this.changesByRoute().values()), bytes };
@@ -151,13 +151,13 @@ export class NextIndex {
     return new Map([...this.#indexed].map(([name, { withheld }]) => [name, withheld]));
   }
 
-  /** The lowest key of each route that was indexed and has documents. */
+  /** The lowest key of each indexed route that has documents. */
   firstKeys(): ReadonlyMap<string, number> {
     const keys = [...this.#indexed].map(([name, { firstKey }]) => [name, firstKey] as const);
     return new Map(keys.flatMap(([name, key]) => (key === null ? [] : [[name, key]])));
   }
 
-  /** How many files are put into the tree. */
+  /** Number of files in new and changed documents. */
   get placed(): number {
     return [...this.#indexed.values()].reduce((sum, { placed }) => sum + placed, 0);
   }

@@ -1,10 +1,10 @@
-/** What a commit is made from, besides the files. */
+/** The inputs of a commit, besides the files. */
 import type { Changes } from './index-route.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
 
-/** What all files of a build come to, known before the commit. */
+/** The totals of a build, known before the commit. */
 export interface Plan {
-  /** Counts the snapshots of this tree, from 1; a build that changes nothing makes no new one. */
+  /** Numbers the snapshots of this tree from 1; a build that changes nothing keeps the number. */
   readonly sequence: number;
   readonly digest: string;
   readonly changes: Readonly<Changes>;
@@ -14,13 +14,13 @@ export interface Plan {
   readonly firstKeys: ReadonlyMap<string, number>;
 }
 
-/** What a commit says of itself to the world. */
+/** What a commit publishes about itself. */
 export interface Announcement {
   /** The content of snapshot.json. */
   readonly manifest: string;
   readonly asOf: string | null;
   readonly builtAt: string;
-  /** Kinds of records, by the name of the route that has one file for each. */
+  /** Kinds of records, each with the name of the route that has one file per record. */
   readonly kinds: Readonly<Record<string, string>>;
   readonly snapshotFeed: RenderSnapshotFeed;
 }

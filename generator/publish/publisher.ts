@@ -1,6 +1,6 @@
 /**
- * Rendered documents become the published tree, and what did not change is not touched. Until the commit the tree is
- * what it was; an interrupted commit is completed by whoever comes next.
+ * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
+ * commit; an interrupted commit is completed by the next process that opens the tree.
  */
 import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,10 +33,10 @@ import { removeUntracked } from './untracked.js';
 
 type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports'>;
 
-/** Publishes one build into a tree: any number of documents are put, then `plan`, then `commit`; or `abort` before that. */
+/** Publishes one build: put any number of documents, then `plan` and `commit`, or `abort`. */
 export class Publisher {
   readonly tree: Tree;
-  /** The snapshot this one follows; undefined for the first. */
+  /** The snapshot that this one follows; undefined for the first. */
   readonly previous: Manifest | undefined;
   /** The index of that snapshot. */
   readonly index: Index | undefined;
@@ -45,14 +45,14 @@ export class Publisher {
   readonly spec: StageSpec;
   readonly paths: StagePaths;
   readonly next: NextIndex;
-  /** What the next index says of itself, besides what it holds. */
+  /** What the next index records about its sources. */
   described: Described = { fingerprints: false, exports: {} };
   readonly #lock: Lock;
   readonly #routes: readonly ComparedRoute[];
   readonly #writer: StageWriter;
   readonly #delegated = new Set<string>();
   readonly #lists: ListWriter;
-  /** What lies in a tree that has no snapshot.json. */
+  /** The files found in a tree without snapshot.json. */
   #found: Scan | undefined;
 
   private constructor(
@@ -88,8 +88,8 @@ export class Publisher {
   }
 
   /**
-   * Takes the tree for one build, completes an interrupted commit, and makes sure of the index.
-   * @throws Failure environment: the folder is somebody else's, in use by another build, or can't be written
+   * Locks the tree for one build, completes an interrupted commit, and rebuilds a damaged index.
+   * @throws Failure environment: the folder is not a tree, is in use, or can't be written
    */
   static async open(
     tree: Tree,
@@ -119,17 +119,17 @@ export class Publisher {
     return this.#routes.flatMap(({ route, isFormer }) => (isFormer ? [] : [route]));
   }
 
-  /** Stages a document, if it is new or changed. Keys of a route must ascend. */
+  /** Stages a document if it is new or changed. Keys of a route must ascend. */
   put(route: string, key: number, body: string): void {
     this.#writer.route(route).put(key, body);
   }
 
-  /** Stages a document that lies on the same file system. */
+  /** Stages a document from a file on the same file system. */
   putFile(route: string, entry: Entry, source: string): void {
     this.#writer.route(route).putFile(entry, () => source);
   }
 
-  /** Stages a document that the last commit replaced. @throws Failure invalid: it is not what was published */
+  /** Stages a document that the last commit replaced. @throws Failure invalid: it was altered */
   restore(route: string, entry: Entry, source: string): void {
     this.#writer.route(route).putFile(entry, () => {
       if (existsSync(source) && measure(source).hash.equals(entry.hash)) return source;
@@ -137,22 +137,22 @@ export class Publisher {
     });
   }
 
-  /** What the last snapshot has as a route's only file, if that is not known to be damaged. */
+  /** The published content of a route's only file, unless it is known to be damaged. */
   published(route: string): Content | undefined {
     return this.#writer.route(route).published(0);
   }
 
-  /** Takes a route's only file over from the last snapshot. */
+  /** Keeps a route's only file from the previous snapshot. */
   keep(route: string): void {
     this.#writer.route(route).keep(0);
   }
 
-  /** Leaves routes to other threads: what these don't touch stays. */
+  /** Leaves routes to other threads; documents that those threads don't touch are kept. */
   delegate(routes: readonly string[]): void {
     for (const route of routes) this.#delegated.add(route);
   }
 
-  /** No more documents: what the build comes to. */
+  /** Computes the totals, once all documents are put. */
   async plan(): Promise<Plan> {
     return this.#makePlan().catch((error: unknown) => {
       throw asFailure(error, `output folder "${this.tree.out}"`);
@@ -168,7 +168,7 @@ export class Publisher {
     if (this.#found !== undefined) this.#removeUntracked(this.#found);
     const { changes, bytes } = next.total();
     const isTouched = previous?.format !== FORMAT || changes.added + changes.changed + changes.removed > 0;
-    // Where snapshot.json was lost, the change lists still know how far the counting had come.
+    // If snapshot.json was lost, the change lists still have the last sequence number.
     const last = previous?.sequence ?? readChangeIndex(this.tree)[0]?.sequence ?? 0;
     return {
       sequence: last + (isTouched ? 1 : 0),
@@ -180,7 +180,7 @@ export class Publisher {
     };
   }
 
-  /** What lies where our files would and is none of this build goes: a record that is withheld by now must not stay. */
+  /** Removes files at routes' paths that this build did not write: they may be withheld by now. */
   #removeUntracked({ keys }: Scan): void {
     for (const route of this.#published) {
       const index = join(this.paths.index, route.name);
@@ -189,7 +189,7 @@ export class Publisher {
     }
   }
 
-  /** Stages the announcement and makes the staged files the published ones. @param discard see `apply` */
+  /** Stages the announcement and commits. @param discard see `apply` */
   async commit(plan: Plan, announcement: Announcement, progress: Progress, discard?: Discard): Promise<void> {
     const { tree } = this;
     const { sequence, changes } = plan;
@@ -217,7 +217,7 @@ export class Publisher {
     }
   }
 
-  /** No document changed: only the time of the build is renewed, and a rollback still goes back to where it did. */
+  /** No document changed: only the build time is updated. A rollback keeps its target. */
   #renew(plan: Plan, { snapshotFeed }: Announcement): void {
     const { tree } = this;
     renameSync(this.paths.manifest, tree.manifest);
@@ -225,7 +225,7 @@ export class Publisher {
     const { snapshotFeed: feed, ...before } = this.index ?? {};
     const next = this.#nextIndex(plan);
     if (!isDeepStrictEqual(before, next)) {
-      // The next build is to know what the documents are made from now, though they came out the same.
+      // The sources changed although no document did; the next build compares with them.
       writeIndex(this.paths.index, { ...next, ...(feed && { snapshotFeed: feed }) });
       replaceIndex(tree, this.paths.index);
     }
@@ -236,7 +236,7 @@ export class Publisher {
     return { digest, ...this.next.described, ...this.described, ...this.takedown.described };
   }
 
-  /** Stages what follows from everything else: the change list, its index, the feed of snapshots, what a rollback needs. */
+  /** Stages the change list and its index, the snapshot feed and the rollback data. */
   #complete(plan: Plan, { asOf, builtAt, kinds, snapshotFeed }: Announcement): void {
     const { tree, paths, previous } = this;
     const { sequence } = plan;
@@ -263,12 +263,12 @@ export class Publisher {
     this.#lists.finish();
     rmSync(paths.patches, { recursive: true, force: true });
     rmSync(paths.scratch, { recursive: true, force: true });
-    // A first snapshot moves whole folders; what follows one goes into folders that are there.
+    // A first snapshot moves whole folders, so no existing folder grows.
     if (previous === undefined) return;
     reserveRoom(paths, this.next.placed);
   }
 
-  /** Gives up before the commit: the published tree stays what it was. @param isWaitedFor whether somebody waits */
+  /** Gives up before the commit. @param isWaitedFor limits the time for cleaning up */
   abort(isWaitedFor = false): void {
     try {
       this.#writer.close();

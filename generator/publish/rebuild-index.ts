@@ -1,4 +1,4 @@
-/** The index anew, from the tree itself: for when it is missing, damaged, or of another snapshot. */
+/** Rebuilds the index from the tree, if it is missing, damaged, or of another snapshot. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HashFileWriter } from '../incremental/hash-file.js';
@@ -12,7 +12,7 @@ import { isRendered } from './snapshot-json.js';
 import type { Manifest } from './snapshot-json.js';
 import type { Tree } from './tree.js';
 
-/** @returns the digest of the tree as it is, which is the snapshot's unless files were tampered with */
+/** @returns the digest of the tree, which equals the snapshot's unless files were altered */
 export async function rebuildIndex(
   tree: Tree,
   { routes: published }: Manifest,

@@ -1,4 +1,4 @@
-/** Before anything else is done with a tree: what an interruption or an accident left is put in order. */
+/** Recovery, which precedes every other operation on a tree. */
 import { rmSync } from 'node:fs';
 import type { Progress } from '../progress.js';
 import { apply, isPrepared } from './commit.js';
@@ -31,7 +31,7 @@ async function complete(tree: Tree, progress: Progress): Promise<void> {
   progress.finish();
 }
 
-/** Completes an interrupted commit and rebuilds an index that can't be relied on. @returns the snapshot there is */
+/** Completes an interrupted commit and rebuilds an unsound index. @returns the snapshot */
 export async function recover(tree: Tree, progress: Progress): Promise<Manifest | undefined> {
   tree.adoptFormerState();
   if (isPrepared(tree)) await complete(tree, progress);

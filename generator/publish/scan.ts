@@ -1,4 +1,4 @@
-/** The files that really lie in a tree, and which route's they are. */
+/** Scans the files in a tree and assigns them to routes. */
 import { hash, createHash } from 'node:crypto';
 import { opendirSync, readFileSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,15 +12,15 @@ import type { PublishedRoute } from './snapshot-json.js';
 import { HARMLESS } from './tree.js';
 import type { Tree } from './tree.js';
 
-/** The keys of a route's files, ascending: all that a scan keeps, some 8 to 24 bytes a file. */
+/** The ascending keys of each route's files: all that a scan keeps, 8 to 24 bytes per file. */
 export interface Scan {
-  /** By route name, for compressed siblings with the suffix behind it: `group-history`, `group-history.gz`. */
+  /** By route name, with a suffix for compressed siblings: `group-history`, `group-history.gz`. */
   readonly keys: ReadonlyMap<string, Float64Array>;
   /** Files that belong to no route. */
   readonly strange: readonly string[];
 }
 
-/** What publishing keeps beside the routes' files: described by snapshot.json and /changes, not by the index. */
+/** The publisher's own files, described by snapshot.json and /changes instead of the index. */
 const OWN_FILES = /^(snapshot\.json|changes\/(index|\d+)\.json|feeds\/snapshots\.(atom|json))$/;
 
 interface Matcher {
@@ -38,7 +38,7 @@ function matcher({ name, file }: PublishedRoute): Matcher {
   return { name, pattern: new RegExp(`^${pattern}$`), file: filler(file) };
 }
 
-/** Walks the tree. A file of a route is told by its name, and must be where the route's template puts it. */
+/** Scans the tree. A file belongs to a route if the route's template yields exactly its path. */
 export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
   const matchers = routes.map(matcher);
   const keys = new Map<string, number[]>();
@@ -69,7 +69,7 @@ export async function scan(tree: Tree, routes: readonly PublishedRoute[], progre
   };
 }
 
-/** Which document a file may be: itself, or the one whose compressed sibling it is. */
+/** The documents a file may belong to: itself, or the one whose compressed sibling it is. */
 function namesOfDocuments(name: string): (readonly [file: string, suffix: string])[] {
   const coding = CODINGS.find(({ suffix }) => name.endsWith(suffix));
   if (coding === undefined) return [[name, '']];
@@ -93,7 +93,7 @@ function* filesBelow(root: string, folder: string): Generator<string, void, unde
   }
 }
 
-/** The files of a route that a scan found, beside its entries in ascending order of the key. */
+/** Merges a route's scanned files with its index entries, both in ascending key order. */
 export class RouteWalk {
   readonly #placeOf: (key: number) => string;
   readonly #from: number;
@@ -102,7 +102,7 @@ export class RouteWalk {
 
   /**
    * @param from the size from which documents have compressed siblings
-   * @param onExtra told of files that belong to no entry
+   * @param onExtra called with each file that has no entry
    */
   constructor(
     route: PublishedRoute,
@@ -120,7 +120,7 @@ export class RouteWalk {
     this.#onExtra = onExtra;
   }
 
-  /** The files an entry must have, and whether each is there. */
+  /** The files that an entry must have, and whether each was found. */
   meet({ key, bytes }: Pick<Entry, 'key' | 'bytes'>): { readonly file: string; readonly found: boolean }[] {
     const names = namesOf(this.#placeOf(key), bytes, this.#from);
     return this.#sorts.flatMap((sort, index) => {
@@ -128,7 +128,7 @@ export class RouteWalk {
       const file = names[index];
       const found = sort.keys[sort.at] === key;
       if (file === undefined) {
-        // A document that is too small for a sibling.
+        // The document is too small for this sibling.
         this.#passTo(key + 1, sort);
         return [];
       }
@@ -144,13 +144,13 @@ export class RouteWalk {
     }
   }
 
-  /** No more entries: what is left belongs to none. */
+  /** No more entries: the remaining files are extra. */
   finish(): void {
     for (const sort of this.#sorts) this.#passTo(Number.POSITIVE_INFINITY, sort);
   }
 }
 
-/** Files up to this size are read whole: 1 MiB. */
+/** Files up to this size (1 MiB) are read whole. */
 const WHOLE_BYTES = 1024 * 1024;
 
 export interface Measured {
@@ -158,7 +158,6 @@ export interface Measured {
   readonly hash: Buffer;
 }
 
-/** Size and SHA-256 of a content. */
 export const measured = (content: Buffer): Measured => ({
   bytes: content.length,
   hash: hash('sha256', content, 'buffer'),
@@ -167,7 +166,7 @@ export const measured = (content: Buffer): Measured => ({
 /** Size and SHA-256 of a file's content. */
 export function measure(path: string): Measured {
   const found = lstatSync(path);
-  // A link or a pipe in the place of a file: reading it could lead anywhere, or never end.
+  // A symbolic link could lead anywhere, and reading a pipe might never end.
   if (!found.isFile()) return { bytes: 0, hash: Buffer.alloc(0) };
   const { size } = found;
   if (size <= WHOLE_BYTES) {

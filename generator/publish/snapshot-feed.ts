@@ -1,6 +1,6 @@
 /**
- * The feed of the snapshots themselves. It follows from the index of the change lists, which is known only at the
- * commit, so the caller passes in what renders it; the digest leaves it out, and the index notes its hashes.
+ * The snapshot feed. It is derived from the change index, which exists only at commit time, so the
+ * caller passes in a renderer. The digest leaves the feed out; index.json records its hashes.
  */
 import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -18,13 +18,13 @@ export interface FeedFile {
   readonly body: string;
 }
 
-/** Renders the feed of the snapshots in the index of the change lists, newest first. */
+/** Renders the feed from the changes in the index, newest first. */
 export type RenderSnapshotFeed = (changes: readonly Change[]) => readonly FeedFile[];
 
 const sumsOf = (files: readonly FeedFile[]): Record<string, string> =>
   Object.fromEntries(files.map(({ file, body }) => [file, hash('sha256', body)]));
 
-/** Stages the feed with a new snapshot. @returns its hashes, for the index */
+/** Stages the feed of a new snapshot. @returns its hashes, for the index */
 export function stageSnapshotFeed(
   paths: StagePaths,
   lists: ListWriter,
@@ -40,10 +40,10 @@ export function stageSnapshotFeed(
   return sumsOf(files);
 }
 
-/** Writes the feed of the published snapshots, where it says something else: a repair has mended the index, or somebody the files. */
+/** Rewrites the published feed where it differs: after a repair, or if it was altered. */
 export function renewSnapshotFeed(tree: Tree, render: RenderSnapshotFeed): void {
   const changes = readChangeIndex(tree);
-  // An index that can't be read says nothing; a repair begins it anew.
+  // The index is unreadable; a repair starts a new one.
   if (changes.length === 0) return;
   const files = render(changes);
   for (const { file, body } of files) {

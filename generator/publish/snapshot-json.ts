@@ -1,4 +1,4 @@
-/** What publishing itself reads of a snapshot.json that an earlier build wrote. */
+/** The part of an earlier build's snapshot.json that the publisher reads. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
@@ -7,10 +7,10 @@ import type { Route } from '../routes/index.js';
 
 /** The version of the tree's layout and of snapshot.json. */
 export const FORMAT = 3;
-/** The same as far as publishing reads it: a tree of before stays where the counting goes on. */
+/** Formats the publisher can read: an older tree is upgraded, and its sequence continues. */
 const READABLE = [1, 2, FORMAT] as const;
 
-/** As much of a route as finds its files and URLs again. */
+/** The part of a route that locates its files and URLs. */
 export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters'>;
 
 const parameter = z.discriminatedUnion('in', [
@@ -41,9 +41,9 @@ const schema = z.looseObject({
   built_at: z.string(),
   digest: z.string(),
   tree: z.object({ files: z.int(), bytes: z.int() }),
-  /** The snapshot that the bulk downloads are of: the last that wrote them, or left none of them behind. */
+  /** The snapshot of the bulk downloads: the last that wrote them or left none of them stale. */
   downloads: z.looseObject({ sequence: z.int().min(1) }).exactOptional(),
-  /** Documents from this size on have compressed siblings. */
+  /** Documents of at least this size have compressed siblings. */
   compressed_from: z.int().exactOptional(),
   routes: z.array(
     z.looseObject({
@@ -61,8 +61,8 @@ const schema = z.looseObject({
 export type Manifest = z.infer<typeof schema>;
 
 /**
- * A tree's snapshot.json; undefined where there is none.
- * @throws Failure invalid: it is none that this generator wrote
+ * @returns a tree's snapshot.json; undefined if there is none
+ * @throws Failure invalid: this generator did not write it
  */
 export function readManifest(file: string): Manifest | undefined {
   let content: string;
@@ -88,20 +88,20 @@ function json(content: string): unknown {
   }
 }
 
-/** Files of the publisher's own, which follow from a commit instead of from the register. */
+/** The publisher's own routes, derived from the commit instead of the register. */
 const OWN = new Set(['snapshot', 'changes', 'change-list', 'feed-snapshots', 'feed-snapshots-json']);
 export const isRendered = ({ name }: Pick<PublishedRoute, 'name'>): boolean => !OWN.has(name);
 
-/** A route whose documents are compared with those of the last snapshot. */
+/** A route whose documents are compared with those of the previous snapshot. */
 export interface ComparedRoute {
   readonly route: PublishedRoute;
-  /** The name of the last snapshot's index of it, if that has the same files at the same URLs. */
+  /** The name of its index in the previous snapshot, if files and URLs are the same there. */
   readonly index: string | undefined;
-  /** Whether the next snapshot has it no more; it is named so that it can't be taken for another. */
+  /** Whether the next snapshot no longer has the route; then its name gets a prefix. */
   readonly isFormer: boolean;
 }
 
-/** The routes of the next snapshot, and those that only the last has. */
+/** The routes of the next snapshot, and those that only the previous one has. */
 export function comparedRoutes(
   previous: Manifest | undefined,
   next: readonly PublishedRoute[],

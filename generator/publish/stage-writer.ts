@@ -1,6 +1,6 @@
 /**
- * Documents on their way to being published, in any thread. Each is compared with the last snapshot's index; only what
- * is new or changed is written, to the stage, and what it replaces is kept there for a rollback.
+ * Stages documents, in any thread. Each is compared with the previous snapshot's index. Only new
+ * and changed ones are written to the stage, and what they replace is kept there for a rollback.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -16,30 +16,28 @@ import { FileWriter } from './files.js';
 import type { PublishedRoute } from './snapshot-json.js';
 import type { StagePaths } from './stage.js';
 
-/** What a writer has to know. */
 export interface StageSpec {
   /** The published folder. */
   readonly out: string;
   readonly paths: StagePaths;
-  /** The last snapshot's index of each route that there is something to compare with. */
+  /** The previous snapshot's index of each route, if it can be compared. */
   readonly indexes: Readonly<Record<string, string>>;
-  /** The size from which the last snapshot's documents have compressed siblings. */
+  /** The size from which the previous snapshot's documents have compressed siblings. */
   readonly compressedFrom: number;
 }
 
 /**
- * A file's name where the tree's folders are not made again: records mostly have one each, and to make, to read and to
- * delete that took as long as all else that is done about the file.
+ * A flat name for staging: the URL-encoded path. Most records have a folder of their own; creating,
+ * reading and deleting it in the stage cost as much as everything else done for the file.
  */
 const flat = (file: string): string => encodeURIComponent(file);
 
-/** The name in the tree of a file with such a name. */
 export const unflattened = (name: string): string => decodeURIComponent(name);
 
-/** The folder of the files that a commit replaced, in the folder of all that it replaced. */
+/** The folder of replaced files in the rollback data. */
 export const keptIn = (previous: string): string => join(previous, 'files');
 
-/** Where a file is kept that a commit replaced. */
+/** The path of a replaced file in the rollback data. */
 export const keptFile = (previous: string, route: string, file: string): string =>
   join(keptIn(previous), route, flat(file));
 
@@ -51,7 +49,7 @@ export class StageWriter {
 
   /**
    * @param table the routes of the next snapshot
-   * @param part names the patches of this writer; those of a route are sorted by their names
+   * @param part names this writer's patches; a route's patches are applied in order of name
    */
   constructor(spec: StageSpec, table: readonly PublishedRoute[], part: string) {
     this.#spec = spec;
@@ -59,7 +57,7 @@ export class StageWriter {
     this.#part = part;
   }
 
-  /** The writer of a route. @param range the keys that it is about */
+  /** The writer of a route. @param range the keys that this writer covers */
   route(name: string, range: KeyRange = ALL_KEYS): RouteWriter {
     const known = this.#routes.get(name);
     if (known !== undefined) return known;
@@ -70,12 +68,12 @@ export class StageWriter {
     return made;
   }
 
-  /** No more documents: what the last snapshot has in these ranges, and was neither put nor kept, is gone. */
+  /** Ends all ranges: documents of the previous snapshot neither put nor kept are removed. */
   finish(): void {
     for (const route of this.#routes.values()) route.finish();
   }
 
-  /** Lets go of the files, complete or not. */
+  /** Closes the files, complete or not. */
   close(): void {
     for (const route of this.#routes.values()) route.close();
   }
@@ -103,7 +101,7 @@ export class RouteWriter {
     this.#added = new FileWriter(paths.tree);
     this.#replacing = new FileWriter(join(paths.replacing, route.name));
     const old = spec.indexes[route.name];
-    // Under the name that the last snapshot has for it, where a rollback looks.
+    // A rollback looks under the name the route had in the previous snapshot.
     this.#kept = new FileWriter(join(keptIn(paths.previous), basename(old ?? route.name)));
     this.#patch = new PatchWriter({
       old,
@@ -116,37 +114,37 @@ export class RouteWriter {
     });
   }
 
-  /** Stages a document, if it is new or changed. @returns whether it is */
+  /** Stages a document if it is new or changed. @returns whether it is */
   put(key: number, body: string): boolean {
     const content = Buffer.from(body);
     const entry = { key, bytes: content.length, hash: hash('sha256', content, 'buffer') };
     return this.#put(entry, () => content);
   }
 
-  /** The same, of a file on the same file system, which gets a second name. @param sourceOf is called where it is staged */
+  /** Stages a file by a hard link. @param sourceOf called only if the document is staged */
   putFile(entry: Entry, sourceOf: () => string): boolean {
     return this.#put(entry, (source) => readFileSync(source ?? ''), sourceOf);
   }
 
-  /** What the last snapshot has under a key, unless that is known to be damaged. The key must follow those that were put. */
+  /** The published content under a key above those put, unless it is known to be damaged. */
   published(key: number): Content | undefined {
     const old = this.#patch.old(key);
     if (old === undefined || old.hash.equals(NO_HASH)) return undefined;
     return { bytes: old.bytes, sha256: old.hash.toString('hex') };
   }
 
-  /** Takes a document over from the last snapshot as it is. */
+  /** Keeps a document from the previous snapshot. */
   keep(key: number): void {
     if (this.published(key) === undefined || !this.#patch.keep(key))
       throw new TypeError(`"${this.#name}" ${key} is not published, so it can't be kept`);
   }
 
-  /** Takes all documents over whose keys are below this one, as far as none of them was put. */
+  /** Keeps all documents below a key that were not put. */
   keepBelow(key: number): void {
     this.#patch.keepBelow(key);
   }
 
-  /** A document is gone, if it was there. */
+  /** Removes a document, if it exists. */
   remove(key: number): void {
     this.#patch.remove(key);
   }
@@ -184,8 +182,8 @@ export class RouteWriter {
   }
 
   /**
-   * Keeps what is published under a name, for a rollback.
-   * @returns whether a file is there: what is gone, or a folder, can't be kept, nor replaced
+   * Keeps a published file for a rollback.
+   * @returns whether the file exists; a missing file or a folder can be neither kept nor replaced
    */
   #keep(file: string): boolean {
     try {

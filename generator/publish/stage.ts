@@ -1,35 +1,34 @@
 /**
- * The place where a commit is made ready: everything that needs room on the disk is done here, so that the commit
- * itself only renames and deletes.
+ * The stage, where a commit is prepared. Everything that needs disk space happens here, so that the
+ * commit only renames and deletes.
  */
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { LineWriter, deleteFolder } from './files.js';
 import type { Tree } from './tree.js';
 
-/** The paths of a stage. */
 export function stagePaths({ stage }: Tree) {
   return {
-    /** New files at their places, and files that replace one of the same name, by route (see `RouteWriter`). */
+    /** New files at their paths, and files that replace others, by route (see `RouteWriter`). */
     tree: join(stage, 'tree'),
     replacing: join(stage, 'replacing'),
-    /** The next index, and how it differs from the published one: a folder for each hash file. */
+    /** The next index, and a folder of patches for each hash file in it. */
     index: join(stage, 'index'),
     patches: join(stage, 'patches'),
-    /** Files on their way to the stage. */
+    /** Temporary files. */
     scratch: join(stage, 'scratch'),
     /** What is put and removed, by route (see `ListWriter`). */
     lists: join(stage, 'lists'),
-    /** The change list and its index, moved when the tree is complete. */
+    /** The change list and its index, moved after the documents. */
     changes: join(stage, 'changes'),
     manifest: join(stage, 'snapshot.json'),
-    /** What the commit replaces. */
+    /** The rollback data: what the commit replaces. */
     previous: join(stage, 'previous'),
-    /** What the last commit replaced, while it is deleted. */
+    /** The old rollback data, while it is being deleted. */
     outdated: join(stage, 'outdated'),
-    /** Room on the disk that the commit may need for folders that grow. */
+    /** Disk space that the commit may need as folders grow. */
     reserve: join(stage, 'reserve'),
-    /** Written last: with it a stage is complete, and a commit that was interrupted goes on. */
+    /** The journal, written last: it marks the stage as complete. */
     journal: join(stage, 'COMMIT'),
   } as const;
 }
@@ -37,12 +36,12 @@ export function stagePaths({ stage }: Tree) {
 export type StagePaths = ReturnType<typeof stagePaths>;
 
 /**
- * The lists of a commit: `puts` and `deletes` are parts of the change list, `removed` are files to delete, `files` those
- * that are put, `urls` all URLs whose response changes.
+ * The lists of a commit. `puts` and `deletes` are parts of the change list, `removed` has the files
+ * to delete, `files` the files put, and `urls` all URLs whose response changes.
  */
 export type ListName = 'puts' | 'deletes' | 'removed' | 'files' | 'urls';
 
-/** The files of one of the lists in a folder of folders of lists. */
+/** The files of one list, from all of the folder's parts. */
 export function listFiles(folder: string, list: ListName): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -51,11 +50,10 @@ export function listFiles(folder: string, list: ListName): readonly string[] {
     .filter((file) => existsSync(file));
 }
 
-/** Writes lists below a folder. */
 export class ListWriter {
   readonly #lists: Readonly<Record<ListName, LineWriter>>;
 
-  /** @param part names those of this writer in the folder of all lists */
+  /** @param part names this writer's folder among the lists */
   constructor(lists: string, part: string) {
     const folder = join(lists, part);
     mkdirSync(folder, { recursive: true });
@@ -98,15 +96,15 @@ export class ListWriter {
   }
 }
 
-/** Each file moved into a folder may make it grow by a block; of more folders than these, none grow at once. */
+/** How many folders may grow by a block at once, as files are moved into them. */
 const RESERVED_FOLDERS = 1000;
 const BLOCK_BYTES = 4096;
-/** What a name takes in its folder, generously. */
+/** Upper estimate for a directory entry. */
 const ENTRY_BYTES = 128;
-/** Whoever presses Ctrl-C waits no longer than this for the stage to be cleaned: 400 ms. */
+/** The time for cleaning up after Ctrl-C: 400 ms. */
 const BUDGET_MS = 400;
 
-/** Makes a stage; what an earlier build left here unfinished is deleted. */
+/** Creates a stage, in place of one that an earlier build left unfinished. */
 export function newStage(tree: Tree): StagePaths {
   const paths = stagePaths(tree);
   rmSync(tree.stage, { recursive: true, force: true });
@@ -115,7 +113,7 @@ export function newStage(tree: Tree): StagePaths {
   return paths;
 }
 
-/** Takes the room that a commit may need for folders that grow. @param placed files that it moves into folders */
+/** Reserves disk space for folders that grow. @param placed how many files a commit moves */
 export function reserveRoom({ reserve }: StagePaths, placed: number): void {
   const folders = Math.min(placed, RESERVED_FOLDERS);
   const blocks = folders + Math.ceil((placed * ENTRY_BYTES) / BLOCK_BYTES);
@@ -128,7 +126,7 @@ export function reserveRoom({ reserve }: StagePaths, placed: number): void {
   }
 }
 
-/** Deletes a stage; where somebody waits, only what a moment allows: the next build does the rest. */
+/** Deletes a stage. If somebody waits, the time is limited, and the next build deletes the rest. */
 export function discardStage({ stage }: Tree, isWaitedFor: boolean): void {
   if (isWaitedFor) deleteFolder(stage, BUDGET_MS);
   else rmSync(stage, { recursive: true, force: true });

@@ -1,25 +1,23 @@
-/** Takedowns: which removals a withheld record explains, and whether a commit may keep what it replaces. */
+/** Takedowns: which removals a withheld record explains, and whether replaced files may be kept. */
 import type { WithheldMarks } from './index-json.js';
 
-/** What is withheld. */
 export interface Withheld {
-  /** The keys of withheld records, by the route of their documents. */
+  /** The keys of withheld records, by route of their documents. */
   readonly keys: ReadonlyMap<string, ReadonlySet<number>>;
   readonly marks: WithheldMarks;
 }
 
 export class Takedown {
-  /** What was withheld when the last snapshot was published, as far as that is known. */
+  /** What was withheld in the previous snapshot, if known. */
   readonly before: WithheldMarks | undefined;
-  /** Set before the plan; left undefined where nothing changes, as in a rollback. */
+  /** Set before the plan; undefined if the list is unchanged, as in a rollback. */
   withheld: Withheld | undefined;
 
-  /** @param before undefined where there is no last snapshot, or nothing is known of it */
   constructor(before: WithheldMarks | undefined) {
     this.before = before;
   }
 
-  /** Whether something is withheld that the last snapshot may have, or what that replaced. */
+  /** Whether anything is newly withheld, and so may be in the previous snapshot. */
   get isOne(): boolean {
     const known = new Set([...(this.before?.records ?? []), ...(this.before?.names ?? [])]);
     const { records = [], names = [] } = this.withheld?.marks ?? {};

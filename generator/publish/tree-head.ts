@@ -1,4 +1,4 @@
-/** The head of a Merkle tree (RFC 6962, section 2.1), built leaf by leaf in memory that grows with its logarithm. */
+/** The head of a Merkle tree (RFC 6962, section 2.1), computed incrementally in O(log n) memory. */
 import { createHash, hash } from 'node:crypto';
 
 const LEAF = Buffer.from([0]);
@@ -12,14 +12,14 @@ const nodeHash = (left: Buffer, right: Buffer): Buffer =>
   createHash('sha256').update(NODE).update(left).update(right).digest();
 
 export class TreeHead {
-  /** The heads of complete subtrees, from the left, each smaller than the one before. */
+  /** The heads of complete subtrees from the left, each smaller than the one before. */
   readonly #subtrees: Buffer[] = [];
   #leaves = 0;
 
-  /** @param leaf its hash */
+  /** @param leaf the hash of a leaf */
   add(leaf: Buffer): void {
     let subtree = leaf;
-    // As many subtrees are completed as the number of leaves has trailing ones in binary.
+    // A leaf completes as many subtrees as the count before it has trailing ones in binary.
     for (let rest = this.#leaves; rest % 2 === 1; rest = Math.floor(rest / 2)) {
       const left = this.#subtrees.pop();
       if (left !== undefined) subtree = nodeHash(left, subtree);
@@ -28,7 +28,7 @@ export class TreeHead {
     this.#leaves += 1;
   }
 
-  /** The head, 32 bytes; of no leaves, SHA-256 of nothing. */
+  /** The head, 32 bytes. Without leaves, it is the SHA-256 of the empty string. */
   head(): Buffer {
     const [last, ...left] = this.#subtrees.toReversed();
     if (last === undefined) return hash('sha256', '', 'buffer');

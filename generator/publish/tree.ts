@@ -1,4 +1,4 @@
-/** A published tree: the folder that is served, and the private state that is kept of it beside it. */
+/** A published tree: the folder that is served, and its private state next to it. */
 import {
   chmodSync,
   existsSync,
@@ -15,37 +15,37 @@ import { Failure, asFailure, codeOf } from '../errors.js';
 import { liesIn, makeFolder } from './files.js';
 import { readManifest } from './snapshot-json.js';
 
-/** Where the state was before format 3: in the published folder. */
+/** Where the state was before format 3: inside the published folder. */
 const FORMER_STATE = '.snapshot';
-/** Moved from the state into the tree and deleted again, to see whether files can be. */
+/** Renamed from the state into the tree, to check that both are on one file system. */
 const PROBE = '.probe';
-/** What may lie in an output folder without making it somebody else's: a clone keeps its empty dist with it. */
+/** Names an empty output folder may contain: a clone keeps its dist with a .gitignore. */
 export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', FORMER_STATE, PROBE]);
 
 const UNREPORTED = 'unreported-';
 
-/** The state's file that says which tree it is of: a path relative to the state. */
+/** The state's record of its tree: a path relative to the state. */
 const TREE_NAME = 'tree';
 
-/** The paths of a tree, whatever is there. */
+/** The paths of a tree, which need not exist. */
 export class Tree {
   readonly out: string;
-  /** Private: it knows what was published before. On the same file system, so that renaming is atomic. */
+  /** Private: it holds earlier publications. On the tree's file system, for atomic renames. */
   readonly state: string;
-  /** The file a commit ends with: where it is, there is a snapshot. */
+  /** snapshot.json, which a commit writes last: if it exists, there is a snapshot. */
   readonly manifest: string;
-  /** Beside the tree wherever the state is, so that there is one for each tree. */
+  /** Always next to the tree, wherever the state is, so that each tree has exactly one. */
   readonly lock: string;
-  /** What the published files hold, and were made from (see index-json.ts). */
+  /** The hashes of the published files and of their sources (see index-json.ts). */
   readonly index: string;
   readonly stage: string;
-  /** What the last commit replaced. */
+  /** The rollback data: what the last commit replaced. */
   readonly previous: string;
-  /** Whether the folders were not there before `prepare`. */
+  /** Whether `prepare` created the folders. */
   #isNew = false;
   #isStateNew = false;
 
-  /** @param state `.NAME-state` beside the tree if left out */
+  /** @param state `.NAME-state` next to the tree by default */
   constructor(out: string, state = beside(out, 'state')) {
     this.out = out;
     this.state = state;
@@ -57,8 +57,8 @@ export class Tree {
   }
 
   /**
-   * Makes the folders to publish into, where they are missing.
-   * @throws Failure environment: one is somebody else's, no folder, not writable, or they are on two file systems
+   * Creates the output folder and the state, if missing.
+   * @throws Failure environment: one is not ours, not writable, or on another file system
    */
   prepare(): void {
     const { out } = this;
@@ -76,7 +76,7 @@ export class Tree {
       }
       readManifest(this.manifest);
     } catch (error) {
-      // Somebody else's folder, as far as a builder can tell.
+      // For a builder, an unreadable snapshot.json means that the folder is not a tree.
       if (error instanceof Failure) throw Failure.environment(error.message);
       throw asFailure(error, `output folder "${out}"`);
     }
@@ -89,8 +89,8 @@ export class Tree {
   }
 
   /**
-   * Makes the state's folder, where it is missing.
-   * @throws Failure environment: it is another tree's, not writable, or on another file system than the tree
+   * Creates the state's folder, if missing.
+   * @throws Failure environment: it is another tree's, not writable, or on another file system
    */
   prepareState(): void {
     try {
@@ -107,7 +107,7 @@ export class Tree {
     }
     this.#isStateNew = !existsSync(state);
     makeFolder(state);
-    // It knows what was published before something was withheld.
+    // The state holds what was published before something was withheld.
     chmodSync(state, 0o700);
     const other = this.#otherTree();
     if (other !== undefined) {
@@ -130,19 +130,19 @@ export class Tree {
     unlinkSync(join(out, PROBE));
   }
 
-  /** The tree that the state is of, if that is another one which is still there. */
+  /** The tree that the state belongs to, if that is a different one that still exists. */
   #otherTree(): string | undefined {
     try {
       const named = resolve(realpathSync(this.state), readFileSync(join(this.state, TREE_NAME), 'utf8'));
       return realpathSync(named) === realpathSync(this.out) ? undefined : named;
     } catch (error) {
-      // A state that is new, or whose tree was moved.
+      // The state is new, or its tree was moved.
       if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
       throw error;
     }
   }
 
-  /** Moves the state of an earlier version out of the tree. Idempotent; the caller holds the lock. */
+  /** Moves the state of an earlier version out of the tree. Idempotent. Requires the lock. */
   adoptFormerState(): void {
     const former = join(this.out, FORMER_STATE);
     if (!existsSync(former)) return;
@@ -156,21 +156,21 @@ export class Tree {
     rmSync(former, { recursive: true });
   }
 
-  /** The folder of the lists of a commit, until a build reports what was done. */
+  /** The folder of a commit's lists, until a build reports them. */
   unreported(sequence: number): string {
     return join(this.state, `${UNREPORTED}${sequence}`);
   }
 
-  /** The folders of the lists of commits since the last build that ended well. */
+  /** The folders of lists of all commits since the last successful build. */
   allUnreported(): readonly string[] {
     return readdirSync(this.state)
       .filter((name) => name.startsWith(UNREPORTED))
       .map((name) => join(this.state, name));
   }
 
-  /** Leaves nothing behind where nothing was before. */
+  /** Deletes the folders that `prepare` created, if nothing was published. */
   removeIfEmpty(): void {
-    // What was not deleted in time is left to the next build.
+    // The stage could not be deleted in time; the next build deletes it.
     if (!this.#isNew || !this.isEmpty() || existsSync(this.stage)) return;
     rmSync(this.out, { recursive: true, force: true });
     if (this.#isStateNew) rmSync(this.state, { recursive: true, force: true });
@@ -188,7 +188,7 @@ export class Tree {
       found = readdirSync(this.out);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw asFailure(error, `output folder "${this.out}"`);
-      // An interrupted commit may still be completed.
+      // The state may hold an interrupted commit, which can be completed.
       if (existsSync(this.state)) return;
       throw Failure.environment(`output folder "${this.out}" does not exist`);
     }

@@ -1,4 +1,4 @@
-/** Files that lie where a route's files would, in a tree that has no snapshot.json, and are none of them. */
+/** Untracked files: without snapshot.json, those at routes' paths that the build did not write. */
 import { entriesIn } from '../incremental/hash-file.js';
 import { filler } from '../routes/index.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
@@ -8,8 +8,8 @@ import type { PublishedRoute } from './snapshot-json.js';
 
 /**
  * @param index the route's next index
- * @param remove is called with each file that is to be removed
- * @returns how many documents take the place of a file, and how many are removed
+ * @param remove called with each file to remove
+ * @returns how many documents replace a file, and how many are removed
  */
 export function removeUntracked(
   route: PublishedRoute,

@@ -1,4 +1,4 @@
-/** Checks a tree against its index and digest: what is missing, altered, or should not be there. */
+/** Checks a tree against its index and digest for missing, altered and extra files. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
@@ -20,18 +20,16 @@ import { isRendered, readManifest } from './snapshot-json.js';
 import type { Manifest, PublishedRoute } from './snapshot-json.js';
 import type { Tree } from './tree.js';
 
-/** One thing that is wrong with a tree. */
 export interface Damage {
   readonly file: string;
   readonly what: 'missing' | 'altered' | 'extra' | 'interrupted';
 }
 
-/** What is wrong with a tree: nothing, if `total` is 0. */
 export interface VerifyReport {
   readonly sequence: number | null;
   /** Documents checked against the index. */
   readonly files: number;
-  /** The first `SHOWN_DAMAGE`. */
+  /** At most `SHOWN_DAMAGE`. */
   readonly damage: readonly Damage[];
   readonly total: number;
 }
@@ -51,9 +49,9 @@ class Findings {
 /** A part of the state, as findings name it: `.dist-state/stage`. */
 const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
 
-/** What a repair does with what it finds; verifying alone does nothing. */
+/** Callbacks of a repair; a plain verify does nothing in them. */
 interface Repair {
-  /** What the next index is to say of a document. */
+  /** Called with each document's next index entry. */
   entry(route: PublishedRoute, entry: Entry): void;
   extra(file: string): void;
 }
@@ -61,7 +59,7 @@ interface Repair {
 const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {} };
 
 /**
- * Checks every file of the tree against the index, and the index against the digest in snapshot.json.
+ * Checks every file against the index, and the index against the digest in snapshot.json.
  * @throws Failure environment: a build is at work on the tree
  */
 export async function verify(tree: Tree, progress: Progress): Promise<VerifyReport> {
@@ -83,9 +81,9 @@ export async function verify(tree: Tree, progress: Progress): Promise<VerifyRepo
 }
 
 /**
- * Completes an interrupted commit, deletes what should not be there, and notes in the index what is missing or
- * altered, so that the next build renders it anew. Change lists can't be made anew: the damaged one and those that
- * only lead to it are forgotten.
+ * Completes an interrupted commit, deletes extra files, and marks missing or altered documents in
+ * the index, so that the next build renders them again. Change lists can't be regenerated: a
+ * damaged one is dropped from the index, along with those that lead only to it.
  */
 export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
   makeFolder(tree.out);
@@ -97,7 +95,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
     if (isUnreadable(tree)) {
       found.add('snapshot.json', 'altered');
-      // The build counts on from the change lists, and removes what it does not put there itself.
+      // The next build continues the sequence from the change lists, and removes untracked files.
       rmSync(tree.manifest);
     }
     const promised = readManifest(tree.manifest)?.digest;
@@ -111,7 +109,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     const files = await note(tree, manifest, found, progress);
     const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
     mendIndex(tree, manifest, lists);
-    // What the last commit replaced would bring the damage back.
+    // A rollback would bring the damage back.
     if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
     return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
   } finally {
@@ -129,7 +127,7 @@ function isUnreadable(tree: Tree): boolean {
   }
 }
 
-/** Notes in the index what is damaged, and deletes what is not in it. */
+/** Marks damaged documents in the index, and deletes files that are not in it. */
 async function note(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
   const folder = join(tree.state, 'repaired');
   rmSync(folder, { recursive: true, force: true });
@@ -146,7 +144,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   writeIndex(folder, {
     digest: manifest.digest,
     sums,
-    // All is rendered anew, and what is damaged is no longer what these were made from.
+    // Without a build key the next build renders everything.
     routes: {},
     fingerprints: false,
     exports: {},
@@ -198,7 +196,7 @@ async function checkTree(
   return files;
 }
 
-/** Walks index and folder side by side, both in order of the key; yields 1 for each entry of the index. */
+/** Merges index and files in key order; yields 1 for each entry of the index. */
 function* checkRoute(
   tree: Tree,
   route: PublishedRoute,
@@ -223,19 +221,19 @@ function* checkRoute(
   walk.finish();
 }
 
-/** @param coding how the file is compressed, if it is; then what it holds must be as the index says */
+/** @param coding the file's compression, if any; the index then describes the decoded content */
 function isAsIndexed(path: string, { bytes, hash }: Pick<Entry, 'bytes' | 'hash'>, coding?: Coding): boolean {
   try {
     const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path), bytes));
     return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
   } catch (error) {
-    // A file that can't be read or decoded is as good as altered: a disk that fails shows this way.
+    // An unreadable or undecodable file counts as altered: this is how a failing disk shows.
     if (codeOf(error) === undefined) throw error;
     return false;
   }
 }
 
-/** The change lists are vouched for by their index. */
+/** Checks the change lists against their own index. */
 function checkChangeLists(tree: Tree, sequence: number, found: Findings): void {
   const changes = readChangeIndex(tree);
   if (changes[0]?.sequence !== sequence) found.add('changes/index.json', 'altered');
@@ -250,7 +248,7 @@ function checkChangeLists(tree: Tree, sequence: number, found: Findings): void {
   for (const file of untrackedLists(tree, changes)) found.add(file, 'extra');
 }
 
-/** The feed of the snapshots can be made anew, so what is damaged is only found. */
+/** Only reports damage: a build or a repair regenerates the snapshot feed. */
 function checkSnapshotFeed(tree: Tree, found: Findings): void {
   for (const [file, sum] of Object.entries(readIndex(tree.index).snapshotFeed ?? {})) {
     const path = join(tree.out, file);
