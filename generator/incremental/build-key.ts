@@ -1,4 +1,4 @@
-/** What documents are made from besides the rows of the register: where it is the same, so are documents of the same rows. */
+/** The build key: the inputs of documents besides the register's rows. It must match for reuse. */
 import { createHash, hash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,11 +7,11 @@ import type { Operator } from '../config.js';
 import { sqliteVersion } from '../sqlite/index.js';
 
 /**
- * SHA-256 over the code of the generator and the versions of what it uses, in hex: another code may render the same rows
- * in another way, whatever its version is called.
+ * SHA-256, in hex, over the generator's code and the versions of its dependencies. The package's
+ * own version is not enough: different code may render the same rows differently.
  */
 export function codeIdentity(): string {
-  // The folder above this one, compiled.
+  // The folder of the compiled generator.
   const folder = dirname(dirname(fileURLToPath(import.meta.url)));
   const digest = createHash('sha256');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -25,7 +25,7 @@ export function codeIdentity(): string {
   return digest.update(JSON.stringify([sqliteVersion(), ...packages(folder)])).digest('hex');
 }
 
-/** The package.json of each package in the nearest node_modules; a package that is bundled with the code is part of it. */
+/** The package.json files in the nearest node_modules; a bundled package is part of the code. */
 function packages(folder: string): readonly string[] {
   const installed = join(folder, 'node_modules');
   const parent = dirname(folder);
@@ -40,7 +40,6 @@ function packages(folder: string): readonly string[] {
     .map((file) => readFileSync(file, 'utf8'));
 }
 
-/** Hashes of all that documents are made from besides the rows. */
 export interface BuildKey {
   readonly code: string;
   readonly schema: string;
@@ -49,7 +48,7 @@ export interface BuildKey {
 
 /**
  * @param code identifies the code and its runtime
- * @param schema the SQL that made the tables: a collation decides what is equal
+ * @param schema the tables' CREATE statements: a collation decides which values are equal
  */
 export const buildKeyOf = (code: string, schema: readonly string[], operator: Operator): BuildKey => ({
   code,

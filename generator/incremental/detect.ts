@@ -1,7 +1,7 @@
 /**
- * Change detection: which records of the register, and which of its tables, differ from the last snapshot's. The
- * records are cut into chunks, and a chunk has a fingerprint for each table; only where one differs, the fingerprints
- * of its records are compared.
+ * Change detection: which records and tables differ from the previous snapshot. Each chunk of
+ * records has a fingerprint per table; where one differs, the fingerprints of its records are
+ * compared.
  */
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -19,26 +19,25 @@ import { ALL_KEYS, PatchWriter } from './patch.js';
 import type { KeyRange } from './patch.js';
 
 /**
- * Records in a chunk, on average: with 1 % of them changed at random, 28 % are in a chunk with one. Smaller chunks cost
- * more to look at, larger ones have more records to be told apart.
+ * Average records per chunk: with 1 % of the records changed at random, 28 % are in a changed
+ * chunk. Smaller chunks cost more to compare; larger ones hold more records to compare one by one.
  */
 const CHUNK_RECORDS = 32;
 
-/** Records of a shard, about: what a thread does at once. */
+/** Approximate number of records that a thread processes at once. */
 const SHARD_RECORDS = 16_384;
 
-/** Some neighbouring records of one kind. */
+/** A range of neighbouring records of one kind. */
 export interface Shard extends KeyRange {
   readonly kind: Kind;
   /** Sorts the shards of a kind. */
   readonly part: string;
 }
 
-/** The names of the hash files: of each table's chunks by their lowest id, of each kind's records. */
+/** The hash files: of each table's chunks, keyed by their lowest id, and of each kind's records. */
 export const chunksFile = (table: string): string => `chunks-${table}`;
 export const recordsFile = (kind: Kind): string => `records-${kind}`;
 
-/** The hash files of the fingerprints. */
 export const FINGERPRINT_FILES: readonly string[] = RESOURCES.flatMap((resource) => [
   recordsFile(resource.kind),
   ...tablesOf(resource).map((table) => chunksFile(table.name)),
@@ -48,12 +47,12 @@ export const FINGERPRINT_FILES: readonly string[] = RESOURCES.flatMap((resource)
 export const isShardable = (register: Register, resource: Resource): boolean =>
   tablesOf(resource).every((table) => isReadByRange(register, table));
 
-/** Condition that a chunk begins at a row of the records. */
+/** SQL condition that a chunk begins at a record. */
 const beginsHere = (kind: Kind): string => `${beginsChunkSql('id', CHUNK_RECORDS)} AND ${isPublished(kind)}`;
 
 const partOf = (kind: Kind, number: number): string => `${kind}-${String(number).padStart(8, '0')}`;
 
-/** The shards of a kind: all of its ids, cut where chunks begin. */
+/** The shards of a kind, which cover all ids and begin where chunks do. */
 export function shardsOf(register: Register, { kind, plural }: Resource): readonly Shard[] {
   const following = register.asked<[start: number], [id: number]>(
     `SELECT id FROM ${name(plural)} WHERE id > ? ORDER BY id LIMIT 1 OFFSET ${SHARD_RECORDS - 1}`,
@@ -80,19 +79,18 @@ export function shardsOf(register: Register, { kind, plural }: Resource): readon
 /** A kind as one shard. */
 export const wholeShard = ({ kind }: Resource): Shard => ({ kind, part: partOf(kind, 0), ...ALL_KEYS });
 
-/** What detection is asked. */
 export interface Detection {
   readonly shard: Shard;
-  /** The folder of the fingerprints to compare with, if there is one. */
+  /** The folder of the fingerprints to compare with, if any. */
   readonly old: string | undefined;
-  /** The folder of patches: a folder for each hash file, a patch in it for each shard. */
+  /** The folder of patches, with a folder per hash file and in it a patch per shard. */
   readonly patches: string;
 }
 
-/** What a table has in a shard. */
+/** A table's rows in a shard. */
 export interface TableChanges {
   readonly table: string;
-  /** Published rows, and of how many records. */
+  /** Published rows, and the number of records they belong to. */
   readonly rows: number;
   readonly records: number;
   readonly isChanged: boolean;
@@ -100,11 +98,11 @@ export interface TableChanges {
 
 export interface Detected {
   readonly tables: readonly TableChanges[];
-  /** Records that were added, changed or removed: the entries of the patch of the kind's records. */
+  /** Added, changed and removed records: the entries in the patch of the kind's records. */
   readonly dirty: number;
 }
 
-/** Compares a shard's fingerprints with those of the last snapshot, and writes the patches for the next. */
+/** Compares a shard's fingerprints with the previous snapshot's, and writes the patches. */
 export function detectChanges(register: Register, { shard, old, patches }: Detection): Detected {
   const resource = resourceOf(shard.kind);
   const compared = (file: string, onGone?: () => void): PatchWriter =>
@@ -133,7 +131,7 @@ export function detectChanges(register: Register, { shard, old, patches }: Detec
       const high = (all[index + 1] ?? shard.high + 1) - 1;
       const end = ends.get(low);
       const chunk = end === undefined ? undefined : { low, high: end };
-      // All of them, since each also notes what it found.
+      // Not `some`: each call also records the table's fingerprint.
       const changed = tables.filter((table) => table.look(low, chunk));
       if (changed.length === 0) continue;
       records.keepBelow(low);
@@ -155,7 +153,6 @@ function beginsOf(register: Register, { kind, plural }: Resource, { low, high }:
   return [low, ...[...register.rows<[number]>(sql)].flat()];
 }
 
-/** The keys of a hash file. */
 export function* keysIn(
   file: string,
   { low, high }: KeyRange = ALL_KEYS,
@@ -172,7 +169,7 @@ export function* keysIn(
   }
 }
 
-/** Ids as ranges. @param ids ascending */
+/** Merges ids into ranges. @param ids ascending */
 export function* rangesOf(kind: Kind, ids: Iterable<number>): Generator<KindRange, void, undefined> {
   let range: { kind: Kind; low: number; high: number } | undefined;
   for (const id of ids) {
@@ -185,7 +182,7 @@ export function* rangesOf(kind: Kind, ids: Iterable<number>): Generator<KindRang
   if (range !== undefined) yield range;
 }
 
-/** The records that changed, of all kinds. @param patches the folder of patches */
+/** The changed records of all kinds. @param patches the folder of patches */
 export function* changedRanges(patches: string): Generator<KindRange, void, undefined> {
   for (const { kind } of RESOURCES) {
     const folder = join(patches, recordsFile(kind));
@@ -194,7 +191,7 @@ export function* changedRanges(patches: string): Generator<KindRange, void, unde
   }
 }
 
-/** One fingerprint for each record: over its rows in all tables. */
+/** One fingerprint per record, over its rows in all tables. */
 function fingerprintsOf(tables: readonly TableDetector[], range: KeyRange): readonly Entry[] {
   const found = new Map<number, Buffer[]>();
   for (const [index, { reader }] of tables.entries()) {
@@ -227,7 +224,7 @@ class TableDetector {
   /**
    * Compares a chunk.
    * @param low its lowest id
-   * @param chunk undefined where it was there, and is no more
+   * @param chunk undefined if the chunk no longer exists
    * @returns whether it changed
    */
   look(low: number, chunk: KeyRange | undefined): boolean {
@@ -240,7 +237,7 @@ class TableDetector {
     const found = chunk && this.reader.fingerprint(chunk);
     if (chunk === undefined || found === undefined) return this.#chunks.remove(low);
     const old = this.#chunks.old(low);
-    // The number of records stands in the place of a size: it is counted only where it may be another.
+    // `bytes` holds the number of records, which is counted only if the chunk changed.
     const bytes = old?.hash.equals(found.hash) === true ? old.bytes : this.#count(chunk);
     this.#rows += found.rows;
     this.#records += bytes;

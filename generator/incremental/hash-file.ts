@@ -1,7 +1,7 @@
 /**
- * Hash files: what content stands under which key, on disk. Entries of 48 bytes in ascending order of the key: the
- * key and the size in bytes as integers of 64 bits, big-endian, then the SHA-256 of the content. Reading and writing
- * go through fixed buffers, so ten million entries cost no memory.
+ * Hash files: sorted key -> hash of a content, on disk. Each entry has 48 bytes: key and size in
+ * bytes as big-endian 64-bit integers, then the SHA-256 of the content. Entries ascend by key.
+ * Buffers are fixed, so ten million entries take no more memory than one.
  */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
@@ -9,23 +9,22 @@ import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from '
 import { dirname } from 'node:path';
 import { codeOf } from '../errors.js';
 
-/** Of a SHA-256. */
 export const HASH_BYTES = 32;
 
-/** What stands under a key: size in bytes (0 where nobody asks for it), SHA-256 of the content (32 bytes). */
+/** Size in bytes (0 where it is not used), and SHA-256 of the content (32 bytes). */
 export interface Entry {
   readonly key: number;
   readonly bytes: number;
   readonly hash: Buffer;
 }
 
-/** What a file holds: its size, and its SHA-256 in hex. */
+/** A file's size, and its SHA-256 in hex. */
 export interface Content {
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** The hash of no content. In a patch the entry is gone; in an index the file is known to be damaged. */
+/** No content: in a patch, the entry is removed; in an index, the file is known to be damaged. */
 export const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 const ENTRY_BYTES = 48;
@@ -34,7 +33,7 @@ const HASH_OFFSET = 16;
 const BUFFER_ENTRIES = 4096;
 const HALF = 2 ** 32;
 
-/** Integers up to 2^53-1 as two halves of 32 bits. */
+/** Integers up to 2^53-1 as two 32-bit halves. */
 function writeInteger(buffer: Buffer, value: number, offset: number): void {
   buffer.writeUInt32BE(Math.floor(value / HALF), offset);
   buffer.writeUInt32BE(value % HALF, offset + 4);
@@ -63,11 +62,11 @@ export class HashFileWriter {
     this.#used += ENTRY_BYTES;
   }
 
-  /** Adds entries as they lie in another file. */
+  /** Adds encoded entries from another file. */
   addAll(entries: Buffer): void {
     for (let at = 0; at < entries.length;) {
       if (this.#used === this.#buffer.length) this.#flush();
-      // Mostly they are few, and a write for each such piece would cost more than copying them all.
+      // Pieces are mostly small: copying all is cheaper than a write for each.
       const copied = entries.copy(this.#buffer, this.#used, at);
       this.#used += copied;
       at += copied;
@@ -77,12 +76,12 @@ export class HashFileWriter {
   #flush(): void {
     const bytes = this.#buffer.subarray(0, this.#used);
     this.#sum.update(bytes);
-    // A write may take less than it was given; a disk that is full then says so at the next.
+    // A write may be partial. If the disk is full, the next one throws.
     for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
     this.#used = 0;
   }
 
-  /** @returns the checksum of the file, a SHA-256 in hex */
+  /** @returns the SHA-256 of the file, in hex */
   finish(): string {
     this.#flush();
     this.close();
@@ -95,9 +94,9 @@ export class HashFileWriter {
   }
 }
 
-/** Reads entry by entry, in order of the key. */
+/** Reads entries in key order. */
 export class HashFileReader {
-  /** Entries in the file. */
+  /** Number of entries in the file. */
   readonly size: number;
   readonly #descriptor: number;
   readonly #buffer: Buffer;
@@ -114,7 +113,7 @@ export class HashFileReader {
     this.#buffer = Buffer.allocUnsafe(bufferEntries * ENTRY_BYTES);
   }
 
-  /** @returns undefined where there is no such file */
+  /** @returns undefined if the file does not exist */
   static open(path: string, bufferEntries = BUFFER_ENTRIES): HashFileReader | undefined {
     try {
       return new HashFileReader(openSync(path, 'r'), bufferEntries);
@@ -124,7 +123,7 @@ export class HashFileReader {
     }
   }
 
-  /** Restricts reading to the keys from `low` to `high`, both included, and goes to the first of them. */
+  /** Restricts reading to the keys from `low` to `high`, inclusive, and moves to the first. */
   restrict(low: number, high: number): void {
     this.#next = this.#countBelow(low);
     this.#end = this.#countBelow(high + 1);
@@ -132,7 +131,7 @@ export class HashFileReader {
     this.#at = 0;
   }
 
-  /** How many entries have a key below this one: a binary search on the file. */
+  /** The number of entries with a lower key, by binary search in the file. */
   #countBelow(key: number): number {
     const field = Buffer.alloc(8);
     let low = 0;
@@ -146,14 +145,14 @@ export class HashFileReader {
     return low;
   }
 
-  /** The entry under the cursor, or undefined after the last. Its hash is valid until the cursor moves. */
+  /** The entry at the cursor, or undefined at the end. Its hash is valid until the cursor moves. */
   peek(): Entry | undefined {
     if (this.#at === this.#filled && !this.#fill()) return undefined;
     const hash = this.#buffer.subarray(this.#at + HASH_OFFSET, this.#at + ENTRY_BYTES);
     return { key: readInteger(this.#buffer, this.#at), bytes: readInteger(this.#buffer, this.#at + 8), hash };
   }
 
-  /** The key of that entry alone; nothing is made for it that would have to be collected. */
+  /** The key of that entry, without allocating an object. */
   peekKey(): number | undefined {
     return this.#at === this.#filled && !this.#fill() ? undefined : readInteger(this.#buffer, this.#at);
   }
@@ -162,7 +161,7 @@ export class HashFileReader {
     this.#at += ENTRY_BYTES;
   }
 
-  /** Passes over all entries with keys below this one, and hands them on in pieces. */
+  /** Skips all entries with lower keys. @param take called with them in pieces */
   passBelow(key: number, take?: (entries: Buffer) => void): void {
     while (this.#at < this.#filled || this.#fill()) {
       const start = this.#at;
@@ -172,7 +171,7 @@ export class HashFileReader {
     }
   }
 
-  /** All entries from the cursor on; each is valid until the next is asked for. */
+  /** All entries from the cursor on, each valid until the next is read. */
   *entries(): Generator<Entry, void, undefined> {
     for (let entry = this.peek(); entry !== undefined; entry = this.peek()) {
       yield entry;
@@ -200,7 +199,7 @@ export class HashFileReader {
   }
 }
 
-/** All entries of a file, none where there is no such file; each is valid until the next is asked for. */
+/** All entries of a file, or none if it does not exist; each is valid until the next is read. */
 export function* entriesIn(path: string): Generator<Entry, void, undefined> {
   const reader = HashFileReader.open(path);
   try {

@@ -1,15 +1,14 @@
 /**
- * How a hash file differs from the one before: a patch has the entries that were added or changed, and one with
- * NO_HASH for each that is gone. All comparing of a build is done here: of documents, of the register's chunks and
- * records, of what archive documents were made of.
+ * Patches: how a hash file differs from its previous version. A patch has the added and changed
+ * entries, and an entry with NO_HASH for each removed one. The whole build compares through this
+ * one merge: documents, chunks and records of the register, and inputs of archive documents.
  */
 import { HashFileReader, HashFileWriter, NO_HASH, entriesIn } from './hash-file.js';
 import type { Entry } from './hash-file.js';
 
-/** What an entry is compared with the file before. */
 export type Verdict = 'added' | 'changed' | 'unchanged';
 
-/** Keys from `low` to `high`, both included. */
+/** Keys from `low` to `high`, inclusive. */
 export interface KeyRange {
   readonly low: number;
   readonly high: number;
@@ -18,21 +17,21 @@ export interface KeyRange {
 export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
 
 export interface PatchOptions {
-  /** The file before, if there is one to compare with. */
+  /** The previous version, if there is one. */
   readonly old?: string | undefined;
-  /** Where the patch is written, if anything differs; a dry run writes none. */
+  /** Where the patch is written, if there are differences; a dry run writes none. */
   readonly patch?: string | undefined;
-  /** The keys that the patch is about. */
+  /** The keys that the patch covers. */
   readonly range?: KeyRange;
-  /** Called with each entry that is gone, which is valid until it returns. */
+  /** Called with each removed entry, which is valid until the callback returns. */
   readonly onGone?: (old: Entry) => void;
 }
 
-/** Compares entries, and writes the patch. Keys must ascend; entries that are neither put nor kept are gone. */
+/** Two-pointer merge in ascending key order. Entries neither put nor kept are removed. */
 export class PatchWriter {
   readonly #old: HashFileReader | undefined;
   readonly #path: string | undefined;
-  /** Begun with the first difference. */
+  /** Created with the first difference. */
   #patch: HashFileWriter | undefined;
   readonly #onGone: ((old: Entry) => void) | undefined;
   #last = -1;
@@ -44,14 +43,14 @@ export class PatchWriter {
     this.#onGone = onGone;
   }
 
-  /** What the file before has under a key; valid until the next is asked for. The key must follow those that were put. */
+  /** The previous entry of a key above those put; valid until the next call. */
   old(key: number): Entry | undefined {
     this.removeBelow(key);
     const old = this.#old?.peek();
     return old?.key === key ? old : undefined;
   }
 
-  /** Puts an entry. @param isForced counts as changed even where it is the same */
+  /** Puts an entry. @param isForced counts it as changed even if it is the same */
   put(entry: Entry, isForced = false): Verdict {
     const old = this.#take(entry.key);
     if (!isForced && old?.bytes === entry.bytes && old.hash.equals(entry.hash)) return 'unchanged';
@@ -59,19 +58,19 @@ export class PatchWriter {
     return old === undefined ? 'added' : 'changed';
   }
 
-  /** Keeps the entry of a key. @returns whether there was one */
+  /** Keeps the entry of a key. @returns whether it exists */
   keep(key: number): boolean {
     return this.#take(key) !== undefined;
   }
 
-  /** There is no entry under a key. @returns whether there was one */
+  /** Removes the entry of a key. @returns whether it existed */
   remove(key: number): boolean {
     const old = this.#take(key);
     if (old !== undefined) this.#remove(old);
     return old !== undefined;
   }
 
-  /** Keeps all entries below a key that were not passed yet. */
+  /** Keeps all remaining entries below a key. */
   keepBelow(key: number): void {
     this.#old?.passBelow(key);
   }
@@ -93,7 +92,7 @@ export class PatchWriter {
     if (this.#path !== undefined) (this.#patch ??= new HashFileWriter(this.#path)).add(entry);
   }
 
-  /** Removes all entries below a key that were not passed yet. */
+  /** Removes all remaining entries below a key. */
   removeBelow(key: number): void {
     const old = this.#old;
     for (let entry = old?.peek(); entry !== undefined && entry.key < key; entry = old?.peek()) {
@@ -102,21 +101,20 @@ export class PatchWriter {
     }
   }
 
-  /** No more entries. */
+  /** Removes all remaining entries and completes the patch. */
   finish(): void {
     this.removeBelow(Number.POSITIVE_INFINITY);
     this.#patch?.finish();
     this.close();
   }
 
-  /** Lets go of the files, complete or not. */
+  /** Closes the files, complete or not. */
   close(): void {
     this.#old?.close();
     this.#patch?.close();
   }
 }
 
-/** What `applyPatches` is asked. */
 export interface Patching {
   readonly old: string | undefined;
   readonly patches: readonly string[];
@@ -124,10 +122,10 @@ export interface Patching {
 }
 
 /**
- * Applies patches to a hash file: the keys of each must be above those of the one before.
- * @param onPatched called with each entry that was added, changed or removed (then it is undefined), and the one that
- *   was there before; both are valid until it returns
- * @returns the checksum of the next file
+ * Applies patches to a hash file. Each patch's keys must be above those of the one before.
+ * @param onPatched called with each added, changed or removed entry (then undefined), and the
+ * previous one; both are valid until it returns
+ * @returns the checksum of the next version
  */
 export function applyPatches(
   old: string | undefined,
