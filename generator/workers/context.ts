@@ -1,8 +1,8 @@
-/** What a job of a thread works with. */
+/** What a job works with. */
 import type { Register } from '../register/database.js';
 
 export interface Context {
   readonly register: Register;
-  /** Says how many steps were done since the last time. */
+  /** Reports the number of steps done since the last call. */
   readonly advance: (steps: number) => void;
 }

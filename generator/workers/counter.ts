@@ -1,9 +1,8 @@
-/** How far a job is, reported now and then. */
+/** Reports progress in batches. */
 
-/** Documents between two reports of how far the work is. */
+/** Documents between two reports. */
 const STEPS = 256;
 
-/** Counts documents. */
 export class Counter {
   readonly #advance: (steps: number) => void;
   #steps = 0;

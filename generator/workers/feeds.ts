@@ -1,4 +1,4 @@
-/** What a thread renders of the feeds. Apart from the records, whose threads need not load what renders feeds. */
+/** Renders the feeds in a thread. Separate from records, whose threads need not load this code. */
 import { join } from 'node:path';
 import { PatchWriter } from '../incremental/patch.js';
 import { RENDERED_FEEDS, inputsFile } from '../outputs/feeds/contents.js';
@@ -12,17 +12,17 @@ import type { SinkOf } from './shard.js';
 
 export interface RenderFeeds {
   readonly operator: FeedOperator;
-  /** The newest measurement of the register. */
+  /** The newest measurement in the register. */
   readonly asOf: string | null;
-  /** The names of feeds that are what they were. */
+  /** The names of unchanged feeds. */
   readonly staying: readonly string[];
-  /** The folder of the last index, if its documents were made from the same besides the rows. */
+  /** The folder of the previous index, if the build key is the same. */
   readonly old: string | undefined;
   /** The folder of patches. */
   readonly patches: string;
 }
 
-/** Renders the feeds that are not what they were. */
+/** Renders the feeds that may have changed. */
 export function renderFeeds(
   { register, advance }: Context,
   { operator, asOf, staying, old, patches }: RenderFeeds,

@@ -1,4 +1,4 @@
-/** What the threads of a build can be asked to do. Modules are loaded when they are needed: mostly little changes. */
+/** The jobs that threads can run. Each imports its modules lazily, since most builds need few. */
 import { asFailure } from '../errors.js';
 import type { FailureParts } from '../errors.js';
 import type { ExportJob, Written } from '../exports/write.js';
@@ -18,18 +18,18 @@ interface Job<In, Out = void> {
   readonly output: Out;
 }
 
-/** What is rendered goes to the stage. */
+/** Jobs that write to the stage. */
 interface Staged {
   readonly stage: StageSpec;
 }
 
-/** Input and output of each job: values that the structured clone algorithm takes. */
+/** Input and output of each job: values that the structured clone algorithm accepts. */
 interface Jobs {
-  /** Begins the read transaction anew. */
+  /** Starts a new read transaction. */
   readonly renew: Job<undefined>;
-  /** Takes over what is not published. */
+  /** Takes over the main thread's exclusions. */
   readonly exclude: Job<Exclusions>;
-  /** Sets the scope `changed` for the check. Its input is the folder of patches, which say what changed. */
+  /** Sets the scope `changed` for the check. The input is the folder of patches. */
   readonly scope: Job<string>;
   readonly check: Job<CheckStep, Found>;
   readonly detect: Job<Detection, Detected>;
@@ -45,13 +45,13 @@ export type JobName = keyof Jobs;
 export type Input<Name extends JobName> = Jobs[Name]['input'];
 export type Output<Name extends JobName> = Jobs[Name]['output'];
 
-/** What the main thread sends. */
+/** A message to a thread. */
 export interface Call<Name extends JobName> {
   readonly name: Name;
   readonly input: Input<Name>;
 }
 
-/** What it gets: any number of steps, then one of the others. `failed`: an expected error. */
+/** A message from a thread: any number of `progress`, then `done`, or `failed` if expected. */
 export type Reply<Name extends JobName> =
   | { readonly is: 'progress'; readonly steps: number }
   | { readonly is: 'done'; readonly output: Output<Name> }
@@ -102,7 +102,7 @@ const JOBS: {
   },
 };
 
-/** What can't be written where a job fails for the disk. */
+/** What a job writes, for the message if the disk fails. */
 const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
   detect: 'the fingerprints',
   render: 'the documents',
@@ -110,10 +110,9 @@ const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
   export: 'the exports',
   index: 'the index',
   patch: 'the fingerprints',
-  discard: 'the list of what the last commit replaced',
 };
 
-/** Does a job. @throws Failure environment: the disk is full or fails */
+/** Runs a job. @throws Failure environment: the disk is full or fails */
 export async function perform<Name extends JobName>(
   context: Context,
   { name, input }: Call<Name>,

@@ -1,4 +1,4 @@
-/** The worker threads of a build, and the queue of what they are to do. */
+/** The worker threads of a build, and the queue of their jobs. */
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -6,22 +6,22 @@ import { Failure, codeOf } from '../errors.js';
 import type { Renewable } from '../register/snapshot.js';
 import type { Call, Input, JobName, Output, Reply } from './jobs.js';
 
-/** More threads than these were not tried; fewer leave the disk idle while something is computed. */
+/** More threads were not measured; fewer leave the disk idle during computation. */
 const MOST = 4;
 const FEWEST = 2;
 
-/** Young objects of a thread before they are collected: with V8's default, 48 MB, threads take more and are no faster. */
+/** The size of V8's young generation. Its default of 48 MB takes more memory and is no faster. */
 const YOUNG_MB = 8;
 
-/** Called with how many steps of a job were done since the last time. */
+/** Called with the number of steps done since the last call. */
 export type OnProgress = (steps: number) => void;
 
-/** How long a thread may go on with its job when it is to end: 250 ms. */
+/** How long a job may continue when its thread is to end: 250 ms. */
 const GRACE_MS = 250;
 
 export interface Options {
   readonly onProgress?: OnProgress;
-  /** What the job writes into: while others wait, no two jobs write into the same at once. */
+  /** Where the job writes: two jobs don't write to the same folder while others wait. */
   readonly folder?: string;
 }
 
@@ -30,27 +30,27 @@ interface Waiting {
   readonly start: (thread: Thread) => Promise<unknown>;
 }
 
-/** Does a build's jobs, several at once. */
+/** Runs a build's jobs, several at a time. */
 export interface Pool {
-  /** What reads the register, each at a state of its own until it is renewed. */
+  /** The connections to the register. Each has its own read transaction until it is renewed. */
   readonly threads: readonly Renewable[];
-  /** Rejects with the job's failure. */
+  /** Queues a job for the first free thread. Rejects with its failure, or if the thread ended. */
   run<Name extends JobName>(name: Name, input: Input<Name>, options?: Options): Promise<Output<Name>>;
-  /** Has each thread do a job. */
+  /** Runs a job in each thread. */
   all<Name extends JobName>(name: Name, input: Input<Name>): Promise<void>;
-  /** Ends the threads. Jobs that wait are never done. */
+  /** Ends the threads. Queued jobs never settle. */
   close(): Promise<void>;
 }
 
 export class ThreadPool implements Pool {
   readonly threads: readonly Thread[];
-  /** Threads at work, with the folders that they write into. */
+  /** Busy threads, with the folders that they write to. */
   readonly #busy = new Map<Thread, string | undefined>();
   readonly #waiting: Waiting[] = [];
 
   /**
    * Starts the threads, which open the register.
-   * @param module what they run (worker.js)
+   * @param module the threads' module (worker.js)
    */
   constructor(module: URL, register: string) {
     const threads = Math.min(Math.max(availableParallelism(), FEWEST), MOST);
@@ -80,7 +80,7 @@ export class ThreadPool implements Pool {
     const thread = this.threads.find((candidate) => !this.#busy.has(candidate));
     if (thread === undefined || this.#waiting.length === 0) return;
     const written = new Set(this.#busy.values());
-    // Two threads that make files in one folder are no faster than one.
+    // Two threads that create files in one folder are no faster than one.
     const apart = this.#waiting.findIndex(({ folder }) => folder === undefined || !written.has(folder));
     const [next] = this.#waiting.splice(Math.max(apart, 0), 1);
     if (next === undefined) return;
@@ -97,7 +97,7 @@ export class ThreadPool implements Pool {
   }
 }
 
-/** A thread with a connection of its own to the register, as the main thread sees it. It does one thing after the other. */
+/** The main thread's handle of a worker, which has its own connection and runs jobs in order. */
 export class Thread implements Renewable {
   readonly #worker: Worker;
   #failure: unknown;
@@ -112,12 +112,11 @@ export class Thread implements Renewable {
     this.#worker.on('exit', () => (this.#failure ??= new TypeError('a thread ended')));
   }
 
-  /** Begins the read transaction anew. */
   async renew(): Promise<void> {
     await this.ask('renew', undefined);
   }
 
-  /** Has the thread do a job when it is done with those before. Rejects with its failure, or where the thread ended. */
+  /** Runs a job after the earlier ones. Rejects with its failure, or if the thread ended. */
   ask<Name extends JobName>(name: Name, input: Input<Name>, onProgress?: OnProgress): Promise<Output<Name>> {
     const asked = this.#last.then(() => this.#ask(name, input, onProgress));
     this.#last = asked.catch(() => undefined);
@@ -156,8 +155,8 @@ export class Thread implements Renewable {
   }
 
   /**
-   * Ends the thread, a moment after it was to do nothing more: the SQLite driver ends the whole process where an error
-   * of SQLite meets the end of its thread, and what breaks one thread mostly breaks the others, too.
+   * Ends the thread after a grace period: if it ends during an SQLite error, the driver aborts the
+   * whole process, and an error in one thread usually hits the others, too.
    */
   async close(): Promise<void> {
     await Promise.race([this.#last, setTimeout(GRACE_MS, undefined, { ref: false })]);
@@ -165,7 +164,7 @@ export class Thread implements Renewable {
   }
 }
 
-/** A heap that is full ends a thread: the machine, or a limit that Node was given, has too little memory for it. */
+/** A full heap ends a thread: the machine, or a limit given to Node, has too little memory. */
 function asThreadFailure(error: unknown): unknown {
   if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
   return Failure.environment('a thread has run out of memory (see --max-old-space-size of node)');

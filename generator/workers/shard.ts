@@ -1,4 +1,4 @@
-/** What threads render of the records: the documents of a shard, which they stage, too. */
+/** Renders the records of a shard and stages their documents. */
 import { keysIn, rangesOf } from '../incremental/detect.js';
 import type { Shard } from '../incremental/detect.js';
 import type { KeyRange } from '../incremental/patch.js';
@@ -11,7 +11,7 @@ import { ROUTES } from '../routes/index.js';
 import type { Context } from './context.js';
 import { Counter } from './counter.js';
 
-/** Takes the documents of a route. Keys must ascend; what the last snapshot has and is not put or kept is gone. */
+/** Receives a route's documents by ascending keys; those neither put nor kept are removed. */
 export interface Sink {
   readonly put: (key: number, body: string) => unknown;
   readonly keep: (key: number) => void;
@@ -19,12 +19,12 @@ export interface Sink {
   readonly remove: (key: number) => void;
 }
 
-/** The sinks of routes. @param range the keys that are spoken of */
+/** The sink of a route. @param range the keys it covers */
 export type SinkOf = (route: string, range?: KeyRange) => Sink;
 
 export interface RenderShard {
   readonly shard: Shard;
-  /** The patch of the records' fingerprints where only those in it are to be rendered. */
+  /** The patch of the records' fingerprints, if only its records are to be rendered. */
   readonly changed: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export function renderShard(
   counter.report();
 }
 
-/** Stages what is rendered. @param part names the patches of the routes' indexes */
+/** Stages what `render` produces. @param part names the patches of the routes' indexes */
 export function staged(stage: StageSpec, part: string, render: (sinkOf: SinkOf) => void): void {
   const writer = new StageWriter(stage, ROUTES, part);
   try {
