@@ -1,4 +1,4 @@
-/** The register against its contract, before anything is rendered. */
+/** Checks the register against its contract before anything is rendered. */
 import { Failure, messageOf } from '../errors.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
@@ -12,34 +12,34 @@ import type { Scope } from './sql.js';
 import { Findings, keyText, shorten } from './findings.js';
 import type { CheckReport, Found } from './findings.js';
 
-/** A look at all rows that may break the contract in one way. */
+/** A query for all rows that break the contract in one way. */
 interface Step {
   readonly table: Table;
-  /** The rows `t` that do, as they stand behind FROM. */
+  /** The offending rows `t`, as a FROM clause. */
   readonly from: string;
   readonly look: (register: Register, found: Findings) => void;
 }
 
-/** What the check consists of: the values of every table, then the rules between rows and tables. */
+/** The steps of the check: the values of every table, then the rules between rows and tables. */
 const steps = (scope: Scope): readonly Step[] => [
   ...TABLES.map((table) => valuesStep(table, scope)),
   ...rowRules(scope).map(rowsStep),
 ];
 
-/** A step, by its place among those of a scope. */
+/** A step, by its index among those of a scope. */
 export interface CheckStep {
   readonly scope: Scope;
   readonly step: number;
 }
 
-/** Takes a step in another thread. */
+/** Runs a step in another thread. */
 export type TakeStep = (step: CheckStep) => Promise<Found>;
 
 /**
  * Checks every table, column, value and history of the register against the contract.
- * @param skipInvalid also marks the records concerned as excluded, so that the rest can be published
- * @param scope the records to look at, where the rest is known to be as it was at an earlier check
- * @param take takes steps, as many at once as it can; where it is left out, they are taken here, one after the other
+ * @param skipInvalid also excludes the affected records, so that the rest can be published
+ * @param scope the records to check, if the others passed an earlier check
+ * @param take runs steps in other threads; by default they run here, one after the other
  */
 export async function check(
   register: Register,
@@ -50,7 +50,7 @@ export async function check(
 ): Promise<CheckReport> {
   const found = new Findings();
   checkShape(register, found);
-  // Values can't be asked of columns that are not there.
+  // Values of missing columns can't be queried.
   if (found.found().findings.length > 0) return found.report();
 
   const all = steps(scope);
@@ -87,7 +87,6 @@ async function takeElsewhere(take: TakeStep, scope: Scope, progress: Progress): 
   return follow(Promise.all(taken), () => done, progress);
 }
 
-/** Takes a step. */
 export function takeStep(register: Register, { scope, step }: CheckStep): Found {
   const found = new Findings();
   const taken = steps(scope)[step];
@@ -95,7 +94,7 @@ export function takeStep(register: Register, { scope, step }: CheckStep): Found 
   try {
     taken.look(register, found);
   } catch (error) {
-    // A view may fail only when its rows are asked for.
+    // A view may fail only when its rows are read.
     if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
     const expected = 'a table, or a view that can be read';
     const { name: table } = taken.table;
@@ -127,7 +126,7 @@ function rowsStep(rule: RowRule): Step {
   return { table, from, look };
 }
 
-/** Missing tables and columns, and views that can't be read. */
+/** Finds missing tables and columns, and views that can't be read. */
 function checkShape(register: Register, found: Findings): void {
   for (const table of TABLES) {
     const missing = (column: string, value: string, expected: string): void =>
@@ -162,7 +161,7 @@ function valuesStep(table: Table, scope: Scope): Step {
       expected: 'valid UTF-8',
     })),
   ];
-  // One look at all texts of a row together; which of them it was is asked of the broken rows only.
+  // One pass checks all texts of a row together; only broken rows are checked column by column.
   const anyBroken = [
     ...columnRules(table).map(({ broken }) => broken),
     ...(texts.length > 0 ? [`NOT ${isUtf8(`concat_ws(char(10), ${texts.map(name).join(', ')})`)}`] : []),
@@ -191,7 +190,7 @@ function valuesStep(table: Table, scope: Scope): Step {
   return { table, from, look };
 }
 
-/** Marks the records of broken rows as not to be published. */
+/** Excludes the records of broken rows from publication. */
 function exclude(register: Register, table: Table, from: string): void {
   const [id] = table.key;
   if (table.kind === null || id === undefined) return;

@@ -1,4 +1,4 @@
-/** The contract as SQL: what a value must be, what rows must be to each other. Followed from the declarations. */
+/** The contract as SQL, derived from the declarations: rules for values, and between rows. */
 import type { Column, History, Resource } from '../schema/field.js';
 import { MAX_INTEGER, columnsOf } from '../schema/field.js';
 import { RESOURCES, TABLES, historyTable } from '../schema/index.js';
@@ -6,20 +6,20 @@ import type { Table } from '../schema/index.js';
 import { literal, name, rowsIn } from './sql.js';
 import type { Scope } from './sql.js';
 
-/** A rule that one column of a table's rows may break. */
+/** A rule that a column's value may break. */
 export interface ColumnRule {
   readonly column: string;
-  /** True exactly where the value breaks the rule; never NULL. */
+  /** True exactly if the value breaks the rule; never NULL. */
   readonly broken: string;
   readonly expected: string;
 }
 
-/** A rule between rows or tables; `from` (and where) has one row `t`, with the table's key, for each break. */
+/** A rule between rows or tables; `from` yields a row `t` with the key for each violation. */
 export interface RowRule {
   readonly table: Table;
   readonly column: string;
   readonly from: string;
-  /** SQL of the offending value and of what was expected, as text. */
+  /** SQL for the offending value and the expected one, as text. */
   readonly value: string;
   readonly expected: string;
 }
@@ -30,8 +30,8 @@ const integer = (value: string, least: number): string =>
 const TIME_SHAPE = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z';
 const FORMAT = '%Y-%m-%dT%H:%M:%SZ';
 /**
- * Date functions are slow, and only needed where a month may lack the day. SQLite takes an hour of 24, which RFC
- * 3339 does not, and stops reading at a NUL, hence the bytes.
+ * Date functions are slow, and needed only for days that some months lack. SQLite accepts hour 24,
+ * which RFC 3339 does not, and stops reading at a NUL; hence the comparisons of hour and length.
  */
 const isTime = (value: string): string =>
   `(typeof(${value}) = 'text' AND octet_length(${value}) = 20 AND ${value} GLOB '${TIME_SHAPE}' AND substr(${value}, 12, 2) < '24' AND` +
@@ -58,7 +58,7 @@ function condition({ type, values, name: column }: Column): { valid: string; exp
     case 'enum': {
       const allowed = (values ?? []).map(literal).join(', ');
       return {
-        // Whatever collation the column has: published words are compared to the letter.
+        // Published words are compared exactly, whatever the column's collation is.
         valid: `(typeof(${value}) = 'text' AND ${value} COLLATE BINARY IN (${allowed}))`,
         expected: `one of ${(values ?? []).join(', ')}`,
       };
@@ -66,7 +66,7 @@ function condition({ type, values, name: column }: Column): { valid: string; exp
   }
 }
 
-/** What each value of a table must be by itself, and in the order of its row's times. */
+/** The rules for each value of a table, including the order of a row's times. */
 export function columnRules(table: Table): ColumnRule[] {
   return table.columns.flatMap((column) => {
     const value = name(column.name);
@@ -94,18 +94,18 @@ export function columnRules(table: Table): ColumnRule[] {
 export const textColumns = (table: Table): string[] =>
   table.columns.filter((column) => column.type === 'text').map((column) => column.name);
 
-/** Condition that a text (or text joined from several) is valid UTF-8; NULL counts as valid. */
+/** Condition that a text, or several joined ones, is valid UTF-8; NULL is valid. */
 export const isUtf8 = (sql: string): string => `is_utf8(CAST(coalesce(${sql}, '') AS BLOB))`;
 
 /**
- * A value as text that fits one line, for `shorten` in check.ts: texts as JSON, which escapes controls and goes on
- * behind a NUL; what is no valid text as bytes.
+ * A value as a single line of text for `shorten` in findings.ts: texts as JSON, which escapes
+ * control characters and does not stop at a NUL; invalid UTF-8 as a blob.
  */
 export const asText = (sql: string): string =>
   `CASE WHEN typeof(${sql}) <> 'text' THEN quote(${sql})` +
   ` WHEN ${isUtf8(sql)} THEN json_quote(${sql}) ELSE quote(CAST(${sql} AS BLOB)) END`;
 
-/** A key must be unique. Tables declare it; views and tables of another shape may not. */
+/** Keys must be unique. Tables declare this, but views and differently declared tables may not. */
 function duplicates(table: Table, scope: Scope): RowRule {
   const key = table.key.map((column) => name(column.name)).join(', ');
   const columns = table.key.map((column) => column.name);
@@ -130,13 +130,13 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
     from:
       `${entries} AS t WHERE ${key} IS NOT NULL AND ` +
       (scope === 'all'
-        ? // One list for all, since a view would be read whole for each row.
+        ? // One list for all rows, since a view would be read in full for each.
           `${key} NOT IN (SELECT id FROM ${records} WHERE id IS NOT NULL)`
         : `NOT EXISTS (SELECT 1 FROM ${records} AS r WHERE r.id = t.${key})`),
     value: asText(`t.${key}`),
     expected: literal(`the id of a row in ${resource.plural}`),
   };
-  // With max(), SQLite takes the other columns from the row that has it: the newest entry of each record.
+  // With max(), SQLite takes the other columns from that row: each record's newest entry.
   const last = columnsOf(history.fields).some((column) => column.name === 'last_measured_at')
     ? 'last_measured_at'
     : history.order.name;
@@ -157,7 +157,7 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
   const late: RowRule = {
     table,
     column: last,
-    // Where entries are ordered by their time, the newest speaks for all.
+    // If entries are ordered by this time, checking the newest is enough.
     from:
       last === history.order.name
         ? `${pairs} WHERE t.${name(last)} > r.measured_at`
@@ -176,7 +176,7 @@ export const rowRules = (scope: Scope): readonly RowRule[] => [
   ),
 ];
 
-/** The rows of a table that a scope speaks of, for use behind FROM. A table that is not of one kind is one whole. */
+/** The rows of a table in a scope, for a FROM clause. A table of no kind is read whole. */
 export function scopedRows({ name: table, kind, key: [key] }: Table, scope: Scope): string {
   return kind === null || key === undefined ? name(table) : rowsIn(scope, kind, table, key.name);
 }

@@ -6,22 +6,22 @@ import { KINDS } from '../schema/field.js';
 import { TEMPORARY, exclusion, literal } from './sql.js';
 import type { KindRange, SCOPES } from './sql.js';
 
-/** The version of the contract this generator reads, as `PRAGMA user_version`. */
+/** The supported version of the contract, which is in `PRAGMA user_version`. */
 export const CONTRACT_VERSION = 1;
 
-/** How long to wait for a writer that has the register locked: 5000 ms (= 5 seconds). */
+/** How long to wait for a writer's lock on the register: 5000 ms (= 5 seconds). */
 const BUSY_TIMEOUT_MS = 5000;
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
 /**
- * A register, open for reading: one read transaction from opening to closing, so that every answer speaks of
- * the same state even while a writer is active (WAL).
+ * A register open for reading: one read transaction from opening to closing, so that all queries
+ * see the same state even while a writer is active (WAL).
  */
 export class Register {
   readonly file: string;
   readonly #database: Database;
-  /** Asks for the version of the contract. */
+  /** Reads the version of the contract. */
   readonly #version: Statement<[]>;
 
   private constructor(file: string, database: Database, version: Statement<[]>) {
@@ -32,8 +32,8 @@ export class Register {
 
   /**
    * Opens a register.
-   * @throws Failure environment: the file is missing, a folder, not readable, or locked; invalid: it is no
-   * SQLite database, is encrypted or truncated, or follows another version of the contract.
+   * @throws Failure environment: the file is missing, a folder, unreadable or locked; invalid: it
+   * is not an SQLite database, is encrypted or truncated, or has another contract version
    */
   static open(file: string): Register {
     requireDatabase(file);
@@ -41,19 +41,19 @@ export class Register {
   }
 
   /**
-   * Opens another connection to a register that this process has open, in whatever thread. It is not looked at as a
-   * file first: closing that would drop the locks of all connections of the process (fcntl(2); section 2.2 of
-   * sqlite.org/howtocorrupt.html), and a writer could then change what they read.
+   * Opens another connection to a register that this process has open, in any thread. It does not
+   * open the file itself, since closing that would drop all locks of the process (fcntl(2); section
+   * 2.2 of sqlite.org/howtocorrupt.html), and a writer could change what the others read.
    */
   static join(file: string): Register {
     return translated(file, () => {
       const database = openDatabase(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
       try {
-        // Sorting a view may need more room than memory should give.
+        // Sorting a view may take more space than memory should provide.
         database.exec('PRAGMA temp_store = FILE');
-        // The driver's default of 16 MB for each connection is of no use to passes over whole tables: 4 MB.
+        // 4 MB instead of the driver's 16 MB per connection, which don't help full table scans.
         database.exec('PRAGMA cache_size = -4000');
-        // Deterministic, so that SQLite may fold it; a Buffer comes in because a string would hide bad bytes.
+        // Deterministic, so SQLite may factor it out; a Buffer, as strings hide invalid bytes.
         database.function('is_utf8', { deterministic: true }, (bytes: unknown) =>
           bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
         );
@@ -72,7 +72,7 @@ export class Register {
     });
   }
 
-  /** Rows one by one, as arrays in column order. `Row` must be what the SQL selects. */
+  /** Rows one by one, as arrays in column order. `Row` must match the SQL. */
   *rows<Row extends readonly unknown[]>(sql: string): Generator<Row, void, undefined> {
     const iterator = translated(this.file, () =>
       this.#database.prepare<[], Row>(sql).raw(true).iterate()[Symbol.iterator](),
@@ -97,8 +97,8 @@ export class Register {
   }
 
   /**
-   * A query to be asked again and again: the first row for its parameters, as an array in column order. `Row` must be
-   * what the SQL selects.
+   * Prepares a query that returns the first row for its parameters, as an array in column order.
+   * `Row` must match the SQL.
    */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in `rows`, SQL has no types of its own
   asked<Asked extends number[] = number[], Row extends readonly unknown[] = readonly unknown[]>(
@@ -108,7 +108,7 @@ export class Register {
     return (...asked) => translated(this.file, () => statement.get(...asked));
   }
 
-  /** Tells which ids a scope speaks of, instead of what it was told before. Ranges must not overlap. */
+  /** Replaces the ids of a scope. Ranges must not overlap. */
   scope(scope: (typeof SCOPES)[number], ranges: Iterable<KindRange>): void {
     translated(this.file, () => {
       this.#database.exec(`DELETE FROM temp._ranges WHERE scope = ${literal(scope)}`);
@@ -117,7 +117,7 @@ export class Register {
     });
   }
 
-  /** Begins anew: from here on every answer speaks of the register as it is now. */
+  /** Starts a new read transaction, which sees the register's current state. */
   renew(): void {
     translated(this.file, () => {
       this.#database.exec('ROLLBACK');
@@ -125,26 +125,26 @@ export class Register {
     });
   }
 
-  /** The SQL of all tables, views and indexes, as they were made. */
+  /** The CREATE statements of all tables, views and indexes. */
   schema(): readonly string[] {
     const sql = `SELECT sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name`;
     return [...this.rows<[string]>(sql)].flat();
   }
 
-  /** This connection's own lists of what is not published. */
+  /** This connection's exclusions. */
   exclusions(): Exclusions {
     return translated(this.file, () =>
       Object.fromEntries(
         LISTS.map((list) => [
           list,
-          // An id that breaks the contract may be any value, and an integer of 64 bits.
+          // An invalid id may be of any type, and up to 64 bits long.
           this.#database.prepare<[]>(`SELECT value FROM ${list}`).pluck().safeIntegers(true).all(),
         ]),
       ),
     );
   }
 
-  /** Takes over the lists of another connection at the same state. */
+  /** Adds the exclusions of another connection at the same state. */
   exclude(exclusions: Exclusions): void {
     translated(this.file, () => {
       for (const [list, values] of Object.entries(exclusions)) {
@@ -154,7 +154,7 @@ export class Register {
     });
   }
 
-  /** Runs statements on the temporary tables; the register itself can't be written. */
+  /** Runs statements on the temporary tables; the register itself is read-only. */
   execute(sql: string): void {
     translated(this.file, () => this.#database.exec(sql));
   }
@@ -164,14 +164,14 @@ export class Register {
   }
 }
 
-/** Values by the name of a connection's own table (see sql.ts). */
+/** Values by name of the exclusion table (see sql.ts). */
 export type Exclusions = Readonly<Record<string, readonly unknown[]>>;
 
 const LISTS = KINDS.flatMap((kind) =>
   (['withheld', 'withheld_name', 'excluded'] as const).map((list) => exclusion(list, kind)),
 );
 
-/** Begins a read transaction: the first read, of the contract's version, fixes the state that it sees. */
+/** Begins a read transaction. Its state is that of the first read, of the contract version. */
 function begin(database: Database, version: Statement<[]>, file: string): void {
   database.exec('BEGIN');
   const found = version.get();
@@ -182,7 +182,7 @@ function begin(database: Database, version: Statement<[]>, file: string): void {
   }
 }
 
-/** Tells apart what SQLite would call "unable to open" or, of an empty name, accept. */
+/** Distinguishes cases that SQLite reports as "unable to open" or, for an empty name, accepts. */
 function requireDatabase(file: string): void {
   let descriptor: number | undefined;
   try {
@@ -205,7 +205,7 @@ function requireDatabase(file: string): void {
   }
 }
 
-/** Runs an action and turns SQLite's errors into one clear line. */
+/** Runs an action and translates SQLite's errors into one-line messages. */
 export function translated<T>(file: string, action: () => T): T {
   try {
     return action();

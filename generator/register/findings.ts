@@ -1,23 +1,22 @@
-/** What a check finds, and how it is shown. */
+/** The findings of a check, and how they are shown. */
 
-/** One break of the contract: where, what was found, what was expected. */
+/** One violation of the contract. */
 export interface Finding {
   readonly table: string;
-  /** The row, as `id = 7`; empty where the table itself is meant. */
+  /** The row, as `id = 7`; empty if the table itself is meant. */
   readonly key: string;
   readonly column: string;
   readonly value: string;
   readonly expected: string;
 }
 
-/** What a check found. */
 export interface CheckReport {
   /** At most `SHOWN_PER_COLUMN` for each column of a table. */
   readonly findings: readonly Finding[];
-  /** Breaks beyond those shown, per column. */
+  /** Violations beyond those shown, per column. */
   readonly more: readonly { readonly table: string; readonly column: string; readonly count: number }[];
   readonly total: number;
-  /** Whether leaving records out would make the rest publishable. */
+  /** Whether the rest can be published without the affected records. */
   readonly skippable: boolean;
 }
 
@@ -27,18 +26,18 @@ export const SHOWN_PER_COLUMN = 20;
 export const describe = ({ table, key, column, value, expected }: Finding): string =>
   `${[table, key].filter(Boolean).join(' ')}: ${column} is ${value}, expected ${expected}`;
 
-/** Whether a register with this report may be published, with or without what breaks the contract. */
+/** Whether a register with this report may be published. */
 export const isPublishable = ({ total, skippable }: CheckReport, skipInvalid: boolean): boolean =>
   total === 0 || (skipInvalid && skippable);
 
-/** How many breaks were found in one column of a table. */
+/** The number of violations in one column of a table. */
 interface Count {
   readonly table: string;
   readonly column: string;
   readonly count: number;
 }
 
-/** What one look at the register found. */
+/** The findings of one step. */
 export interface Found {
   /** At most `SHOWN_PER_COLUMN` for each column of a table. */
   readonly findings: readonly Finding[];
@@ -46,7 +45,7 @@ export interface Found {
   readonly skippable: boolean;
 }
 
-/** Collects findings, and counts those beyond what anyone would read. */
+/** Collects findings, and only counts those beyond `SHOWN_PER_COLUMN`. */
 export class Findings {
   readonly #findings: Finding[] = [];
   readonly #counts = new Map<string, Count>();
@@ -93,17 +92,17 @@ export class Findings {
 const placeOf = ({ table, column }: { readonly table: string; readonly column: string }): string =>
   `${table}.${column}`;
 
-/** Values are shown up to this many characters. */
+/** Longer values are cut. */
 const SHOWN_CHARACTERS = 120;
 
-/** The key of a row. @param row its columns, those of the key first, as `asText` gives them */
+/** Formats a row's key. @param row its columns, starting with the key's, as `asText` yields them */
 export const keyText = (key: readonly string[], row: readonly unknown[]): string =>
   key.map((column, index) => `${column} = ${shorten(row[index])}`).join(', ');
 
-/** What would break the line or steer a terminal, beyond what JSON escapes: DEL, C1, separators, directions. */
+/** Beyond JSON's escapes, these break lines or control a terminal: DEL, C1, separators, bidi. */
 const STEERING = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A value as `asText` gives it: texts in single quotes, controls escaped, cut where it gets long. */
+/** Formats a value from `asText`: single quotes, control characters escaped, long ones cut. */
 export function shorten(value: unknown): string {
   const text = String(value).replaceAll(
     /"(?:[^"\\]|\\.)*"/g,

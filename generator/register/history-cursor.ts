@@ -1,8 +1,8 @@
-/** A history read beside the records it belongs to. */
+/** Merges a history with the records it belongs to. */
 import type { Entries } from '../schema/field.js';
 import type { Register } from './database.js';
 
-/** The entries of one record as SQLite wrote them; columns are made of them when something asks for these. */
+/** A record's entries as JSON from SQLite; columns are parsed on demand. */
 export class ListedEntries implements Entries {
   readonly start = 0;
   readonly count: number;
@@ -22,7 +22,7 @@ export class ListedEntries implements Entries {
 
 const NO_ENTRIES = new ListedEntries(0, '[]');
 
-/** The values of each member of some objects. */
+/** The values of each member, in a list of objects. */
 function columnsIn(json: string): Entries['columns'] {
   const list: unknown = JSON.parse(json);
   const columns: Record<string, unknown[]> = {};
@@ -35,7 +35,7 @@ function columnsIn(json: string): Entries['columns'] {
 const isObjects = (list: unknown): list is readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(list) && list.every((entry) => typeof entry === 'object' && entry !== null);
 
-/** Walks a history beside the records of its kind, both in order of the id. */
+/** A cursor over a history, for a merge with its records; both ascend by id. */
 export class HistoryCursor {
   readonly #rows: Generator<HistoryRow, void, undefined>;
   #row: HistoryRow | undefined;
@@ -51,7 +51,7 @@ export class HistoryCursor {
     this.#row = next.done === true ? undefined : next.value;
   }
 
-  /** The entries of a record; ids must come in ascending order. Rows of records not asked for are passed over. */
+  /** The entries of a record. Ids must ascend; the rows of other records are skipped. */
   entriesOf(id: number): ListedEntries {
     while (this.#row !== undefined && this.#row[0] < id) this.#step();
     if (this.#row === undefined || this.#row[0] !== id) return NO_ENTRIES;

@@ -1,4 +1,4 @@
-/** What of the register may be published, and what is known of it as a whole. */
+/** Exclusions, and totals of the published part of the register. */
 import { Failure } from '../errors.js';
 import { KINDS, MAX_INTEGER } from '../schema/field.js';
 import type { History, Kind, Resource } from '../schema/field.js';
@@ -20,7 +20,7 @@ export function markWithheld(register: Register): void {
     ['user', 'usernames', 'user_id', 'username'],
     ['group', 'groups', 'id', 'name'],
     ['group', 'group_names', 'group_id', 'name'],
-    // What others call them, where the register has no record of their own.
+    // The names in references, since the register may have no record with that id.
     ['user', 'groups', 'owner_id', 'owner_name'],
     ['user', 'group_owners', 'owner_id', 'owner_name'],
     ...(['user', 'group'] as const).flatMap((kind) =>
@@ -38,7 +38,7 @@ export function markWithheld(register: Register): void {
 }
 
 /**
- * Sets the scope of what is checked: what changed, and what is withheld, which has no fingerprints that could tell.
+ * Sets the scope of the check: changed records, and withheld ones, which have no fingerprints.
  * @param changed must not overlap
  */
 export function scopeChecked(register: Register, changed: Iterable<KindRange>): void {
@@ -52,13 +52,13 @@ export function scopeChecked(register: Register, changed: Iterable<KindRange>): 
   }
 }
 
-/** A measured total: what the measured values add up to, and how many they are; null when none was measured. */
+/** The sum of the measured values, and their number; null if none was measured. */
 export interface Total {
   readonly total: number | null;
   readonly measured: number;
 }
 
-/** A kind as a whole. Times are null when there is no record. */
+/** Totals of a kind. Times are null if it has no record. */
 export interface Population {
   readonly resource: Resource;
   readonly records: number;
@@ -71,22 +71,22 @@ export interface Population {
   readonly samples: readonly number[];
 }
 
-/** A history of a kind as a whole. */
+/** Totals of a history. */
 export interface HistoryCounts {
   readonly history: History;
   readonly entries: number;
-  /** How many entries follow another of the same record; undefined where that is no change, of readings. */
+  /** Entries beyond the first of each record; undefined for readings, which are not changes. */
   readonly changes: number | undefined;
 }
 
-/** What the published part of the register holds. */
+/** Totals of the published part of the register. */
 export interface Overview {
   readonly populations: readonly Population[];
   /** The newest `measured_at` of all; null for an empty register. */
   readonly asOf: string | null;
 }
 
-/** How many rows a table has, and of how many records. */
+/** The rows of a table, and the records they belong to. */
 export interface RowCounts {
   readonly rows: number;
   readonly records: number;
@@ -95,10 +95,9 @@ export interface RowCounts {
 /** By table. */
 export type Counted = ReadonlyMap<string, RowCounts>;
 
-/** A kind without what its histories hold. */
+/** A kind without the counts of its histories. */
 export type MeasuredRecords = Omit<Population, 'histories'>;
 
-/** A kind among all. */
 export function populationOf(
   populations: readonly Population[],
   { kind }: Pick<Resource, 'kind'>,
@@ -115,7 +114,7 @@ export function populationOf(
 export const overview = (register: Register): Overview =>
   overviewOf(recordsOf(register), entriesOf(register));
 
-/** Puts together what was measured. */
+/** Combines separately measured parts. */
 export function overviewOf(records: readonly MeasuredRecords[], counted: Counted): Overview {
   const populations = records.map((population) => ({
     ...population,
@@ -127,7 +126,7 @@ export function overviewOf(records: readonly MeasuredRecords[], counted: Counted
 
 /**
  * Measures the published records.
- * @throws Failure invalid: a total is beyond 2^53-1, which JSON readers would round
+ * @throws Failure invalid: a total exceeds 2^53-1, which JSON readers would round
  */
 export const recordsOf = (register: Register): readonly MeasuredRecords[] =>
   RESOURCES.map((resource) => population(register, resource));
@@ -148,7 +147,7 @@ export const entriesOf = (register: Register): Counted =>
 
 const NO_ROWS: RowCounts = { rows: 0, records: 0 };
 
-/** Half of 2^64 can't hold ten million values of 2^53, so high and low halves are added apart. */
+/** Ten million values of 2^53 would overflow 64 bits, so their halves are summed separately. */
 const HALF = 2n ** 32n;
 const halvesSum = (column: string): string =>
   `sum(${name(column)} >> 32), sum(${name(column)} & ${HALF - 1n}), count(${name(column)})`;

@@ -1,31 +1,31 @@
-/** Several connections at one state of the register, though a writer may commit at any time. */
+/** A consistent snapshot for several connections, while a writer may commit at any time. */
 import { statSync } from 'node:fs';
 import { Failure } from '../errors.js';
 import { openDatabase } from '../sqlite/index.js';
 import { translated } from './database.js';
 
-/** Something that reads the register in one transaction, here or in another thread. */
+/** A connection with one read transaction, in this or another thread. */
 export interface Renewable {
-  /** Ends its read transaction and begins another. */
+  /** Starts a new read transaction. */
   renew(): void | Promise<void>;
 }
 
-/** Which file a path leads to; empty where it leads to none, which opening it will tell. */
+/** Identifies the file at a path; empty if there is none, which opening it will report. */
 export function identityOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? '' : `${found.dev} ${found.ino}`;
 }
 
-/** A round takes about a millisecond, so who fails here has a writer that commits some hundred times a second. */
+/** An attempt takes about 1 ms, so failing means a writer with hundreds of commits per second. */
 const ATTEMPTS = 2000;
 
 /**
- * Begins the read transactions of all connections at the same state. SQLite's snapshots can't be handed from one
- * connection to another here, so it is proven instead: a connection that only watches asks for `PRAGMA
- * data_version` before and after, and this value differs if anybody has committed in between
- * (sqlite.org/pragma.html#pragma_data_version). Where it does, all begin anew.
- * @param identity what the path led to before any of them was opened
- * @throws Failure environment: no moment without a commit was found, or another file was put in the register's place
+ * Begins the read transactions of all connections at the same state. SQLite's snapshots can't be
+ * shared between connections here. Instead, a watching connection reads `PRAGMA data_version`
+ * before and after; if a commit happened in between, the values differ
+ * (sqlite.org/pragma.html#pragma_data_version), and all transactions start over.
+ * @param identity of the file, before any connection was opened
+ * @throws Failure environment: there was a commit during every attempt, or the file was replaced
  */
 export async function openConsistentSnapshot(
   file: string,

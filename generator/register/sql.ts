@@ -1,6 +1,6 @@
 /**
- * SQL that follows from the declarations. SQLite itself renders the JSON: measured, that is twice as fast as
- * building objects in JavaScript, and a record reaches the publisher as one finished string.
+ * SQL derived from the declarations. SQLite itself renders the JSON: measured, that is twice as
+ * fast as building objects in JavaScript.
  */
 import { KINDS, columnsOf } from '../schema/field.js';
 import type {
@@ -19,20 +19,20 @@ import type {
 import { halves, routeNamed } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 
-/** What is not published, by kind: a temporary table each of the reading connection, never of the register. */
+/** What is not published, by kind: temporary tables of the connection, never of the register. */
 export const EXCLUSIONS = {
   /** Ids of withheld records. */
   withheld: 'INTEGER',
-  /** What withheld users and groups are or were called, since a record may name its creator without an id. */
+  /** Past and present names of withheld users and groups: a reference may have no id. */
   withheld_name: 'TEXT',
-  /** Ids of records that are withheld, or left out as invalid: then they may be of any type. */
+  /** Ids of withheld and invalid records; the latter may be of any type. */
   excluded: 'BLOB',
 } as const;
 
-/** A list of what is not published, for use behind IN: SQLite looks into it without copying it first. */
+/** The table of an exclusion, for use after IN: SQLite searches it without making a copy. */
 export const exclusion = (list: keyof typeof EXCLUSIONS, kind: Kind): string => `temp._${list}_${kind}`;
 
-/** Makes the temporary tables. `_ranges` holds the ids that a scope speaks of (below). */
+/** Creates the temporary tables. `_ranges` holds the ids of the scopes (below). */
 export const TEMPORARY: readonly string[] = [
   ...KINDS.flatMap((kind) =>
     (['withheld', 'withheld_name', 'excluded'] as const).map(
@@ -49,28 +49,28 @@ export const name = (identifier: string): string => `"${identifier.replaceAll('"
 /** Single-quoted text. */
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-/** Ids from `low` to `high`, both included. */
+/** Ids from `low` to `high`, inclusive. */
 export interface IdRange {
   readonly low: number;
   readonly high: number;
 }
 
-/** `changed`: what differs from the last snapshot · `shown`: what pages show. Both are lists of ranges of ids. */
+/** `changed`: differs from the previous snapshot · `shown`: on pages. Both are ranges of ids. */
 export const SCOPES = ['changed', 'shown'] as const;
-/** The records that are spoken of. */
+/** A selection of records. */
 export type Scope = 'all' | IdRange | (typeof SCOPES)[number];
 
-/** Ranges of ids of a kind. */
+/** A range of ids of a kind. */
 export interface KindRange extends IdRange {
   readonly kind: Kind;
 }
 
-/** A column of ours besides those of the register's tables, which may have any: under a name that nobody has. */
+/** A name for our own column that no column of the register has. */
 const LOW = name('low, of the range that the row is in');
 
 /**
- * A table or view with those of its rows that belong to the records of a scope, for use behind FROM. The ranges come
- * first, so that a table which is ordered by the key is read at those places only.
+ * A table or view, restricted to the rows of a scope's records, for a FROM clause. CROSS JOIN puts
+ * the ranges first, so that only those parts of a table ordered by the key are read.
  */
 export function rowsIn(scope: Scope, kind: Kind, table: string, key: string): string {
   if (scope === 'all') return name(table);
@@ -83,19 +83,19 @@ export function rowsIn(scope: Scope, kind: Kind, table: string, key: string): st
   );
 }
 
-/** Condition that a row of records may be published: neither withheld nor left out as invalid. */
+/** Condition that a record may be published: neither withheld nor invalid. */
 export const isPublished = (kind: Kind, column = 'id'): string =>
-  // The plus takes away the column's affinity: '7' must not pass for 7.
+  // The plus removes the column's affinity: '7' must not match 7.
   `(${name(column)} IS NOT NULL AND +${name(column)} NOT IN ${exclusion('excluded', kind)})`;
 
-/** Condition that a reference points at a withheld record, by id or, where there is no id, by name. */
+/** Condition that a reference points to a withheld record, by id or, without an id, by name. */
 function isWithheld({ id, name: called, kind }: Reference): string {
   const points = (to: Kind): string =>
     `(${name(id)} IN ${exclusion('withheld', to)}` +
-    // To the letter, whatever collation the column has.
+    // An exact comparison, whatever the column's collation is.
     ` OR (${name(id)} IS NULL AND ${name(called)} COLLATE BINARY IN ${exclusion('withheld_name', to)}))`;
   if (kind === 'user') return points('user');
-  // Where the kind was not measured the reference may be either, so either hides it.
+  // If the kind was not measured, the reference may be to either.
   const type = name(kind.column);
   return `((${type} IS NOT 'group' AND ${points('user')}) OR (${type} IS NOT 'user' AND ${points('group')}))`;
 }
@@ -111,7 +111,7 @@ export function publishedValue(column: Column): string {
 const asJson = (type: ColumnType, sql: string): string =>
   type === 'boolean' ? `CASE ${sql} WHEN 1 THEN json('true') WHEN 0 THEN json('false') END` : sql;
 
-/** A field that SQL can say whole. */
+/** A field that is one SQL expression. */
 type PlainField = EntryField | LinksField;
 
 function fieldValue(field: PlainField, table: readonly Route[]): string {
@@ -138,14 +138,14 @@ function fieldValue(field: PlainField, table: readonly Route[]): string {
 const jsonObject = (members: readonly (readonly [string, string])[]): string =>
   `json_object(${members.map(([key, value]) => `${literal(key)}, ${value}`).join(', ')})`;
 
-/** The JSON object of fields that SQL can say whole, as an SQL expression. */
+/** SQL for the JSON object of some fields. */
 export const objectOf = (fields: readonly PlainField[], table: readonly Route[]): string =>
   jsonObject(fields.map((field) => [field.name, fieldValue(field, table)]));
 
-/** A document as SQL objects with gaps between them, for what comes from the histories. */
+/** A part of a document: a JSON object in SQL, or a field computed from the histories. */
 export type Part = { readonly sql: string } | ListField | DerivedField;
 
-/** Cuts a document's fields into the longest runs that SQL can say whole, and the gaps between. */
+/** Splits a document's fields into maximal runs of plain fields, and the fields between them. */
 export function partsOf(fields: readonly Field[], table: readonly Route[]): Part[] {
   const parts: Part[] = [];
   let run: PlainField[] = [];
@@ -163,14 +163,14 @@ export function partsOf(fields: readonly Field[], table: readonly Route[]): Part
   return parts;
 }
 
-/** The published rows of a history in order, with its neighbours' columns where a computed field needs them. */
+/** The published rows of a history in order, with values of neighbouring rows if needed. */
 function historyRows(kind: Kind, history: History, scope: Scope, page?: string): string {
   const key = name(history.key.name);
   const order = name(history.order.name);
   const columns = new Set(
     [history.key, history.order, ...columnsOf(history.fields)].map((c) => name(c.name)),
   );
-  // Looking at the neighbours multiplies the cost of a row, so only histories that need it pay.
+  // Reading neighbours multiplies the cost of a row, so only histories that need them do.
   const neighbours = Object.entries(page === undefined ? IN_WINDOW : besides(name(history.table), key, order))
     .filter(([column]) =>
       history.fields.some((field) => field.is === 'computed' && field.sql.includes(column)),
@@ -186,7 +186,7 @@ function historyRows(kind: Kind, history: History, scope: Scope, page?: string):
   );
 }
 
-/** What computed fields of a history may ask of the entries beside theirs (see `History`). */
+/** What computed fields may use of an entry's neighbours (see `History`). */
 type Neighbours = Readonly<Record<'previous_last' | 'is_last', string>>;
 
 const IN_WINDOW: Neighbours = {
@@ -194,7 +194,7 @@ const IN_WINDOW: Neighbours = {
   is_last: 'lead(1, 1, 0) OVER w = 0',
 };
 
-/** The same, looked up by the key: half the cost of the window, but only where the table is ordered like that. */
+/** The same by key lookup: half the cost of the window, but only for a table with that key. */
 function besides(table: string, key: string, order: string): Neighbours {
   const others = `FROM ${table} AS other WHERE other.${key} = entry.${key} AND other.${order}`;
   return {
@@ -204,8 +204,8 @@ function besides(table: string, key: string, order: string): Neighbours {
 }
 
 /**
- * A history as rows of (record id, number of entries, JSON list), in order of the id, so that one merge pass
- * pairs it with the records: a query per record is three times slower, and hopeless on a view.
+ * A history as rows of (record id, number of entries, JSON list), ordered by id, so that one merge
+ * pairs it with the records. A query per record is three times slower, and far worse on a view.
  */
 export function historyQuery(kind: Kind, history: History, scope: Scope): string {
   const key = name(history.key.name);
@@ -215,12 +215,12 @@ export function historyQuery(kind: Kind, history: History, scope: Scope): string
   );
 }
 
-/** The same where nothing but the number of entries is asked for. */
+/** The same rows with an empty list, if only the number of entries is needed. */
 export const countsQuery = (kind: Kind, { table, key }: History): string =>
   `SELECT ${name(key.name)}, count(*), '[]' FROM ${name(table)} WHERE ${isPublished(kind, key.name)}` +
   ` GROUP BY ${name(key.name)} ORDER BY ${name(key.name)}`;
 
-/** A history's entries one by one, in order of the id and of the history. */
+/** A history's entries one by one, ordered by record id and position. */
 export const entriesQuery = (
   kind: Kind,
   history: History,
@@ -228,7 +228,7 @@ export const entriesQuery = (
   page?: string,
 ): string => `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all', page)})`;
 
-/** The records of a kind, in order of the id. */
+/** The records of a kind, ordered by id. */
 export const recordsQuery = (
   { kind, plural }: Resource,
   columns: readonly string[],
@@ -236,5 +236,5 @@ export const recordsQuery = (
   condition = isPublished(kind),
 ): string =>
   `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${condition}` +
-  // Ranges come in their order, so only what is within one is left to sort.
+  // Ranges are read in order, so only the rows within one are sorted.
   ` ORDER BY ${typeof scope === 'object' || scope === 'all' ? 'id' : `${LOW}, id`}`;
