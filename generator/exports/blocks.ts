@@ -1,4 +1,4 @@
-/** The rows of an export, read in one ordered pass, many at once and column by column. */
+/** Reads the rows of an export in one ordered pass, in columnar blocks. */
 import type { Register } from '../register/database.js';
 import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
 import type { PageColumn } from '../register/pages.js';
@@ -10,12 +10,12 @@ import { pageOf } from './page.js';
 import { DerivedColumns } from './derived.js';
 import type { Export } from './tables.js';
 
-/** More cost memory, and save little. */
+/** Larger blocks take more memory and save little. */
 const BLOCK_ROWS = 1000;
 
 /**
- * All rows of an export, ordered by its key. A block has so many rows, and those that share the last one's record
- * beside, wherever they come from: files that are cut by blocks are then the same for a table and for a view of it.
+ * All rows of an export, ordered by key. A block has at least this many rows and never splits a
+ * record's entries, whether the source is a table or a view: files cut at blocks are then the same.
  */
 export function* blocks(register: Register, table: Export): Generator<Block, void, undefined> {
   const derived = new DerivedColumns(register, table);
@@ -27,7 +27,7 @@ export function* blocks(register: Register, table: Export): Generator<Block, voi
   }
 }
 
-/** Blocks of the columns that SQL can say, the first of which has the ids of the records that the rows belong to. */
+/** Blocks of the columns from SQL, the first of which has the ids of the rows' records. */
 function stretches(register: Register, table: Export): Generator<Block, void, undefined> {
   const { resource, history, key } = table;
   if (table.columns[0]?.value.name !== key[0])
@@ -39,7 +39,7 @@ function stretches(register: Register, table: Export): Generator<Block, void, un
   return isKey === 1n ? pages(register, table, columns) : gathered(register, table, columns);
 }
 
-/** From a table that finds rows by their key: page by page. */
+/** Reads a table with an index on the key, page by page. */
 function* pages(
   register: Register,
   { resource, history }: Export,
@@ -55,7 +55,7 @@ function* pages(
   }
 }
 
-/** From anything else, where each question costs a pass over all of it: in one pass, row by row. */
+/** Reads anything else row by row in one pass, since each query would scan all of it. */
 function* gathered(
   register: Register,
   { resource, history }: Export,

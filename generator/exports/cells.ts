@@ -1,21 +1,21 @@
-/** The values of an export on their way from SQLite to the files. */
+/** The values of an export between SQLite and the files. */
 import { EMPTY, END } from '../register/pages.js';
 import type { ValueType } from '../schema/field.js';
 
-/** A value as the register holds it: truth values are 0 and 1; null means "not measured". */
+/** A value as in the register: booleans are 0 and 1; null means "not measured". */
 export type Cell = string | number | null;
 
 /**
- * The cells of a column as bytes, END behind each: in UTF-8, as they stand in CSV before anything is quoted. Null is
- * nothing, EMPTY an empty text. SQLite writes pages like that, and they are read front to back: a value becomes a
- * number or a text of JavaScript only where something is computed from it.
+ * A column's cells as bytes, each followed by END: UTF-8, as in CSV before quoting. Null is empty;
+ * EMPTY is an empty text. SQLite writes pages in this form. A value becomes a JavaScript number or
+ * string only if something is computed from it.
  */
 export type Cells = Buffer;
 
-/** Rows of an export that follow each other. */
+/** Consecutive rows of an export. */
 export interface Block {
   readonly rows: number;
-  /** The cells of each column of the export, one for each row. */
+  /** The cells of each column of the export. */
   readonly columns: readonly Cells[];
 }
 
@@ -24,10 +24,9 @@ const MINUS = 45;
 
 const INTEGERS: ReadonlySet<ValueType> = new Set(['id', 'ordinal', 'count', 'difference']);
 
-/** Whether the values of a type are integers. */
 export const isInteger = (type: ValueType): boolean => INTEGERS.has(type);
 
-/** The integers of a column, behind those of a list. */
+/** Appends a column's integers to a list. */
 export function addIntegers(cells: Cells, list: (number | null)[]): void {
   for (let at = 0; at < cells.length; at += 1) {
     const start = at;
@@ -35,7 +34,7 @@ export function addIntegers(cells: Cells, list: (number | null)[]): void {
     if (isNegative) at += 1;
     let value = 0;
     for (let byte = cells[at]; byte !== undefined && byte !== END; byte = cells[at]) {
-      // In this order: the sum of all three may be beyond what is exact.
+      // In this order: the sum of all three may exceed what is exact.
       value = value * 10 + (byte - ZERO);
       at += 1;
     }
@@ -43,7 +42,7 @@ export function addIntegers(cells: Cells, list: (number | null)[]): void {
   }
 }
 
-/** The texts of a column as UTF-8, behind those of a list: views, valid as long as the column is. */
+/** Appends a column's UTF-8 texts to a list: views, valid as long as the column is. */
 export function addTexts(cells: Cells, list: (Uint8Array | null)[]): void {
   for (let at = 0; at < cells.length; at += 1) {
     const start = at;
@@ -53,7 +52,7 @@ export function addTexts(cells: Cells, list: (Uint8Array | null)[]): void {
   }
 }
 
-/** A column's values. */
+/** Decodes a column's values. */
 export function valuesOf(cells: Cells, type: ValueType): Cell[] {
   if (isInteger(type)) {
     const integers: (number | null)[] = [];
@@ -65,7 +64,7 @@ export function valuesOf(cells: Cells, type: ValueType): Cell[] {
     addTexts(cells, texts);
     return texts.map((bytes) => bytes && UTF8.decode(bytes));
   }
-  // All of the rest is ASCII: pieces of one text, which is faster than to decode each.
+  // All other types are ASCII: splitting one string is faster than decoding each value.
   const written = cells.toString('latin1').split(String.fromCharCode(END)).slice(0, -1);
   const value = (text: string): Cell => (type === 'boolean' ? Number(text === 'true') : text);
   return written.map((text) => (text === '' ? null : value(text)));
@@ -73,12 +72,11 @@ export function valuesOf(cells: Cells, type: ValueType): Cell[] {
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Makes cells of values that come one by one. */
+/** Encodes values as cells. */
 export class CellWriter {
   #bytes = Buffer.allocUnsafeSlow(64 * 1024);
   #at = 0;
 
-  /** The column of some values. */
   cellsOf(values: readonly Cell[], type: ValueType): Cells {
     this.#at = 0;
     for (const value of values) {
@@ -93,7 +91,7 @@ export class CellWriter {
   }
 
   #add(text: string): void {
-    // No UTF-16 unit takes more than three bytes.
+    // A UTF-16 unit takes at most three bytes.
     this.#need(3 * text.length + 1);
     this.#at += this.#bytes.write(text, this.#at);
   }

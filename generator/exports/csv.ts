@@ -1,4 +1,4 @@
-/** Rows as CSV (RFC 4180): UTF-8 without BOM, CRLF, a header row. */
+/** CSV (RFC 4180): UTF-8 without BOM, CRLF, a header row. */
 import { stringify } from 'csv-stringify/sync';
 import type { Options } from 'csv-stringify/sync';
 import { EMPTY, END } from '../register/pages.js';
@@ -9,9 +9,9 @@ const LINE_END = '\r\n';
 
 const OPTIONS: Options = {
   record_delimiter: LINE_END,
-  // Nothing stands for null, and quotes around nothing for a measured empty text.
+  // Null is empty; a measured empty text is an empty pair of quotes.
   quoted_match: /^$/,
-  // A line break of any sort, not only CRLF.
+  // Any line break needs quotes, not only CRLF.
   quote_record_delimiter: true,
 };
 
@@ -22,10 +22,10 @@ const CR = 0x0d;
 const LF = 0x0a;
 
 /**
- * Turns rows into lines, a line end behind each. Values are exact: nothing is escaped for spreadsheets.
+ * Encodes rows as lines that end with CRLF. Values are exact: nothing is escaped for spreadsheets.
  *
- * csv-stringify quotes what needs quotes, all of a column's block in one call; what does not is copied as it is, byte
- * by byte, which is many times faster. Only texts can need them: ids, counts, times and the like are plain by their type.
+ * csv-stringify quotes the cells that need it, all of a block's column in one call. Other cells are
+ * copied byte by byte, which is much faster. Only texts can need quotes.
  */
 export class CsvEncoder {
   readonly #values: readonly Value[];
@@ -43,7 +43,7 @@ export class CsvEncoder {
     const written = columns.map((cells, index) =>
       this.#values[index]?.type === 'text' ? quoted(cells) : cells,
     );
-    // A comma takes the place of each END, and two bytes that of a row's last.
+    // A comma replaces each END, and CRLF a row's last.
     const lines = Buffer.allocUnsafe(written.reduce((sum, { length }) => sum + length, rows));
     const places = written.map(() => 0);
     let to = 0;
@@ -69,21 +69,21 @@ export class CsvEncoder {
   }
 }
 
-/** A text that needs quotes: where it begins in its column, where its END is, and how long it is between quotes. */
+/** A text that needs quotes: its start and END in the column, and its length with quotes. */
 interface Hard {
   readonly start: number;
   readonly end: number;
   readonly length: number;
 }
 
-/** A column of texts with quotes around those that need them. */
+/** Adds quotes to the texts in a column that need them. */
 function quoted(cells: Cells): Cells {
   const hard = hardIn(cells);
   if (hard.length === 0) return cells;
   const texts = hard.map(({ start, end }) =>
     cells[start] === EMPTY ? '' : cells.toString('utf8', start, end),
   );
-  // As the cells of one record: each of them gets quotes.
+  // As one record, in which every cell gets quotes.
   const record = Buffer.from(stringify([texts], OPTIONS));
   const pieces: Uint8Array[] = [];
   let copied = 0;
@@ -91,14 +91,14 @@ function quoted(cells: Cells): Cells {
   for (const { start, end, length } of hard) {
     pieces.push(cells.subarray(copied, start), record.subarray(at, at + length));
     copied = end;
-    // A comma, or the end of the line.
+    // Skips the comma or line end.
     at += length + 1;
   }
   if (at !== record.length - 1) throw new TypeError(`texts took ${record.length} bytes, expected ${at + 1}`);
   return Buffer.concat([...pieces, cells.subarray(copied)]);
 }
 
-/** The texts that can't stand without quotes: with commas, quotes, line breaks (RFC 4180, section 2.5 and 2.6), or empty. */
+/** Finds texts that need quotes: empty, or with a comma, quote or line break (RFC 4180, 2.5 f.). */
 function hardIn(cells: Cells): Hard[] {
   const found: Hard[] = [];
   for (let at = 0; at < cells.length; at += 1) {

@@ -1,4 +1,4 @@
-/** The columns of an export that are computed from the histories of its records. */
+/** The columns of an export that are computed from its records' histories. */
 import type { Register } from '../register/database.js';
 import type { Computed, DerivedField } from '../schema/field.js';
 import { CellWriter, valuesOf } from './cells.js';
@@ -7,11 +7,11 @@ import { entriesReader } from './entries.js';
 import type { EntriesReader } from './entries.js';
 import type { Export } from './tables.js';
 
-/** Puts what is computed from the histories between what SQL said of some records. */
+/** Inserts the computed columns among those from SQL. */
 export class DerivedColumns {
   readonly #columns: Export['columns'];
   readonly #writer = new CellWriter();
-  /** The fields to compute, by the history that they are computed from. */
+  /** The fields to compute, by the history they are computed from. */
   readonly #fields = new Map<EntriesReader, DerivedField[]>();
 
   constructor(register: Register, { columns, resource }: Export) {
@@ -25,8 +25,8 @@ export class DerivedColumns {
   }
 
   /**
-   * @param stored the columns that SQL said, first the ids of the records, each above the one before, here and from
-   * call to call
+   * @param stored the columns from SQL; the first has the records' ids, which ascend across all
+   * calls
    */
   complete(stored: readonly Cells[]): readonly Cells[] {
     const [first] = stored;
@@ -59,7 +59,7 @@ export class DerivedColumns {
   }
 }
 
-/** The value at a place of each that was computed; null where an object on the way is. */
+/** The member at a path of each computed value; null if an object on the path is null. */
 const valuesAt = (computed: readonly Computed[], place: readonly string[]): Cell[] =>
   computed.map((whole) => {
     let value = whole;

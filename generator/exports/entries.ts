@@ -1,4 +1,4 @@
-/** Histories read beside the records they belong to, for what is computed from them. */
+/** Merges histories with their records, to compute derived columns. */
 import { HistoryCursor } from '../register/history-cursor.js';
 import type { Register } from '../register/database.js';
 import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
@@ -9,17 +9,17 @@ import { valuesOf } from './cells.js';
 import type { Cell } from './cells.js';
 import { pageOf } from './page.js';
 
-/** Entries that are read at once, and the rest of those of the last one's record. */
+/** Entries read at once, plus the rest of the last record's. */
 const PAGE_ENTRIES = 4096;
 
-/** Hands out the entries of records, whose ids must come in ascending order. */
+/** Returns the entries of records, whose ids must ascend. */
 export interface EntriesReader {
-  /** To be looked at before the next are asked for. */
+  /** Valid until the next call. */
   entriesOf(id: number): Entries;
   close(): void;
 }
 
-/** The fastest way to read some columns of a history. */
+/** The fastest reader for some columns of a history. */
 export function entriesReader(
   register: Register,
   resource: Resource,
@@ -33,7 +33,7 @@ export function entriesReader(
   return new HistoryCursor(register, query(resource.kind, history, 'all'));
 }
 
-/** From a table that finds rows by their key: the entries of many records at once, column by column. */
+/** Reads a table with an index on the key: the entries of many records at once, in columns. */
 class PagedEntries implements EntriesReader {
   readonly #read: readonly Column[];
   readonly #endOfPage: (above: number, passed: number) => readonly unknown[] | undefined;
@@ -55,7 +55,7 @@ class PagedEntries implements EntriesReader {
     );
   }
 
-  /** Goes on to the page that has the entries of a record, if any has: a page has all of a record. */
+  /** Advances to the page with a record's entries, if it has any; a page never splits a record. */
   #turnTo(id: number): void {
     while (this.#above < id) {
       const end = Number(this.#endOfPage(this.#above, PAGE_ENTRIES - 1)?.[0] ?? MAX_INTEGER);

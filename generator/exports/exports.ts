@@ -1,4 +1,4 @@
-/** Which exports a build writes anew: those of which anything changed. */
+/** Rewrites the exports whose data changed, and keeps the others. */
 import { join } from 'node:path';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
@@ -13,20 +13,20 @@ import { EXPORTS, costliestFirst } from './tables.js';
 import type { Export } from './tables.js';
 import type { Files, Written } from './write.js';
 
-/** An export as it is published. */
+/** A published export. */
 export interface Exported {
   readonly table: Export;
   readonly rows: number;
   readonly files: Files;
-  /** What this build did with it: what it did not write is that of the last snapshot. `kept` is behind the register. */
+  /** `kept` files are older than the register; `unchanged` ones are the same as before. */
   readonly state: 'written' | 'unchanged' | 'kept';
 }
 
-/** The bulk downloads as they are published: all of one state of the register. */
+/** The published bulk downloads, all from one state of the register. */
 export interface Downloads {
-  /** The newest measurement in that state; null where the register was empty. */
+  /** The newest measurement in that state; null if the register was empty. */
   readonly asOf: string | null;
-  /** The snapshot that had this state; undefined where it is the one that is being built. */
+  /** The snapshot of that state; undefined if it is the one being built. */
   readonly sequence: number | undefined;
   readonly tables: readonly Exported[];
 }
@@ -36,17 +36,17 @@ export class Exports {
   readonly #overview: Overview;
   readonly #changed: ReadonlySet<string> | undefined;
   readonly #code: string;
-  /** Set where nothing is written: what the downloads say of themselves. */
+  /** The description of the downloads, if none is rewritten. */
   readonly #kept: Described | undefined;
   readonly #due = new Map<Export, Promise<Written>>();
-  /** Written so far, in all exports. */
+  /** Rows written so far. */
   #rows = 0;
 
   /**
-   * Begins to write what is due.
-   * @param changed the tables of the register in which something changed; undefined where that is not known
+   * Starts to write the exports that are due.
+   * @param changed the changed tables of the register, if known
    * @param code identifies the code that writes
-   * @param keep leave all downloads as they are, if they are sound
+   * @param keep leave all downloads as they are, unless damaged
    */
   constructor(
     pool: Pool,
@@ -67,7 +67,7 @@ export class Exports {
     for (const table of costliestFirst((each) => rowsOf(each, overview))) {
       if (!this.#isDue(table)) continue;
       const writing = pool.run('export', { table: table.name, folder }, { onProgress });
-      // Whoever awaits it later learns of an error.
+      // Avoids an unhandled rejection; the error surfaces where the promise is awaited.
       writing.catch(() => undefined);
       this.#due.set(table, writing);
     }
@@ -86,7 +86,7 @@ export class Exports {
     return csv && gzip && parquet && { csv, 'csv.gz': gzip, parquet };
   }
 
-  /** Waits for what is being written, publishes it, and keeps the rest. */
+  /** Publishes the exports once they are written, and keeps the others. */
   async finish(progress: Progress): Promise<Downloads> {
     if (this.#due.size > 0) await this.#wait(progress);
     const tables: Exported[] = [];
@@ -119,7 +119,7 @@ export class Exports {
 
   #publish(table: Export, rows: number, written: Written): Exported {
     if (written.rows !== rows) {
-      // Two connections that see one state of the register can't come to this.
+      // Impossible if both connections see the same state.
       throw new TypeError(`${written.rows} rows of "${table.name}" were written, expected ${rows}`);
     }
     for (const { format } of EXPORT_FORMATS) {
@@ -132,7 +132,7 @@ export class Exports {
     return { table, rows, files: written.files, state: 'written' };
   }
 
-  /** What is kept though it is behind the register is written by the next build, whether that changes again or not. */
+  /** Not called for `kept` exports, so the next build rewrites those in any case. */
   #noteCode({ name }: Export): void {
     const { described } = this.#publisher;
     this.#publisher.described = { ...described, exports: { ...described.exports, [name]: this.#code } };
@@ -140,9 +140,9 @@ export class Exports {
 }
 
 /**
- * Whether an export's files are not what would be written now.
- * @param changed the tables of the register in which something changed; undefined where that is not known
- * @param index of the last snapshot
+ * Whether an export must be rewritten.
+ * @param changed the changed tables of the register, if known
+ * @param index of the previous snapshot
  * @param code identifies the code that writes
  */
 export const isDue = (
@@ -155,11 +155,10 @@ export const isDue = (
   tablesOf(table).some((name) => changed.has(name)) ||
   index?.exports[table.name] !== code;
 
-/** The tables of the register that an export is made of: its own, and the histories of which something is computed. */
+/** The register's tables that an export reads: its own, and the histories of derived columns. */
 const tablesOf = ({ name, resource, history }: Export): readonly string[] =>
   history === undefined ? [name, ...resource.histories.map(({ table }) => table)] : [name];
 
-/** How many rows an export has. */
 function rowsOf({ resource, history }: Export, { populations }: Overview): number {
   const population = populations.find((candidate) => candidate.resource === resource);
   if (history === undefined) return population?.records ?? 0;

@@ -1,4 +1,4 @@
-/** Downloads that stay as they were written: whether they can, and what they then say of themselves. */
+/** Whether downloads can be kept, and what they say about themselves. */
 import { readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
@@ -9,12 +9,12 @@ import { EXPORT_FORMATS, EXPORT_ROUTES, exportFile, exportRoute } from '../route
 import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
 
-/** What is published of the downloads: by the datapackage.json beside them, and by snapshot.json. */
+/** What snapshot.json and the published datapackage.json say about the downloads. */
 export interface Described {
   readonly asOf: string | null;
-  /** The snapshot that they are of. */
+  /** The snapshot that they belong to. */
   readonly sequence: number;
-  /** Of every export. */
+  /** By export. */
   readonly rows: ReadonlyMap<Export, number>;
 }
 
@@ -24,14 +24,14 @@ const schema = z.object({
 });
 
 /**
- * The published downloads by their own description; undefined where one of them, or that, is missing or damaged. The
- * files are large, so their sizes have to do: `verify` reads them.
+ * The description of the published downloads; undefined if it or any file is missing or damaged.
+ * The files are large, so only their sizes are compared: `verify` reads them.
  */
 export function describedDownloads(publisher: Publisher): Described | undefined {
   try {
     return described(publisher);
   } catch (error) {
-    // What is not there, or can't be read, is written anew.
+    // A missing or unreadable file is rewritten.
     if (codeOf(error) === undefined) throw error;
     return undefined;
   }

@@ -1,9 +1,9 @@
-/** A page of the register as SQLite hands it out. */
+/** Decodes a page of the register. */
 import type { Block } from './cells.js';
 
-/** @param row what `pageQuery` gives */
+/** @param row a row of `pageQuery` */
 export function pageOf([rows, ...columns]: readonly unknown[] = []): Block {
-  // Nothing is no list of cells, but null.
+  // group_concat of no rows is null.
   if (rows === 0) return { rows, columns: [] };
   if (typeof rows !== 'number' || !columns.every((column) => Buffer.isBuffer(column)))
     throw new TypeError('no page was read');

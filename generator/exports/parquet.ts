@@ -1,4 +1,4 @@
-/** Rows as Parquet: typed columns, Snappy where it pays, statistics. Row groups are bounded, so memory is, too. */
+/** Parquet: typed columns, Snappy where it pays, statistics, and row groups of bounded size. */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnSource } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
@@ -9,9 +9,9 @@ import { addIntegers, addTexts } from './cells.js';
 import type { Block, Cells } from './cells.js';
 
 /**
- * What fills a row group, which readers skip or read side by side: 64 Ki cells, which is 2,100 rows of the widest
- * table and 21,000 of the narrowest, or 512 Ki characters of text. With four times
- * as much, an export takes half as much memory again. A group is held in memory while it is encoded.
+ * A row group, the unit that readers skip or read in parallel, is full at 64 Ki cells (2,100 rows
+ * of the widest table, 21,000 of the narrowest) or 512 Ki characters of text. It is held in memory
+ * while it is encoded; groups four times as large take an export half as much memory again.
  */
 const GROUP_CELLS = 64 * 1024;
 const GROUP_CHARACTERS = 512 * 1024;
@@ -21,7 +21,7 @@ type ParquetType = Pick<SchemaElement, 'type' | 'converted_type' | 'logical_type
 const INTEGER: ParquetType = { type: 'INT64' };
 const TEXT: ParquetType = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } };
 
-/** What is none of these is text. */
+/** All other types are text. */
 const TYPES: Readonly<Partial<Record<ValueType, ParquetType>>> = {
   id: INTEGER,
   ordinal: INTEGER,
@@ -35,7 +35,7 @@ const TYPES: Readonly<Partial<Record<ValueType, ParquetType>>> = {
   },
 };
 
-/** Takes rows and hands out the bytes of a Parquet file as they are complete. */
+/** Encodes rows, and returns the bytes of complete row groups. */
 export class ParquetEncoder {
   readonly #values: readonly Value[];
   readonly #bytes = new ByteWriter();
@@ -57,7 +57,7 @@ export class ParquetEncoder {
     this.#writer = new ParquetWriter({ writer: this.#bytes, schema, createdBy: 'register-api' });
   }
 
-  /** @returns bytes of the file, where the block completed a group */
+  /** @returns bytes of the file, if the block completed a row group */
   add(block: Block): Uint8Array | undefined {
     this.#blocks.push(block);
     this.#rows += block.rows;
@@ -74,10 +74,10 @@ export class ParquetEncoder {
         this.#blocks.flatMap(({ columns }) => columns[index] ?? []),
         type,
       ),
-      // Places of pages are of no use without their bounds, and would be kept for all groups to the end.
+      // Page offsets are useless without bounds, and would stay in memory for all groups.
       offsetIndex: false,
     }));
-    // Nothing to await: bytes are only gathered.
+    // Synchronous: it only writes to memory.
     void this.#writer.write({ columnData, rowGroupSize: this.#rows });
     this.#keepBounds();
     this.#blocks = [];
@@ -86,7 +86,7 @@ export class ParquetEncoder {
     return this.#take();
   }
 
-  /** The library writes the bounds of all groups at the end: without copies, the blocks they lie in would be kept till then. */
+  /** Copies the bounds, which the library keeps; views would keep whole blocks in memory. */
   #keepBounds(): void {
     for (const { meta_data } of this.#writer.row_groups.at(-1)?.columns ?? []) {
       const { statistics } = meta_data ?? {};
@@ -95,14 +95,14 @@ export class ParquetEncoder {
     }
   }
 
-  /** No more rows. @returns the rest of the file */
+  /** Completes the file. @returns the rest of it */
   finish(): Uint8Array {
     const last = this.#rows > 0 ? this.#writeGroup() : new Uint8Array();
     void this.#writer.finish();
     return Buffer.concat([last, this.#take()]);
   }
 
-  /** Empties the gathered bytes; the count of all of them goes on, since the file's index points by it. */
+  /** Takes the written bytes. The total offset goes on, since the file's index refers to it. */
   #take(): Uint8Array {
     const taken = this.#bytes.getBytes().slice();
     this.#bytes.index = 0;
@@ -110,7 +110,7 @@ export class ParquetEncoder {
   }
 }
 
-/** How many UTF-16 units the texts of a column have: one for each character's first byte, two for those of four bytes. */
+/** The number of UTF-16 units in a column's texts: two for each 4-byte character, else one. */
 function charactersIn(cells: Cells | undefined): number {
   let count = 0;
   for (const byte of cells ?? [])
@@ -118,17 +118,17 @@ function charactersIn(cells: Cells | undefined): number {
   return count;
 }
 
-/** What follows each other of a column, as the library takes it, and how it is to write it. */
+/** A column's values for the library, with encoding and compression. */
 function stored(
   column: readonly Cells[],
   type: ValueType,
 ): Pick<ColumnSource, 'data' | 'encoding' | 'codec'> {
   if (type === 'boolean') return { data: gathered(column, addBooleans) };
-  // Snappy takes time over these, and finds next to nothing.
+  // Snappy is slow on these, and saves next to nothing.
   if (type === 'time') return { data: gathered(column, addTimes), codec: 'UNCOMPRESSED' };
   if (TYPES[type] === undefined) return { data: gathered(column, addTexts) };
   const integers = gathered(column, addIntegers);
-  // Differences, packed: smaller than what Snappy makes of the values, and without a bigint for each.
+  // Packed differences are smaller than Snappy's output, and need no bigint per value.
   return integers.every(isSmall)
     ? { data: integers, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
     : { data: integers.map((value) => (value === null ? null : BigInt(value))) };
@@ -140,7 +140,7 @@ function gathered<Value>(column: readonly Cells[], add: (cells: Cells, list: Val
   return list;
 }
 
-/** Whether the library packs a number without making a bigint of it: 32 bits. */
+/** Whether the library packs a number without a bigint: it fits in 32 bits. */
 const isSmall = (value: number | null): boolean => value === null || value === (value | 0);
 
 function addTimes(cells: Cells, list: (bigint | null)[]): void {

@@ -1,9 +1,8 @@
-/** A file that is written piece by piece, and measured on the way. */
+/** A file that is hashed as it is written. */
 import { createHash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What a file came to. */
 export interface Measured {
   readonly bytes: number;
   /** In hex. */
@@ -24,7 +23,7 @@ export class Sink {
   write(bytes: Uint8Array): void {
     this.#digest.update(bytes);
     this.#bytes += bytes.length;
-    // A write may take less than it was given; a disk that is full then says so at the next.
+    // A write may be partial. If the disk is full, the next one throws.
     for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
   }
 

@@ -1,10 +1,10 @@
-/** What a build says of the bulk downloads when it is done. */
+/** The part of a build's report that covers the bulk downloads. */
 import type { Downloads } from './exports.js';
 
 export interface DownloadsSummary {
-  /** The tables of the bulk downloads, and whether this build wrote them: what did not change is left as it is. */
+  /** The exported tables, and whether this build wrote them. */
   readonly exports: Readonly<Record<string, { readonly rows: number; readonly written: boolean }>>;
-  /** As of when the bulk downloads are, and which of their tables were kept though they are behind the register. */
+  /** The newest measurement in the downloads, and the tables kept although they are outdated. */
   readonly downloads: { readonly asOf: string | null; readonly kept: readonly string[] };
 }
 

@@ -1,45 +1,43 @@
 /**
- * What the bulk downloads hold: one table for each kind of record and each history, with the columns that their
- * declarations give. CSV, Parquet and the Data Package read this.
+ * The tables of the bulk downloads, derived from the declarations: one for each kind of record and
+ * each history. CSV, Parquet and the Data Package use these.
  */
 import { publishedValue } from '../register/sql.js';
 import type { Column, Field, History, Resource, DerivedField, Value } from '../schema/field.js';
 import { RESOURCES } from '../schema/index.js';
 import type { Shape } from '../schema/shape.js';
 
-/** Where a column's values come from: SQL, or a place in what a derived field computes. */
+/** Where a column's values come from: SQL, or a path in a derived field's value. */
 export type Source =
   { readonly sql: string } | { readonly derived: DerivedField; readonly place: readonly string[] };
 
-/** A column of an export. Nested fields are flattened under the names of the register, links are left out. */
+/** A column of an export. Nested fields are flattened to register names; links are left out. */
 export interface ExportColumn {
   readonly value: Value;
   readonly from: Source;
 }
 
-/** One table of the bulk downloads: a whole population, ordered by its key. */
+/** A table of the bulk downloads: all records or entries, ordered by key. */
 export interface Export {
-  /** The register's table, and the name of the files. */
+  /** The register's table, and the base name of the files. */
   readonly name: string;
   readonly description: string;
   readonly resource: Resource;
-  /** Set for a table of history entries; otherwise it holds the records. */
+  /** Set for a table of history entries; otherwise it holds records. */
   readonly history: History | undefined;
-  /** The route whose documents say the same: while none of them changes, neither does the table. */
-  readonly route: string;
   readonly key: readonly string[];
   readonly columns: readonly ExportColumn[];
 }
 
-/** Every export, in the order in which they are listed. */
+/** All exports, in display order. */
 export const EXPORTS: readonly Export[] = RESOURCES.flatMap((resource) => [
   recordExport(resource),
   ...resource.histories.map((history) => historyExport(resource, history)),
 ]);
 
 /**
- * The exports in the order of how many cells they have: threads that take the next when they are done with one then
- * end at about the same time.
+ * The exports by descending number of cells, so that threads that take them from the queue finish
+ * at about the same time.
  */
 export function costliestFirst(rowsOf: (table: Export) => number): readonly Export[] {
   const cells = (table: Export): number => rowsOf(table) * table.columns.length;
@@ -53,7 +51,6 @@ function recordExport(resource: Resource): Export {
     description: `The measured record of every ${kind}, one row each.`,
     resource,
     history: undefined,
-    route: record.route,
     key: ['id'],
     columns: record.fields.flatMap(columnsOf),
   };
@@ -61,15 +58,12 @@ function recordExport(resource: Resource): Export {
 
 function historyExport(resource: Resource, history: History): Export {
   const { key, order, table, fields, description } = history;
-  const route = resource.history?.route;
-  if (route === undefined) throw new TypeError(`${resource.plural} have no document of their histories`);
   const rest = fields.filter(({ name }) => name !== order.name);
   return {
     name: table,
     description,
     resource,
     history,
-    route,
     key: [key.name, order.name],
     columns: [published(key), published(order), ...rest.flatMap(columnsOf)],
   };
@@ -84,7 +78,7 @@ function columnsOf(field: Field): ExportColumn[] {
     case 'column':
       return [published(field.column)];
     case 'object':
-      // What is null as a whole is null in every part.
+      // If the object is null, all its members are.
       return field.fields
         .flatMap(columnsOf)
         .map(({ value, from }) => ({ value: { ...value, nullable: true }, from }));
@@ -106,7 +100,7 @@ interface Leaf {
   readonly place: readonly string[];
 }
 
-/** The values of a shape, named by the way that leads to them: `peak` and `measured_at` give `peak_measured_at`. */
+/** The leaf values of a shape, named by path: `peak` and `measured_at` give `peak_measured_at`. */
 function leaves(shape: Shape, way: readonly string[], nullable: boolean): Leaf[] {
   if (shape.is === 'list' || shape.is === 'values' || shape.is === 'map')
     throw new TypeError(`"${shape.name}" is a list or map, expected values to flatten`);
@@ -114,6 +108,6 @@ function leaves(shape: Shape, way: readonly string[], nullable: boolean): Leaf[]
   if (shape.is === 'object')
     return shape.members.flatMap((member) => leaves(member, here, nullable || shape.nullable));
   const value = { ...shape, name: here.join('_'), nullable: nullable || shape.nullable };
-  // The field's own name leads to the computed value itself.
+  // The path starts inside the computed value.
   return [{ value, place: here.slice(1) }];
 }

@@ -1,4 +1,4 @@
-/** One pass over the rows of an export writes it in every format. */
+/** Writes an export in every format, in one pass over its rows. */
 import { join } from 'node:path';
 import type { Register } from '../register/database.js';
 import { EXPORT_FORMATS, exportFile } from '../routes/exports.js';
@@ -15,14 +15,14 @@ import type { Context } from '../workers/context.js';
 
 export type Files = Readonly<Record<ExportFormat, Measured>>;
 
-/** What an export came to. */
 export interface Written {
   readonly rows: number;
   readonly files: Files;
 }
 
 /**
- * Writes all files of an export below a folder, at their places in the tree. Yields how many rows were written since.
+ * Writes all files of an export below a folder, under their paths in the tree. Yields the number of
+ * rows of each step.
  */
 export function* writeExport(
   register: Register,
@@ -70,7 +70,6 @@ export function* writeExport(
   }
 }
 
-/** What a thread is asked that writes an export. */
 export interface ExportJob {
   /** The name of the export. */
   readonly table: string;
@@ -78,7 +77,7 @@ export interface ExportJob {
   readonly folder: string;
 }
 
-/** Writes an export, and reports how many rows it has written. */
+/** Writes an export and reports its progress in rows. */
 export function writeFiles({ register, advance }: Context, { table: name, folder }: ExportJob): Written {
   const table = EXPORTS.find((candidate) => candidate.name === name);
   if (table === undefined) throw new TypeError(`no export is named "${name}"`);
