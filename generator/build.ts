@@ -1,4 +1,4 @@
-/** The story of a build: open, check, render, stage, commit, report. */
+/** The main sequence of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
 import { Failure, asFailure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
@@ -26,9 +26,9 @@ import { ROUTES } from './routes/index.js';
 import { withheldOf } from './withheld.js';
 import type { Pool } from './workers/pool.js';
 
-/** What a build does to the world outside its files, passed in. */
+/** The side effects of a build besides its files; passed in. */
 export interface Effects {
-  /** Also carries the wish to stop: its pauses then reject. */
+  /** Also handles the request to stop: its pauses then reject. */
   readonly progress: Progress;
   readonly warn: (line: string) => void;
   /** The time of the build, read once. */
@@ -36,14 +36,14 @@ export interface Effects {
   readonly generator: {
     readonly name: string;
     readonly version: string;
-    /** Identifies the code and what it runs on: another may render the same rows in another way. */
+    /** Identifies code and runtime: different code may render the same rows differently. */
     readonly code: string;
   };
-  /** Starts what does the jobs of a build. */
+  /** Starts the pool that runs the jobs of a build. */
   readonly startPool: (register: string) => Pool;
 }
 
-/** A register that must not be published as it is, with what is wrong. */
+/** The register must not be published as it is; the report says why. */
 export interface Refused {
   readonly published: false;
   readonly report: CheckReport;
@@ -54,7 +54,7 @@ export interface Published extends DownloadsSummary {
   readonly report: CheckReport;
   readonly sequence: number;
   readonly asOf: string | null;
-  /** Records published, per kind. */
+  /** Published records, per kind. */
   readonly records: Readonly<Record<string, number>>;
   readonly files: number;
   readonly bytes: number;
@@ -62,13 +62,13 @@ export interface Published extends DownloadsSummary {
 }
 
 /**
- * Builds the tree from the register. A refused register, an error or an abort before the commit leaves the
- * published tree as it was.
- * @throws Failure with one line for the operator and an exit code
+ * Builds the tree from the register. If the register is refused, or on an error or abort before the
+ * commit, the published tree stays as it was.
+ * @throws Failure with a one-line message and an exit code
  */
 export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
   const { progress } = effects;
-  // Whatever the register is like, a tree between two snapshots can't wait.
+  // Completes an interrupted commit first, whatever the state of the register.
   const tree = new Tree(config.out, config.state);
   await completeCommit(tree, progress);
   const identity = identityOf(config.register);
@@ -106,7 +106,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   }
 }
 
-/** Adds to whatever goes wrong before the commit that nothing came of it. */
+/** Adds to any failure before the commit that nothing was published. */
 export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -119,12 +119,12 @@ export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
 interface Work {
   readonly config: BuildConfig;
   readonly tree: Tree;
-  /** Which file the register's path led to. */
+  /** Identifies the file at the register's path. */
   readonly identity: string;
   readonly register: Register;
   readonly pool: Pool;
   readonly effects: Effects;
-  /** Ends the threads, and closes the register. */
+  /** Ends the threads and closes the register. */
   readonly close: () => Promise<void>;
 }
 
@@ -137,7 +137,7 @@ interface Prepared {
   readonly downloads: Downloads;
 }
 
-/** Everything before the commit. @returns of a refused register its report */
+/** Everything before the commit. @returns the report instead if the register is refused */
 async function prepare(work: Work): Promise<Prepared | CheckReport> {
   const { config, tree, identity, register, pool, effects, close } = work;
   const publisher = await Publisher.open(tree, () => ROUTES, effects.progress);
@@ -170,9 +170,9 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     }
     return { publisher, report, overview, plan, downloads };
   } catch (error) {
-    // The error that stopped the build matters more than one of cleaning up after it.
+    // The original error matters more than one during cleanup.
     try {
-      // The threads write where is to be cleaned.
+      // The threads write to the stage, so they must end before it is removed.
       await close();
       publisher.abort(isInterrupt(error));
     } catch (further) {
@@ -182,7 +182,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
   }
 }
 
-/** @throws Failure invalid with what is not plausible, if anything is */
+/** @throws Failure invalid: a removal is not plausible */
 function refuse(doubt: string | undefined): void {
   if (doubt !== undefined) throw Failure.invalid(doubt);
 }
@@ -204,5 +204,5 @@ function announce(
   };
 }
 
-/** RFC 3339 UTC in whole seconds. */
+/** RFC 3339, UTC, in whole seconds. */
 export const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');

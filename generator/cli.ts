@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line: `npm run snapshot -- COMMAND`. The only file here that touches process.*. */
+/** The command line: `npm run snapshot -- COMMAND`. The only file here that uses process.*. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addBuild } from './commands/build.js';
@@ -82,9 +82,9 @@ Examples
 
 for (const add of [addBuild, addCheck, addDiff, addVerify, addRollback, addSample]) add(program, terminal);
 
-/** Prints what went wrong, one line if it was to be expected, and returns the exit code. */
+/** Prints an error, in one line if it was expected, and returns the exit code. */
 function failed(error: unknown): number {
-  // Commander has said its piece itself.
+  // Commander has printed its own message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   if (error instanceof Failure) {
     warn(`error: ${error.message}`);
@@ -96,13 +96,13 @@ function failed(error: unknown): number {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Once: whoever asks again gets the system's way.
+  // Only the first signal: a second one ends the process immediately.
   process.once(signal, () => stop.abort(Failure.interrupted(`stopped by ${signal}`)));
 }
-// Nobody reads the messages: the exit code still tells.
+// Nobody reads the messages; the exit code remains.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error) => {
-  // A reader that has seen enough (`| head`) is no error; a result that is lost is one.
+  // A closed pipe (`| head`) is no error, but a lost result is.
   if (codeOf(error) === 'EPIPE') process.exit(process.exitCode ?? EXIT.done);
   warn(`error: the result can't be written: ${messageOf(error)}`);
   process.exit(EXIT.environment);

@@ -1,4 +1,4 @@
-/** Flags and operator.json, both unknown, become one frozen configuration. Defaults and units stand here. */
+/** Turns untrusted flags and operator.json into one frozen configuration, with all defaults. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
 
-/** A bucket: how many requests at once, and after how many seconds one comes back. */
+/** A token bucket: its capacity, and the seconds after which one token is refilled. */
 export interface Limit {
   readonly tokens: number;
   readonly refillSeconds: number;
@@ -19,28 +19,28 @@ export type Limits = Readonly<Record<Bucket, Limit>>;
 export interface Operator {
   readonly name: string;
   readonly url: string;
-  /** Where the service is reached, without a slash at the end. */
+  /** The URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   /** A mailto: or https: URL. */
   readonly contact: string;
   /** The platform that is measured. */
   readonly platform: string;
   readonly licence: { readonly name: string; readonly url: string };
-  /** The domain that feed entry ids are minted under (RFC 4151). */
+  /** The domain under which feed entry ids are minted (RFC 4151). */
   readonly tagAuthority: string;
 }
 
 export interface BuildConfig {
   readonly register: string;
   readonly out: string;
-  /** The private state of the tree; beside it where nothing is said. */
+  /** The private state of the tree; next to it by default. */
   readonly state: string | undefined;
   readonly operator: Operator;
   readonly limits: Limits;
   readonly skipInvalid: boolean;
-  /** Publish even where more of a kind would be removed than is plausible. */
+  /** Publish even if an implausible share of a kind would be removed. */
   readonly acceptRemovals: boolean;
-  /** Leave the bulk downloads as they were last written, where that is known to be safe. */
+  /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   readonly keepDownloads: boolean;
   readonly lists: Lists;
 }
@@ -66,7 +66,7 @@ const limit = z
 
 const baseUrl = webUrl
   .refine((url) => !/[?#]/.test(url), 'expected a URL without query or fragment')
-  // Links, the routes and the well-known paths all start at the root of the host.
+  // Links, routes and well-known paths all start at the root of the host.
   .refine((url) => /^[^:]+:\/\/[^/]+\/*$/.test(url), 'expected a URL without a path')
   .transform((url) => url.replace(/\/+$/, ''));
 
@@ -78,7 +78,7 @@ const operatorFile = z.strictObject({
   platform: text,
   licence: z.strictObject({ name: text, url: webUrl }),
   tag_authority: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'expected a domain name in lower case'),
-  // 60 requests, one back each second; 12 downloads, one back each minute; 240 pages and assets, four back each second.
+  // 60 requests, refilled 1/s; 12 downloads, refilled 1/min; 240 pages and assets, refilled 4/s.
   limits: z
     .strictObject({
       api: limit.default({ tokens: 60, refillSeconds: 1 }),
@@ -104,7 +104,8 @@ const buildFlags = z.object({
 
 /**
  * The configuration of a build.
- * @throws Failure usage: a flag or the operator file is not as expected; environment: no such operator file
+ * @throws Failure usage: a flag or operator.json is invalid; environment: operator.json is
+ * unreadable
  */
 export function buildConfig(flags: unknown): BuildConfig {
   const given = parsed(buildFlags, flags, 'option');
@@ -145,7 +146,7 @@ function readOperator(file: string): z.infer<typeof operatorFile> {
   return parsed(operatorFile, value, `operator file "${file}"`);
 }
 
-/** The output folder must not be the register, nor hold it: it would be published, or replaced. */
+/** The register must lie outside the output folder, or it would be published or replaced. */
 function requireApart(register: string, out: string): void {
   const [folder, file] = [realOf(out), realOf(register)];
   if (folder === file) throw Failure.usage(`output folder "${out}" is the register itself`);
@@ -154,7 +155,7 @@ function requireApart(register: string, out: string): void {
   }
 }
 
-/** A list is written over whatever is in its place. */
+/** Lists are overwritten, so they must not be inputs, lie in the tree or coincide. */
 function requireOwnFiles({
   register,
   operator,
@@ -179,7 +180,7 @@ function requireOwnFiles({
   }
 }
 
-/** The real path of what may not exist yet. */
+/** The real path of a file that may not exist yet. */
 function realOf(path: string): string {
   const full = resolve(path);
   try {
@@ -190,12 +191,12 @@ function realOf(path: string): string {
   }
 }
 
-/** One line that names the thing, the value and what was expected. */
+/** Parses a value, or throws one line with its name, the value and what was expected. */
 function parsed<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   const { issues } = result.error;
-  // A key that is misspelt is also missing; the wrong spelling says more.
+  // A misspelt key is also missing; naming the misspelling helps more.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   const place = issue?.path.join('.') ?? '';
   const input = issue?.input === undefined ? '' : `, got ${JSON.stringify(issue.input)}`;

@@ -1,4 +1,4 @@
-/** What a build would do, without doing it. */
+/** Reports what a build would change, without changing anything. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,20 +34,20 @@ import { renderShard } from './workers/shard.js';
 
 export interface Difference {
   readonly report: CheckReport;
-  /** The published snapshot, null where there is none. */
+  /** The published snapshot; null if there is none. */
   readonly sequence: number | null;
-  /** Of documents and feeds: pages and descriptions follow from them. */
+  /** Documents and feeds only: pages and descriptions are derived from them. */
   readonly changes: Readonly<Changes>;
   readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
-  /** The bulk downloads that a build would write, by table. */
+  /** The tables whose bulk downloads a build would write. */
   readonly exports: readonly string[];
-  /** Why the build would be refused; null where it would not. */
+  /** Why a build would be refused; null if it would not. */
   readonly implausible: string | null;
   readonly examples: readonly Example[];
 }
 
 /**
- * Renders what a build would, and compares it with the published tree, in which nothing is written.
+ * Renders what a build would and compares it with the published tree, which is only read.
  * @throws Failure as a build would; invalid: the tree has no sound index to compare with
  */
 export async function diff(
@@ -137,7 +137,7 @@ async function render(
   progress.finish();
 }
 
-/** @returns the published snapshot; undefined where there is none */
+/** @returns the published snapshot; undefined if there is none */
 function published(tree: Tree): Manifest | undefined {
   const { out } = tree;
   if (isPrepared(tree)) {

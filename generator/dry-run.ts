@@ -1,4 +1,4 @@
-/** Rendered documents compared with a published tree, in which nothing is written: counts, and some examples. */
+/** Compares rendered documents with a published tree, without writing: counts and examples. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,24 +13,24 @@ import type { PublishedRoute } from './publish/snapshot-json.js';
 import { filler } from './routes/index.js';
 import type { Sink, SinkOf } from './workers/shard.js';
 
-/** A member of a JSON document that differs. */
+/** A member in which two JSON documents differ. */
 export type FieldChange =
-  /** Values are undefined where the member is missing. */
+  /** A value is undefined if the member is missing. */
   | { readonly field: string; readonly from: unknown; readonly to: unknown }
-  /** Of a list, the entries that only one of the documents has. */
+  /** For a list: the entries that only one of the documents has. */
   | { readonly field: string; readonly removed: readonly unknown[]; readonly added: readonly unknown[] };
 
 export interface Example {
   readonly what: 'added' | 'changed' | 'removed';
   readonly url: string;
-  /** For a changed document. */
+  /** Set for a changed document. */
   readonly fields?: readonly FieldChange[];
 }
 
 const EXAMPLES = 3;
 
 export class DryRun {
-  /** Up to `EXAMPLES` of each sort for each route. */
+  /** At most `EXAMPLES` of each sort for each route. */
   readonly examples: Example[] = [];
   /** Removed documents whose records are withheld, by route. */
   readonly withheld = new Map<string, number>();
@@ -41,8 +41,8 @@ export class DryRun {
 
   /**
    * @param out the tree's folder
-   * @param indexes the routes to compare, with the published index of each that has one
-   * @param withheldKeys the keys of withheld records, by the route of their documents
+   * @param indexes the routes to compare, each with its published index, if any
+   * @param withheldKeys the keys of withheld records, by route of their documents
    */
   constructor(
     out: string,
@@ -57,7 +57,9 @@ export class DryRun {
     );
   }
 
-  /** Compares what is rendered. What the tree has in the ranges of its sinks, and is neither put nor kept, is removed. */
+  /**
+   * Compares what is rendered. In the sinks' ranges, documents neither put nor kept are removed.
+   */
   compare(render: (sinkOf: SinkOf) => void): void {
     const open = new Map<string, { readonly sink: Sink; readonly patch: PatchWriter }>();
     try {
@@ -111,7 +113,7 @@ export class DryRun {
     this.examples.push({ what, url, ...fields });
   }
 
-  /** What becomes of the documents of each route. */
+  /** The changes to the documents of each route. */
   changes(index: Index | undefined): ReadonlyMap<string, Readonly<Changes>> {
     return new Map(
       [...this.#indexes].map(([{ name }, old]) => {
@@ -123,7 +125,7 @@ export class DryRun {
   }
 }
 
-/** A published document. */
+/** The content of a published document. */
 function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -141,7 +143,7 @@ function fieldChanges(before: string, after: string): FieldChange[] {
     if (JSON.stringify(from) === JSON.stringify(to)) return [];
     if (!Array.isArray(from) || !Array.isArray(to)) return [{ field, from, to }];
     const [removed, added] = [entriesOnlyIn(from, to), entriesOnlyIn(to, from)];
-    // Where only their order differs, it is shown whole.
+    // Only the order differs: both lists are shown whole.
     return removed.length + added.length === 0 ? [{ field, from, to }] : [{ field, removed, added }];
   });
 }
@@ -157,7 +159,7 @@ function members(json: string): ReadonlyMap<string, unknown> {
     const value: unknown = JSON.parse(json);
     return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
   } catch {
-    // A feed is no JSON, nor is a published file that was tampered with.
+    // A feed is not JSON, and a published file may have been altered.
     return new Map();
   }
 }

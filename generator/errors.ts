@@ -1,7 +1,7 @@
-/** What the command line ends with; others script against these (sysexits for 70). */
+/** The exit codes; scripts depend on them (70 is from sysexits). */
 export const EXIT = { done: 0, invalid: 1, usage: 2, environment: 3, defect: 70, interrupted: 130 } as const;
 
-/** What a failure consists of. */
+/** The parts of a Failure that can be sent to another thread. */
 export interface FailureParts {
   readonly exitCode: number;
   readonly message: string;
@@ -12,44 +12,43 @@ export interface FailureParts {
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly exitCode: number;
-  /** Whether the message says what became of the tree. */
-  #told = false;
+  /** Whether the message states the consequence for the tree. */
+  #hasConsequence = false;
 
   private constructor(exitCode: number, message: string, cause?: unknown) {
     super(message, { cause });
     this.exitCode = exitCode;
   }
 
-  /** The same failure, and what it means for the tree. */
+  /** Adds the consequence for the tree to the message. */
   adding(consequence: string): Failure {
-    // Who was nearer to it knew better.
-    if (this.#told) return this;
+    // The first consequence, added closest to the error, is the most precise.
+    if (this.#hasConsequence) return this;
     const failure = new Failure(this.exitCode, `${this.message}; ${consequence}`, this.cause);
-    failure.#told = true;
+    failure.#hasConsequence = true;
     return failure;
   }
 
-  /** The register or the tree has errors. @param cause SQLite's code, where it was SQLite that said so */
+  /** The register or the tree has errors. @param cause the error code, if SQLite reported it */
   static invalid(message: string, cause?: string): Failure {
     return new Failure(EXIT.invalid, message, cause);
   }
 
-  /** The command was given something it can't work with. */
+  /** The command was called with invalid input. */
   static usage(message: string): Failure {
     return new Failure(EXIT.usage, message);
   }
 
-  /** The machine doesn't have or allow what is needed: file missing, not writable, disk full. */
+  /** The machine lacks or forbids something: file missing, not writable, disk full. */
   static environment(message: string, cause?: string): Failure {
     return new Failure(EXIT.environment, message, cause);
   }
 
-  /** A failure of another thread, as it was there. */
+  /** Recreates a failure from another thread. */
   static from({ exitCode, message, cause }: FailureParts): Failure {
     return new Failure(exitCode, message, cause);
   }
 
-  /** What of it can be sent to another thread. */
   get parts(): FailureParts {
     return { exitCode: this.exitCode, message: this.message, cause: this.cause };
   }
@@ -71,7 +70,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether somebody asked to stop, and waits. */
+/** Whether a user asked to stop, and waits. */
 export const isInterrupt = (error: unknown): boolean =>
   error instanceof Failure && error.exitCode === EXIT.interrupted;
 
@@ -87,7 +86,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the disk fails',
 };
 
-/** A system error as one clear line; anything else stays as it is. */
+/** Converts a system error to a one-line Failure; other errors are returned unchanged. */
 export function asFailure(error: unknown, what: string): unknown {
   const code = codeOf(error);
   if (error instanceof Failure || code === undefined || !/^E[A-Z]+$/.test(code)) return error;

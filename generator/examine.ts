@@ -1,4 +1,4 @@
-/** The register before anything is rendered: what changed since the last snapshot, and whether it keeps the contract. */
+/** Detects changes since the previous snapshot and checks the register, before rendering. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './errors.js';
@@ -18,37 +18,33 @@ import { RESOURCES } from './schema/index.js';
 import type { Pool } from './workers/pool.js';
 import type { RenderShard } from './workers/shard.js';
 
-/** What is known of the register before anything is rendered. */
 export interface Examined {
   readonly report: CheckReport;
-  /** All records. */
+  /** All shards. */
   readonly shards: readonly Shard[];
-  /** What changed in each shard; undefined where all is rendered. */
+  /** The changes in each shard; undefined if everything must be rendered. */
   readonly changed: ReadonlyMap<Shard, Detected> | undefined;
-  /** The tables in which something changed, where that is known. */
+  /** The tables with changes, if known. */
   readonly changedTables: ReadonlySet<string> | undefined;
-  /** Whether there are fingerprints for the next build to compare with. */
+  /** Whether the next build gets fingerprints to compare with. */
   readonly hasFingerprints: boolean;
-  /** The register as a whole. @throws Failure as `recordsOf` does */
+  /** Totals of the register. @throws Failure as `recordsOf` does */
   readonly overview: () => Overview;
 }
 
-/** Of more records than this share, all are checked: looking them up one by one takes longer. */
+/** If a larger share of records changed, all are checked: separate lookups take longer. */
 const CHECKED_APART = 0.1;
 
-/** What is compared with. */
+/** What a build is compared with. */
 export interface Basis {
-  /** The published index, if there is one, and its folder. */
+  /** The published index, if any, and its folder. */
   readonly index: Index | undefined;
   readonly folder: string;
   /** Where patches are written. */
   readonly patches: string;
 }
 
-/**
- * Detects what changed, and checks that: the rest was found in order when it was published.
- * @param buildKey of this build
- */
+/** Detects changes, and checks only those: the rest passed the check when it was published. */
 export async function examine(
   register: Register,
   pool: Pool,
@@ -67,7 +63,7 @@ export async function examine(
   );
   const detect = () => detectAll(shards, pool, basis, isComparable, progress);
   const detecting = canDetect && isComparable ? detect() : undefined;
-  // Meanwhile there is something to do here.
+  // Runs on the main thread while the workers detect changes.
   const records = detecting && attempted(() => recordsOf(register));
   const changed = await detecting;
   const isSameOperator = before?.operator === buildKey.operator;
@@ -76,13 +72,13 @@ export async function examine(
   const checked = (of: typeof scope): Promise<CheckReport> =>
     check(register, progress, skipInvalid, of, (step) => pool.run('check', step));
   let report = await checked(scope);
-  // What is wrong is reported of the whole register.
+  // Errors are reported for the whole register.
   if (scope === 'changed' && report.total > 0) report = await checked('all');
   if (report.total > 0 || !canDetect) {
     if (isPublishable(report, skipInvalid)) markWithheld(register);
     await pool.all('exclude', register.exclusions());
   }
-  // Records that were left out must be found and reported again.
+  // Invalid records must be found and reported again by the next build.
   const isWhole = report.total === 0;
   const detected = isWhole && canDetect ? (changed ?? (await detect())) : undefined;
   const compared = isComparable ? detected : undefined;
@@ -100,31 +96,31 @@ export async function examine(
   };
 }
 
-/** The shards of which documents must be rendered. @param patches the folder of patches */
+/** The shards with documents to render. @param patches the folder of patches */
 export const shardsToRender = ({ shards, changed }: Examined, patches: string): readonly RenderShard[] =>
   shards
     .filter((shard) => changed?.get(shard)?.dirty !== 0)
     .map((shard) => ({ shard, changed: changed && join(patches, recordsFile(shard.kind), shard.part) }));
 
-/** Whether all that is published can be read by ranges of ids; what is withheld is known then. */
+/** Whether all tables can be read by ranges of ids. If so, the exclusions are set. */
 function isReadable(register: Register): boolean {
   try {
     if (!RESOURCES.every((resource) => isShardable(register, resource))) return false;
     markWithheld(register);
     return true;
   } catch (error) {
-    // The check says what is wrong.
+    // The check will report the error.
     if (isUnreadable(error)) return false;
     throw error;
   }
 }
 
-/** Whether SQLite refused a statement: a table, a column or a view is not as expected, or a value is no JSON. */
+/** Whether SQLite refused a statement: a table, column or view is missing or invalid. */
 const isUnreadable = (error: unknown): boolean => error instanceof Failure && error.cause === 'SQLITE_ERROR';
 
 type Changed = ReadonlyMap<Shard, Detected>;
 
-/** @returns undefined where the register can't be read; the check says why */
+/** @returns undefined if the register can't be read; the check reports why */
 async function detectAll(
   shards: readonly Shard[],
   pool: Pool,
@@ -171,7 +167,7 @@ function isLittle(changed: Changed): boolean {
   return dirty <= CHECKED_APART * all;
 }
 
-/** Acts at once; what goes wrong is thrown when the result is asked for. */
+/** Runs an action now; its error is thrown when the result is read. */
 function attempted<T>(action: () => T): () => T {
   try {
     const result = action();

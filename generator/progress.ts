@@ -1,24 +1,24 @@
-/** What people see of long work: a bar on a terminal, plain lines elsewhere, nothing when quiet. */
+/** Progress of long work: a bar on a terminal, plain lines elsewhere, nothing if quiet. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { SingleBar, Presets } from 'cli-progress';
 
-/** Progress of phases that follow each other. */
+/** Progress of consecutive phases. */
 export interface Progress {
-  /** @param total 0 where it is not known */
+  /** @param total 0 if unknown */
   start(title: string, total: number, unit: string): void;
-  /** When it returns a promise, await it: signals and timers have their turn, and it rejects if one says stop. */
+  /** Await a returned promise: signals and timers are handled then, and it rejects on a stop. */
   advance(steps: number): Promise<void> | undefined;
   finish(): void;
-  /** Whatever is shown goes, finished or not: an error is to be read, and the process to end. */
+  /** Removes the display, finished or not, so that an error is readable and the process can end. */
   stop(): void;
 }
 
-/** Work runs this long before signals and timers get their turn: 50 ms. */
+/** Work yields to signals and timers this often: 50 ms. */
 export const TURN_MS = 50;
-/** A plain line at most this often: 5000 ms (= 5 seconds). */
+/** The shortest time between two plain lines: 5000 ms (= 5 seconds). */
 const LINE_MS = 5000;
 
-/** Yields to the event loop once in a while, and tells the painter how far the work is. */
+/** Yields to the event loop at intervals, and then updates the display. */
 abstract class Paced implements Progress {
   readonly #signal: AbortSignal;
   protected title = '';
@@ -115,12 +115,12 @@ class Lines extends Paced {
 }
 
 /**
- * Waits for work that is done elsewhere, and shows how far it is; signals have their turn.
- * @param done how many steps were taken so far
+ * Shows the progress of work done elsewhere, until it ends; signals are handled meanwhile.
+ * @param done the number of steps taken so far
  */
 export async function follow<T>(work: Promise<T>, done: () => number, progress: Progress): Promise<T> {
   const ended = work.then(() => true);
-  // Asked for below; a wish to stop may come before.
+  // It is awaited below; a stop may reject before that.
   ended.catch(() => undefined);
   let shown = 0;
   const advance = async (): Promise<void> => {
@@ -134,12 +134,12 @@ export async function follow<T>(work: Promise<T>, done: () => number, progress: 
   return work;
 }
 
-/** 1234567 -> `1,234,567`, on every machine the same. */
+/** 1234567 -> `1,234,567`, in any locale. */
 export const number = (value: number): string => value.toLocaleString('en-US');
 
 /**
- * The progress that suits where messages go: quiet, a terminal, or a file or pipe.
- * @param signal stops the work, with its reason as the error
+ * The progress display for an output: quiet, a terminal, or a file or pipe.
+ * @param signal stops the work; its reason becomes the error
  */
 export function progressFor(
   mode: 'quiet' | 'terminal' | 'plain',

@@ -1,23 +1,23 @@
-/** Whether what a build removes can be meant. */
+/** Refuses implausible removals. */
 import type { WithheldMarks } from './publish/index-json.js';
 import type { Changes } from './publish/index-route.js';
 import { RESOURCES } from './schema/index.js';
 
-/** Each kind's plural, and the route with one file for each of its records. */
+/** The plural of each kind, and the route with one file for each of its records. */
 export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntries(
   RESOURCES.map(({ plural, record }) => [plural, record.route]),
 );
 
 /**
- * More than this share of a kind's records gone at once, or of the withheld records published again, is more likely a
- * broken register than the truth.
+ * A broken register is more likely than a real removal of more than this share of a kind's records
+ * at once. The same goes for publishing withheld records again.
  */
 const PLAUSIBLE_SHARE = 0.1;
 const EXPECTED = `expected at most ${100 * PLAUSIBLE_SHARE} % (--accept-removals publishes all the same)`;
 
 /**
- * Why somebody should look before a build removes so much; undefined where it is plausible.
- * @param takenDown how many documents of a route are gone because their records are withheld: a takedown is never held up
+ * Why a removal needs confirmation; undefined if it is plausible.
+ * @param takenDown documents of withheld records, by route: takedowns are never refused
  */
 export function implausible(
   byRoute: ReadonlyMap<string, Readonly<Changes>>,
@@ -33,7 +33,7 @@ export function implausible(
   return undefined;
 }
 
-/** Why somebody should look before so much is no longer withheld; undefined where it is plausible. */
+/** Why publishing withheld records again needs confirmation; undefined if it is plausible. */
 export function implausibleList(before: WithheldMarks | undefined, now: WithheldMarks): string | undefined {
   const still = new Set(now.records);
   const all = before?.records ?? [];

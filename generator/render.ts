@@ -1,4 +1,4 @@
-/** What a build has its threads render and write, once the register is found fit to be published. */
+/** Renders a snapshot: distributes the work to the threads and puts the results. */
 import { isDeepStrictEqual } from 'node:util';
 import type { BuildConfig } from './config.js';
 import { shardsToRender } from './examine.js';
@@ -22,7 +22,6 @@ import type { Kind } from './schema/field.js';
 import { RESOURCES, documentsOf } from './schema/index.js';
 import type { Pool } from './workers/pool.js';
 
-/** What is rendered, by whom. */
 export interface Rendering {
   readonly config: BuildConfig;
   readonly register: Register;
@@ -32,7 +31,7 @@ export interface Rendering {
   readonly buildKey: BuildKey;
 }
 
-/** Puts everything that a snapshot has. @returns its bulk downloads */
+/** Puts every document of a snapshot. @returns its bulk downloads */
 export async function renderAll(
   { config, register, pool, publisher, overview, buildKey }: Rendering,
   examined: Examined,
@@ -58,13 +57,13 @@ export async function renderAll(
       patches: paths.patches,
       stage,
     };
-    // First, since it is the longest job of all.
+    // First, since it is the longest job.
     rendering.push(pool.run('feeds', feeds, { onProgress }));
   }
   for (const render of shardsToRender(examined, paths.patches))
     rendering.push(pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }));
   const rendered = deferRejection(Promise.all(rendering));
-  // Nothing that is withheld now may stay in a download.
+  // A newly withheld record must not stay in a download.
   const keep = config.keepDownloads && changed !== undefined && !takedown.isOne;
   const exports = new Exports(pool, publisher, overview, changedTables, buildKey.code, keep);
   const samples = new Samples(sources);
@@ -95,16 +94,16 @@ export async function renderAll(
   return downloads;
 }
 
-/** Avoids an unhandled rejection: the error surfaces where the promise is awaited. */
+/** Avoids an unhandled rejection; the error surfaces where the promise is awaited. */
 function deferRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }
 
-/** The routes of the documents of records. */
+/** The routes of records' documents. */
 const RECORD_DOCUMENTS = RESOURCES.flatMap(documentsOf).map(({ route }) => route);
 
-/** @param changed what changed in each shard, where only that is rendered */
+/** @param changed the changes in each shard, if only those are rendered */
 function expectedFiles({ populations }: Overview, changed: Examined['changed']): number {
   const records = (kind: Kind): number =>
     changed === undefined
@@ -116,5 +115,5 @@ function expectedFiles({ populations }: Overview, changed: Examined['changed']):
   );
 }
 
-/** The index, the statistics, the 200 lists of the largest and ten feeds: documents there are whatever the register holds. */
+/** The index, statistics, 200 lists of the largest and ten feeds, which every register has. */
 const FIXED_FILES = 212;

@@ -1,4 +1,4 @@
-/** What a command says when it is done, for people. */
+/** The output of commands, for people. */
 import type { Published } from './build.js';
 import type { Difference } from './diff.js';
 import type { FieldChange } from './dry-run.js';
@@ -7,7 +7,7 @@ import type { VerifyReport } from './publish/verify.js';
 import { describe } from './register/findings.js';
 import type { CheckReport } from './register/findings.js';
 
-/** What a run cost. */
+/** The cost of a run. */
 export interface Cost {
   readonly seconds: number;
   readonly peakMemoryBytes: number;
@@ -33,7 +33,7 @@ const list = (counts: Readonly<Record<string, number>>): string =>
 const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
   `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
 
-/** Findings, one line each, then what was left unsaid. */
+/** Findings, one per line, then the number of those not shown. */
 export function findingLines({ findings, more }: CheckReport): string[] {
   return [
     ...findings.map(describe),
@@ -67,7 +67,7 @@ export const checkedLine = (register: string, { total }: CheckReport, cost: Cost
     ? `"${register}" keeps the contract (${costText(cost)})`
     : `"${register}" breaks the contract in ${number(total)} ${total === 1 ? 'place' : 'places'} (${costText(cost)})`;
 
-/** Counts per route, then examples with their old and new values. */
+/** Counts per route, then examples with old and new values. */
 export function differenceLines({
   sequence,
   changes,
@@ -94,7 +94,7 @@ export function differenceLines({
   ];
 }
 
-/** Entries of a list that are shown. */
+/** How many entries of a list are shown. */
 const SHOWN_ENTRIES = 3;
 
 function fieldLines(change: FieldChange): readonly string[] {
@@ -115,7 +115,7 @@ function brief(value: unknown): string {
   return json.length > BRIEF_CHARACTERS ? `${json.slice(0, BRIEF_CHARACTERS)}…` : json;
 }
 
-/** What is wrong with a tree, and as which snapshot it has been mended. */
+/** The damage to a tree. @param repairedAs the snapshot that repaired it */
 export function damageLines(
   out: string,
   { sequence, files, damage, total }: VerifyReport,

@@ -1,4 +1,4 @@
-/** Back to the previous snapshot, as a new one: whoever follows the change lists is led back like forward. */
+/** Publishes the previous snapshot as a new one, so that mirrors follow as usual. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from './errors.js';
@@ -20,14 +20,14 @@ import type { Tree } from './publish/tree.js';
 import { filler } from './routes/index.js';
 
 export interface RolledBack {
-  /** The snapshot that is published now, and the one whose content it has. */
+  /** The new snapshot's number, and that of the snapshot whose content it has. */
   readonly sequence: number;
   readonly contentOf: number;
   readonly asOf: string | null;
 }
 
 /**
- * Publishes what the last commit replaced. Doing it twice is back where it began.
+ * Publishes what the last commit replaced. A second rollback undoes the first.
  * @throws Failure invalid: no previous snapshot is kept (the first has none, and a repair drops it)
  */
 export async function rollback(tree: Tree, { progress, now }: Effects): Promise<RolledBack> {
@@ -60,12 +60,12 @@ export async function rollback(tree: Tree, { progress, now }: Effects): Promise<
 
 interface Opened {
   readonly publisher: Publisher;
-  /** What the last commit replaced, and where it is kept. */
+  /** The previous snapshot, and the folder of its replaced files. */
   readonly manifest: Manifest;
   readonly kept: string;
 }
 
-/** Takes the tree; only then is it settled which commit was the last. */
+/** Locks the tree and recovers it, which determines the last commit. */
 async function open(tree: Tree, progress: Progress): Promise<Opened> {
   const { out } = tree;
   let manifest: Manifest | undefined;

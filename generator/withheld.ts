@@ -1,4 +1,4 @@
-/** What is withheld, in the terms of the publisher. */
+/** Converts the withheld records to the publisher's terms. */
 import { hash } from 'node:crypto';
 import type { Withheld } from './publish/takedown.js';
 import type { Exclusions } from './register/database.js';
@@ -7,10 +7,10 @@ import { KINDS } from './schema/field.js';
 import type { Kind } from './schema/field.js';
 import { RESOURCES } from './schema/index.js';
 
-/** Long enough to tell any number of entries apart. */
+/** Enough hex digits to avoid collisions among any number of entries. */
 const MARK_DIGITS = 32;
 
-/** @param lists what is not published (see sql.ts) */
+/** @param lists the exclusions (see sql.ts) */
 export function withheldOf(lists: Exclusions): Withheld {
   const values = (list: 'withheld' | 'withheld_name', kind: Kind): readonly unknown[] =>
     lists[exclusion(list, kind)] ?? [];
@@ -24,6 +24,6 @@ export function withheldOf(lists: Exclusions): Withheld {
   };
 }
 
-/** The state keeps no names: only what tells whether one is new. */
+/** The state stores hashes, not names: they only show whether an entry is new. */
 const markOf = (kind: Kind, value: unknown): string =>
   hash('sha256', `${kind}\u0000${String(value)}`).slice(0, MARK_DIGITS);

@@ -9,10 +9,10 @@ import { size } from '../report.js';
 import { jsonOption, quietOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 
-/** Enough to see everything, and written in a moment. */
+/** Enough to see everything, and quick to write. */
 const SAMPLE_RECORDS = 5000;
 
-/** A whole number of a flag. */
+/** Parses an integer flag. */
 const wholeUpTo =
   (most: number) =>
   (value: string): number => {

@@ -1,4 +1,4 @@
-/** What a command may use of the process it runs in, handed in by cli.ts. */
+/** What a command may use of its process, passed in by cli.ts. */
 import { Option } from 'commander';
 import type { Effects } from '../build.js';
 import { DEFAULTS } from '../config.js';
@@ -6,15 +6,15 @@ import type { Progress } from '../progress.js';
 import type { Cost } from '../report.js';
 
 export interface Terminal {
-  /** Results, on standard output. */
+  /** Prints a result to standard output. */
   readonly say: (line: string) => void;
-  /** Messages, on standard error. */
+  /** Prints a message to standard error. */
   readonly warn: (line: string) => void;
   readonly progress: (quiet: boolean) => Progress;
   readonly effects: (quiet: boolean) => Effects;
-  /** What the run has cost so far. */
+  /** The cost of the run so far. */
   readonly cost: () => Cost;
-  /** Lets the process end with this code when everything is said. */
+  /** Sets the exit code; the process ends once its output is written. */
   readonly exitWith: (code: number) => void;
 }
 

@@ -35,7 +35,7 @@ export function addVerify(program: Command, { say, progress, effects, cost, exit
       const repairing = repair === true ? buildConfig(flags) : undefined;
       if (repairing !== undefined) {
         await completeCommit(tree, progress(silent));
-        // What else a repair needs is known to be in order before anything is touched.
+        // Checks the other preconditions of a repair before anything is changed.
         await requireSound(repairing, progress(silent));
       }
       const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));

@@ -1,13 +1,13 @@
 /**
- * The SQLite driver. This is the only module that imports better-sqlite3, because no single version of it runs on
- * every Node that this project supports:
+ * The SQLite driver. Only this module imports better-sqlite3, because no version of it runs on
+ * every supported Node:
  *
- * - 13 is built on Node-API, ships its binaries and needs Node 22. On Node 20 it dies of a segmentation fault.
- * - 12 runs on Node 20. From Node 24.19 on it aborts the process as soon as a statement is garbage-collected
+ * - 13 uses Node-API, ships its binaries and needs Node 22. On Node 20 it crashes (SIGSEGV).
+ * - 12 runs on Node 20. From Node 24.19 on it aborts as soon as a statement is garbage-collected
  *   ("Assertion failed: (env) != nullptr" in node::RemoveEnvironmentCleanupHook).
  *
- * npm installs 12 on Node 20 alone: it is an optional dependency behind the package in `node20/`, whose `engines`
- * exclude every other Node. When Node 20 is no longer supported, `node20/` goes, and so does this choice.
+ * npm installs 12 on Node 20 alone: it is an optional dependency of the package in `node20/`, whose
+ * `engines` exclude other versions. Remove both when Node 20 is no longer supported.
  */
 import { versions } from 'node:process';
 import type BetterSqlite3 from 'better-sqlite3';
@@ -16,12 +16,12 @@ import { Failure } from '../errors.js';
 export type Database = BetterSqlite3.Database;
 export type Statement<Parameters extends unknown[], Row = unknown> = BetterSqlite3.Statement<Parameters, Row>;
 
-/** The first Node that better-sqlite3 13 runs on. */
+/** The first Node version that better-sqlite3 13 supports. */
 const FIRST_NODE_OF_13 = 22;
 
 const isNode20 = Number.parseInt(versions.node, 10) < FIRST_NODE_OF_13;
 
-/** Undefined where npm could not install the driver for Node 20. */
+/** Undefined if npm could not install the driver for Node 20. */
 const driver = await (isNode20 ? import('better-sqlite3-node20') : import('better-sqlite3')).then(
   (module) => module.default,
   (error: unknown) => {
@@ -44,7 +44,7 @@ export function openDatabase(file: string, options?: BetterSqlite3.Options): Dat
   return new driver(file, options);
 }
 
-/** Whether SQLite said so; `code` is its extended result code, such as SQLITE_BUSY_RECOVERY. */
+/** Whether SQLite threw it; `code` is its extended result code, such as SQLITE_BUSY_RECOVERY. */
 export function isSqliteError(error: unknown): error is Error & { readonly code: string } {
   return driver !== undefined && error instanceof driver.SqliteError;
 }
