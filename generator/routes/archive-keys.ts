@@ -1,8 +1,8 @@
 /**
- * The documents of a feed's archive, as the text in their URLs and as integers that ascend with time. Both stand in
- * one order: `2026-10`, `2026-11-00001`, `2026-11-00002`, `2026-11`, `2026-12`. A month that is crowded or not over
- * is archived in numbered parts, each when it is full and for good; what is left when the month is over becomes
- * the document with the month's own name.
+ * The keys of a feed's archive documents, as the text in URLs and as integers in order of time:
+ * `2026-10`, `2026-11-00001`, `2026-11-00002`, `2026-11`, `2026-12`. Full documents of a month are
+ * numbered and final. Once the month is over, its remaining entries become the document with the
+ * month's own name.
  */
 import { Failure } from '../errors.js';
 
@@ -11,15 +11,15 @@ const PARTS = 100_000;
 const LAST_PART = PARTS - 1;
 const DIGITS = String(LAST_PART).length;
 
-/** The text of a key, as a part of a regular expression. */
+/** The text of a key, as part of a regular expression. */
 export const ARCHIVE_PATTERN = String.raw`\d{4}-\d{2}(?:-\d{${DIGITS}})?`;
 
-/** The document that ends a month (`2026-11`). */
+/** The last document of a month (`2026-11`). */
 export const lastPart = (month: string): number => monthNumber(month) * PARTS + LAST_PART;
 
 /**
- * A full document of a month, counted from 1.
- * @throws Failure invalid: the month has more of them than there are numbers
+ * The key of a full document of a month, counted from 1.
+ * @throws Failure invalid: the month has too many
  */
 export function numberedPart(month: string, number: number): number {
   if (number < LAST_PART) return monthNumber(month) * PARTS + number;
@@ -38,7 +38,7 @@ export function archiveText(key: number): string {
   return part === LAST_PART ? month : `${month}-${String(part).padStart(DIGITS, '0')}`;
 }
 
-/** The key of a text that fits the pattern. */
+/** The key of a text that matches the pattern. */
 export function archiveKey(text: string): number {
   const [year = '', month = '', part] = text.split('-');
   return Number(year + month) * PARTS + (part === undefined ? LAST_PART : Number(part));

@@ -1,13 +1,13 @@
-/** The bulk downloads, once: their formats, their URLs, and what describes them. */
+/** The routes of the bulk downloads: formats, URLs, and the files that describe them. */
 import { TABLES } from '../schema/index.js';
 import type { UnlistedRoute } from './index.js';
 
-/** The path of their page, and of everything below it. */
+/** The path of the downloads page, and the prefix of all downloads. */
 export const BULK = '/downloads';
 
 const TEXT = 'text/plain; charset=utf-8';
 
-/** The files in which each table of the bulk downloads is published. */
+/** The formats of each exported table. */
 export const EXPORT_FORMATS = [
   { format: 'csv', type: 'text/csv; charset=utf-8; header=present', words: 'CSV' },
   { format: 'csv.gz', type: 'application/gzip', words: 'CSV, compressed' },
@@ -18,10 +18,10 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]['format'];
 /** The route of an export's file. */
 export const exportRoute = (table: string, format: ExportFormat): string =>
   `download-${table}-${format.replace('.', '-')}`;
-/** Where it lies in the tree. */
+/** Its path in the tree. */
 export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
 
-/** The bulk downloads: whole populations, and what describes them. */
+/** The exports, and the files that describe them. */
 export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
   ...TABLES.filter(({ kind }) => kind !== null).flatMap(({ name }) =>
     EXPORT_FORMATS.map(({ format, type, words }): UnlistedRoute => ({
@@ -34,7 +34,7 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
       description: `All of ${name}, as ${words}`,
     })),
   ),
-  // These describe the files: kept as long as they are, but no dearer than a record.
+  // Cached like the files they describe, but limited like a record.
   {
     name: 'datapackage',
     path: `${BULK}/datapackage.json`,

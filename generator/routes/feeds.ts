@@ -1,16 +1,16 @@
-/** Every feed, once: what it is called, what is in it, and its URLs. */
+/** The routes of the feeds: names, contents and URLs. */
 import type { UnlistedRoute } from './index.js';
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 export const JSON_FEED_TYPE = 'application/feed+json; charset=utf-8';
 
-/** A feed, there as Atom and as JSON Feed. */
+/** A feed, published as Atom and as JSON Feed. */
 export interface FeedDeclaration {
   readonly name: string;
-  /** For people, as it goes on after the register's name. */
+  /** For people, after the register's name. */
   readonly title: string;
   readonly description: string;
-  /** Whether all its entries, not only the newest, are kept as archive documents (RFC 5005, section 4). */
+  /** Whether old entries are kept in archive documents (RFC 5005, section 4). */
   readonly archived: boolean;
 }
 
@@ -49,7 +49,7 @@ export const atomRoute = ({ name }: FeedDeclaration): string => `feed-${name}`;
 export const jsonRoute = ({ name }: FeedDeclaration): string => `feed-${name}-json`;
 export const archiveRoute = ({ name }: FeedDeclaration): string => `feed-${name}-archive`;
 
-/** The file of a feed's current document, whose URL is its name. */
+/** The file of a feed's current document, which is also its URL path. */
 export const documentFile = ({ name }: FeedDeclaration, format: 'atom' | 'json'): string =>
   `feeds/${name}.${format}`;
 
@@ -93,7 +93,7 @@ export const FEED_ROUTES: readonly UnlistedRoute[] = Object.values(FEEDS).flatMa
 export const routeNames = (feed: FeedDeclaration): readonly string[] =>
   routesOf(feed).map(({ name }) => name);
 
-/** A `<link>` for the head of a page, from which readers find a feed. */
+/** A `<link>` for autodiscovery of a feed, in the head of a page. */
 export interface FeedLink {
   readonly rel: 'alternate';
   readonly type: string;
@@ -101,7 +101,7 @@ export interface FeedLink {
   readonly href: string;
 }
 
-/** Every feed in both formats, for autodiscovery. @param register what the register is called */
+/** Every feed in both formats, for autodiscovery. @param register the register's name */
 export const feedLinks = (register: string): readonly FeedLink[] =>
   Object.values(FEEDS).flatMap((feed) => {
     const link = (format: 'atom' | 'json', title: string): FeedLink => ({

@@ -1,6 +1,6 @@
 /**
- * The headers that follow from what a response is, declared here once. snapshot.json hands them to the proxy and to edge
- * servers; the OpenAPI description and the page for developers show them.
+ * The headers of each sort of response. snapshot.json passes them to the proxy and to edge servers;
+ * the OpenAPI description and the developers' page show them.
  */
 import { PATHS } from './index.js';
 import type { CacheClass } from './index.js';
@@ -41,15 +41,15 @@ const OPTIONS: Headers = {
   ...NO_STORE,
 };
 
-/** Pages load from this origin only, and run no script that stands in the page itself. */
+/** Pages load from this origin only, and run no inline scripts. */
 const PAGE_POLICY: Headers = {
   'Content-Security-Policy':
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 };
 
 /**
- * How long a response may be kept, by browsers and by CDNs (RFC 9213). Not by s-maxage, which forbids stale serving (RFC
- * 9111). A CDN keeps nothing longer than a browser: `Age` counts against clients, so they would get it stale.
+ * Cache lifetimes in browsers and CDNs (RFC 9213). Not s-maxage, which forbids stale responses (RFC
+ * 9111). A CDN lifetime must not exceed the browser's, which also counts `Age`.
  */
 const kept = (directives: string, shared = directives): Headers => ({
   'Cache-Control': `public, ${directives}`,
@@ -65,7 +65,7 @@ const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
     'max-age=300, stale-if-error=86400',
     'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
   ),
-  // Their names carry the hash of their content.
+  // Their names contain the hash of their content.
   asset: kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable'),
 };
 
@@ -76,7 +76,7 @@ export function publishedHeaders(licence: string): PublishedHeaders {
     Link: [
       `<${PATHS.description}>; rel="service-desc"; type="application/json"`,
       `<${PATHS.docs}>; rel="service-doc"; type="text/html"`,
-      // As ASCII, without what would end it early.
+      // Normalised to ASCII, without characters that would end the URL early.
       `<${new URL(licence).href}>; rel="license"`,
       `<${PATHS.catalog}>; rel="api-catalog"`,
     ].join(', '),

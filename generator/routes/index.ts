@@ -1,6 +1,6 @@
 /**
- * Every URL of the service, once. The index, the published route table that the proxy reads, the links in
- * records and the names of files all follow from here.
+ * The route table: every URL of the service. The index, the routes that the proxy reads, the links
+ * in records and the file names are derived from it.
  */
 import { pageRoutes } from './pages.js';
 
@@ -8,11 +8,11 @@ import { archiveText } from './archive-keys.js';
 import { FEED_ROUTES } from './feeds.js';
 import { BULK, EXPORT_ROUTES } from './exports.js';
 
-/** Which row of the caching table a response belongs to. */
+/** The classes of responses with different cache lifetimes. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
 
-/** The limits a request may count against. */
+/** The rate limits that a request may count against. */
 export const BUCKETS = ['api', 'download', 'page'] as const;
 export type Bucket = (typeof BUCKETS)[number];
 
@@ -23,7 +23,7 @@ export interface IdParameter {
   readonly description: string;
 }
 
-/** A month or a part of one (see archive-keys.ts); its name is `month`, too, in every template. */
+/** A month or a part of one (see archive-keys.ts). In every template its name is `month`. */
 export interface MonthParameter {
   readonly name: 'month';
   readonly in: 'path';
@@ -43,26 +43,26 @@ export interface IntegerParameter {
 
 export type Parameter = IdParameter | MonthParameter | IntegerParameter;
 
-/** One URL template and the file template that answers it; both use `{parameter}`. */
+/** A URL template and the template of the files it serves; both use `{parameter}`. */
 export interface Route {
   readonly name: string;
   readonly path: string;
   readonly file: string;
   readonly class: CacheClass;
-  /** A request takes from this one; of `download`, from `api` as well. */
+  /** The limit that a request counts against; a download counts against `api` as well. */
   readonly bucket: Bucket;
   readonly type: string;
   readonly description: string;
   readonly parameters?: readonly Parameter[];
   /** A URL to try; a route by id gets one from the register. */
   readonly example?: string;
-  /** What a 404 says where a well-formed URL has no file; parameters in braces. */
+  /** The detail of a 404 for a valid URL without a file, with parameters in braces. */
   readonly absent?: string;
-  /** Whether /api/v1 lists it: the endpoints of the specification. */
+  /** Whether /api/v1 lists it, as an endpoint of the specification. */
   readonly listed: boolean;
 }
 
-/** A route that /api/v1 does not list; its bucket is `api` unless it names another. */
+/** A route that /api/v1 does not list; its bucket is `api` by default. */
 export type UnlistedRoute = Omit<Route, 'listed' | 'bucket'> & Partial<Pick<Route, 'bucket'>>;
 
 /** The version of the API, which the base path repeats. */
@@ -166,9 +166,9 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** What describes the service itself: not among the endpoints of the specification. The publisher writes all but one. */
+/** Routes about the service itself, which are not listed. The publisher writes all but openapi. */
 const PUBLISHING: readonly Endpoint[] = [
-  // Plain JSON, not application/openapi+json: every tool takes it, and browsers show it.
+  // Plain JSON, not application/openapi+json: every tool accepts it, and browsers display it.
   {
     name: 'openapi',
     path: PATHS.description,
@@ -198,11 +198,11 @@ const PUBLISHING: readonly Endpoint[] = [
   },
 ];
 
-/** Whether a route answers with a document of the API or a feed, as opposed to what is made of those. */
+/** Whether a route serves an API document or a feed, as opposed to anything derived from them. */
 export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>
   cacheClass !== 'page' && cacheClass !== 'asset' && !/^\/(downloads|\.well-known)\//.test(path);
 
-/** `/api/v1/group/{id}` -> `api/v1/group/{id}.json`: what any static host finds by adding the suffix. */
+/** `/api/v1/group/{id}` -> `api/v1/group/{id}.json`: static hosts find it by adding the suffix. */
 function fileOf({ path, file }: Endpoint): string {
   if (file !== undefined) return file;
   const bare = path.slice(1);
@@ -229,17 +229,16 @@ export const ROUTES: readonly Route[] = [
   ...pageRoutes(PATHS).map(unlisted),
 ];
 
-/** The route of that name. */
 export function routeNamed(table: readonly Route[], name: string): Route {
   const route = table.find((candidate) => candidate.name === name);
   if (route === undefined) throw new TypeError(`no route is named "${name}"`);
   return route;
 }
 
-/** `123456` and the template `group/{id}` -> `group/123456`; `20261199999` and `{month}` -> `2026-11`. */
+/** `123456` in `group/{id}` -> `group/123456`; `20261199999` in `{month}` -> `2026-11`. */
 export function filler(template: string): (value: number) => string {
   const [start = '', ...rest] = template.split(/(\{\w+\})/);
-  // Compiled once, filled in millions of times.
+  // Parsed once, filled millions of times.
   const pieces: readonly ((value: number) => string)[] = rest.map((piece) => {
     if (!piece.startsWith('{')) return () => piece;
     return piece === '{month}' ? archiveText : String;
@@ -251,13 +250,13 @@ export function filler(template: string): (value: number) => string {
   };
 }
 
-/** The template of a route's URL, with a query where its parameter is one: `/api/v1/largest?limit={limit}`. */
+/** A route's URL template, with any query parameter: `/api/v1/largest?limit={limit}`. */
 export function urlTemplate({ path, parameters = [] }: Pick<Route, 'path' | 'parameters'>): string {
   const query = parameters.filter((parameter) => parameter.in === 'query');
   return query.length === 0 ? path : `${path}?${query.map(({ name }) => `${name}={${name}}`).join('&')}`;
 }
 
-/** A path template split around its parameter: SQL and JavaScript put the value between the two halves. */
+/** Splits a path template around its only parameter. */
 export function halves(template: string): readonly [string, string] {
   const [before, after, ...more] = template.split(/\{\w+\}/);
   if (before === undefined || after === undefined || more.length > 0) {

@@ -1,6 +1,6 @@
 /**
- * The URLs of the pages for people, of what the pages load, and of what is found by its well-known name; with
- * files that any static host finds: it adds `.html`, or `index.html`.
+ * The routes of the pages, their assets and the well-known files. File names suit any static host,
+ * which adds `.html` or `index.html`.
  */
 import { assets } from '../outputs/pages/assets.js';
 import type { PATHS, UnlistedRoute } from './index.js';
@@ -34,7 +34,7 @@ const asset = (name: string, type: string, description: string): UnlistedRoute =
   return { ...file(name, path, type, description), class: 'asset' };
 };
 
-/** @param paths where the specification wants the pages that have a path of their own in the index */
+/** @param paths the paths of pages that the specification fixes and the index lists */
 export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   page('front-page', '/', 'Front page: what is measured, how much, and where to go'),
   page('developers-page', paths.docs, 'Documentation for developers, with an explorer'),
@@ -49,7 +49,7 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   asset('request-script', SCRIPT, 'Script that asks the API and says what came back'),
   asset('explorer-script', SCRIPT, 'Script of the explorer'),
   file('favicon', '/favicon.svg', SVG, 'Icon of the site'),
-  // A summary carries the header Link, which RFC 9727 wants of the catalog.
+  // A summary has the header Link, which RFC 9727 requires of the catalog.
   {
     ...file('api-catalog', paths.catalog, LINKSET, 'Where the API and its description are'),
     class: 'summary',
