@@ -1,4 +1,4 @@
-/** Who made a game or an item: a user or a group. */
+/** The creator of a game or an item: a user or a group. */
 import { id, object, oneOf, text } from './field.js';
 import type { ObjectField, Reference } from './field.js';
 

@@ -1,6 +1,6 @@
 /**
- * The vocabulary in which a resource is declared. What a field is — register column, place in the JSON, type,
- * unit, meaning, example — is written once, in its resource; SQL, JSON and the register check read it here.
+ * The vocabulary of resource declarations. A resource defines each field once: column, place in the
+ * JSON, type, unit, meaning and example. SQL, JSON and the register check are derived from it.
  */
 
 import type { ObjectShape, ValueShape } from './shape.js';
@@ -8,32 +8,32 @@ import type { ObjectShape, ValueShape } from './shape.js';
 export const KINDS = ['group', 'user', 'game', 'item'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** 2^53 - 1: the largest integer every JSON reader keeps exact (RFC 8259, section 6). */
+/** 2^53 - 1: the largest integer that every JSON reader keeps exact (RFC 8259, section 6). */
 export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * `id` and `ordinal`: integer 1 .. 2^53-1 · `count`: integer 0 .. 2^53-1 · `boolean`: 0 or 1 in the register,
- * true or false in JSON · `time`: RFC 3339 UTC in whole seconds · `text`: any valid UTF-8, kept exactly ·
- * `enum`: one of `values`.
+ * `id` and `ordinal`: integer 1 .. 2^53-1 · `count`: integer 0 .. 2^53-1 · `boolean`: 0 or 1 in the
+ * register, true or false in JSON · `time`: RFC 3339 UTC in whole seconds · `text`: any valid
+ * UTF-8, kept exactly · `enum`: one of `values`.
  */
 export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text' | 'enum';
 
 /**
- * What columns hold and, of other published values, `difference`: an integer with a sign · `duration`: a number of
- * seconds, in whole milliseconds · `path`: a URL path ·
- * `url`: an absolute URL · `reference`: a URL or a path · `sha256`: a hash in lower-case hexadecimal.
+ * The types of columns, and of other published values. `difference`: a signed integer · `duration`:
+ * seconds, to the millisecond · `path`: a URL path · `url`: an absolute URL · `reference`: a URL or
+ * a path · `sha256`: a hash in lower-case hexadecimal.
  */
 export type ValueType = ColumnType | 'difference' | 'duration' | 'path' | 'url' | 'reference' | 'sha256';
 
-/** A published value. `null` means "not measured", or not published: a withheld owner or creator. */
+/** A published value. `null` means "not measured", or a withheld owner or creator. */
 export interface Value {
   readonly name: string;
   readonly type: ValueType;
   readonly nullable: boolean;
   readonly description: string;
-  /** Paths in a record's links have none: they follow from its id. */
+  /** Missing for the paths in a record's links, which follow from its id. */
   readonly example?: string | number | boolean;
-  /** What one unit of a count is, for people: `members`, `currency units`. */
+  /** The unit of a count, for people: `members`, `currency units`. */
   readonly unit?: string;
   /** The allowed values of an `enum`. */
   readonly values?: readonly string[];
@@ -45,26 +45,26 @@ export interface Column extends Value {
   readonly example: string | number | boolean;
   /** A `time` column of the same row that this time may not be later than. */
   readonly notAfter?: string;
-  /** Set where the value identifies another record, which may be withheld: then it is published as null. */
+  /** Set if the value identifies another record; published as null if that one is withheld. */
   readonly identifies?: Reference;
 }
 
-/** Which record a row's columns point at. Both a user and a group are possible where the kind was not measured. */
+/** The record that a row's columns refer to: a user or a group, or either if not measured. */
 export interface Reference {
   readonly id: string;
   readonly name: string;
-  /** The kind it points at, or the column that says so. */
+  /** The kind of that record, or the column that holds it. */
   readonly kind: 'user' | { readonly column: string };
 }
 
-/** A column published under its own name, or under `as` inside an object. */
+/** A column published under its own name, or under a part's name inside an object. */
 export interface ColumnField {
   readonly is: 'column';
   readonly name: string;
   readonly column: Column;
 }
 
-/** An object of columns; null when all its parts are null. */
+/** An object of columns; null if all its parts are null. */
 export interface ObjectField {
   readonly is: 'object';
   readonly name: string;
@@ -72,14 +72,14 @@ export interface ObjectField {
   readonly fields: readonly ColumnField[];
 }
 
-/** A value SQL computes from the row, or from its neighbours in a history (see `History`). */
+/** A value that SQL computes from the row, or from its neighbours in a history (see `History`). */
 export interface ComputedField extends Value {
   readonly is: 'computed';
   readonly type: ColumnType;
   readonly sql: string;
 }
 
-/** Paths of the record itself and of what belongs to it: link name -> route name. */
+/** Paths of the record itself and of related documents: link name -> route name. */
 export interface LinksField {
   readonly is: 'links';
   readonly name: 'links';
@@ -95,37 +95,37 @@ export interface ListField {
   readonly history: string;
 }
 
-/** Something computed in JavaScript from a history's entries, for what SQL says badly. */
+/** A value that JavaScript computes from a history's entries, because SQL is unsuitable. */
 export interface DerivedField {
   readonly is: 'derived';
   readonly name: string;
   readonly history: string;
-  /** The columns of the history that it looks at; how many entries there are is always known. */
+  /** The columns of the history that it reads; the number of entries is always available. */
   readonly reads: readonly Column[];
   readonly shape: ValueShape | ObjectShape;
-  /** From a history's entries to what `shape` describes. */
+  /** Computes what `shape` describes. */
   readonly compute: (entries: Entries) => Computed;
 }
 
-/** What a derived field comes to. */
+/** The value of a derived field. */
 export type Computed = string | number | null | { readonly [member: string]: Computed };
 
-/** A record's history, oldest entry first, as whoever computes something of it reads it. */
+/** A record's history, oldest entry first. */
 export interface Entries {
   readonly count: number;
-  /** The place of the first in the columns, which may hold the entries of other records around. */
+  /** The index of the first entry in the columns, which may also hold other records' entries. */
   readonly start: number;
-  /** The values of columns by their names: of those at least that the field reads. */
+  /** Values by column name: at least the columns that the field reads. */
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
 }
 
 export type Field = ColumnField | ObjectField | ComputedField | LinksField | ListField | DerivedField;
-/** What an entry of a history may hold: all of it can be said in SQL. */
+/** A field of a history's entry: one that SQL can express. */
 export type EntryField = ColumnField | ObjectField | ComputedField;
 
 /**
- * Rows that belong to a record, in order. In the SQL of a computed field two more columns are known:
- * `previous_last`, the `last_measured_at` of the entry before, and `is_last`, 1 on the newest entry.
+ * The ordered rows of a record. A computed field's SQL may use two more columns: `previous_last`,
+ * the `last_measured_at` of the previous entry, and `is_last`, 1 for the newest entry.
  */
 export interface History {
   readonly name: string;
@@ -135,7 +135,7 @@ export interface History {
   /** Orders the entries of one record, oldest first. */
   readonly order: Column;
   readonly fields: readonly EntryField[];
-  /** Columns of the newest entry that must say what the record says, where both are measured. */
+  /** Columns of the newest entry that must equal those of the record, if both are measured. */
   readonly agrees: Readonly<Record<string, string>>;
 }
 
@@ -145,22 +145,22 @@ export interface Document {
   readonly fields: readonly Field[];
 }
 
-/** One kind of record: its table, its histories and the documents made of them. */
+/** A kind of record: its table, its histories and their documents. */
 export interface Resource {
   readonly kind: Kind;
-  /** Name of the table, and of the kind wherever many are meant. */
+  /** The name of the table, and of the kind in the plural. */
   readonly plural: string;
   readonly record: Document;
-  /** A second document with the histories, where the kind has them. */
+  /** A second document with the histories, if the kind has any. */
   readonly history?: Document;
   readonly histories: readonly History[];
-  /** Columns that /api/v1/stats adds up. */
+  /** Columns that /api/v1/stats sums up. */
   readonly totals: readonly string[];
 }
 
 type Details = Partial<Pick<Column, 'unit' | 'values' | 'notAfter' | 'identifies'>>;
 
-/** A column published under its own name. Nullable unless `required` says otherwise. */
+/** A column published under its own name. Nullable unless wrapped in `required`. */
 function column(
   name: string,
   type: ColumnType,
@@ -196,7 +196,7 @@ export const required = (field: ColumnField): ColumnField => ({
   column: { ...field.column, nullable: false },
 });
 
-/** An object whose parts are columns named `NAME_PART`. */
+/** An object of columns. */
 export function object(
   name: string,
   description: string,
@@ -206,7 +206,7 @@ export function object(
   return { is: 'object', name, description, fields };
 }
 
-/** All columns that fields publish, nested ones included. */
+/** All columns that fields publish, including nested ones. */
 export function columnsOf(fields: readonly Field[]): Column[] {
   return fields.flatMap((field) => {
     if (field.is === 'column') return [field.column];
@@ -214,7 +214,7 @@ export function columnsOf(fields: readonly Field[]): Column[] {
   });
 }
 
-/** The fields every record ends with, before its links. */
+/** The last fields of every record, before its links. */
 export const measured: readonly ColumnField[] = [
   required(
     time('first_measured_at', '2024-03-01T12:00:00Z', 'When the register first measured the record.', {

@@ -1,4 +1,4 @@
-/** What the histories of names and owners have in common. */
+/** Fields common to the histories of names and owners. */
 import { ordinal, required, time } from './field.js';
 import type { ColumnField, ComputedField } from './field.js';
 
@@ -32,9 +32,9 @@ export const seen: readonly ColumnField[] = [
 ];
 
 /**
- * A change that the platform does not date lies between two readings; both are published. Where the previous
- * entry's last reading is not before this one's first, the readings say nothing (names learned from the
- * platform's own list), and on the first entry there is no change.
+ * The readings that bound an undated change. Null for the first entry, and if the previous entry's
+ * last reading is not before this one's first: the names then come from the platform's own list,
+ * and the readings reveal nothing.
  */
 const bound = (name: string, value: string, description: string): ComputedField => ({
   is: 'computed',

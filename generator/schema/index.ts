@@ -1,4 +1,4 @@
-/** All resources, and the register's tables as they follow from them. */
+/** All resources, and the register's tables derived from them. */
 import { KINDS, columnsOf, oneOf, id, required, time } from './field.js';
 import type { Column, Document, History, Kind, Resource } from './field.js';
 import { game } from './game.js';
@@ -8,7 +8,6 @@ import { user } from './user.js';
 
 export const RESOURCES: readonly Resource[] = [group, user, game, item];
 
-/** The resource of a kind. */
 export function resourceOf(kind: Kind): Resource {
   const found = RESOURCES.find((resource) => resource.kind === kind);
   if (found === undefined) throw new TypeError(`no resource is of kind "${kind}"`);
@@ -24,10 +23,10 @@ export const documentsOf = ({ record, history }: Resource): readonly Document[] 
 /** A table (or view) of the register, as the contract names it. */
 export interface Table {
   readonly name: string;
-  /** The columns that identify a row, in the order in which the table is read. */
+  /** The columns that identify a row, in reading order. */
   readonly key: readonly Column[];
   readonly columns: readonly Column[];
-  /** The kind whose record a row is, or belongs to; null for the list of withheld records. */
+  /** The kind of the record that a row is or belongs to; null for the withheld list. */
   readonly kind: Kind | null;
 }
 
@@ -58,7 +57,7 @@ export function recordTable(resource: Resource): Table {
   };
 }
 
-/** The table of one of a resource's histories. */
+/** The table of a resource's history. */
 export function historyTable(resource: Resource, history: History): Table {
   const key = [history.key, history.order];
   const rest = columnsOf(history.fields).filter((column) => column.name !== history.order.name);

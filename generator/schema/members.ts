@@ -1,4 +1,4 @@
-/** What a group's member readings come to: their peak, and their change over three windows. */
+/** Fields computed from a group's member readings: the peak, and the change over three windows. */
 import { count, required, time } from './field.js';
 import type { Computed, Entries, DerivedField, Value } from './field.js';
 import type { ValueShape } from './shape.js';
@@ -33,7 +33,7 @@ const WINDOWS = {
 
 const SPANS = Object.entries(WINDOWS).map(([window, { spanMs }]) => [window, spanMs] as const);
 
-/** A reading older than this many windows is no honest start for a change over one window. */
+/** A reading older than this many windows is no fair start for a change over one window. */
 const OLDEST_START_WINDOWS = 1.5;
 
 export const peak: DerivedField = {
@@ -83,13 +83,13 @@ export const change: DerivedField = {
   compute: changes,
 };
 
-/** Readings side by side, oldest first. */
+/** Readings in columns, oldest first. */
 interface Readings {
   readonly times: readonly string[];
   readonly counts: readonly number[];
 }
 
-/** The columns of some readings. Both fields ask for those of a record, and neighbours share them, so they are kept. */
+/** The readings in some columns. Cached, since both fields read them, and records share them. */
 function readingsOf({ columns }: Entries): Readings {
   if (columns !== last.columns) {
     const { [readAt.column.name]: times = [], [memberCount.column.name]: counts = [] } = columns;
@@ -119,8 +119,8 @@ function highest(entries: Entries): Computed {
 }
 
 /**
- * Per window: from the newest reading at or before the window's start to the newest reading of all. Two real
- * readings, never interpolated; null where there is no such reading or it is older than 1.5 windows.
+ * Per window: from the newest reading at or before the window's start to the newest of all. Both
+ * are real readings, never interpolated; null if the first is missing or older than 1.5 windows.
  */
 function changes(entries: Entries): Computed {
   const { times, counts } = readingsOf(entries);
@@ -128,7 +128,7 @@ function changes(entries: Entries): Computed {
   const to = counts[newest] ?? 0;
   const toMs = entries.count < 2 ? Number.NaN : millisecondsOf(times[newest] ?? '');
   const found: Record<string, Computed> = {};
-  // The windows grow, so one walk back through the readings serves all three.
+  // The windows grow, so one backward scan serves all three.
   let at = newest;
   for (const [window, spanMs] of SPANS) {
     let ageMs = Number.NaN;

@@ -1,10 +1,9 @@
-/** What documents look like from outside, for documentation and exports. */
+/** The shapes of documents, for documentation and exports. */
 import type { Field, History, Value } from './field.js';
 
-/** What stands in one place of a document, as documentation and exports see it. */
 export type Shape = ValueShape | ObjectShape | ListShape | ValuesShape | MapShape;
 
-/** Records and histories have each of their members always; other documents may lack some. */
+/** Records and histories always have all their members; other documents may lack some. */
 interface Presence {
   readonly optional?: true;
 }
@@ -37,7 +36,7 @@ export interface ValuesShape extends Presence {
   readonly of: ValueShape;
 }
 
-/** Members under names that follow from the content: `of` has their shape, and says what the names are. */
+/** Members whose names depend on the content: `of` has their shape, and describes the names. */
 export interface MapShape extends Presence {
   readonly is: 'map';
   readonly name: string;
@@ -45,7 +44,7 @@ export interface MapShape extends Presence {
   readonly of: Shape;
 }
 
-/** The shape of a field. A list says what the history of that name holds. */
+/** The shape of a field. A list has the members of its history. */
 export function shapeOf(field: Field, histories: readonly History[]): Shape {
   const { name } = field;
   switch (field.is) {
@@ -82,6 +81,6 @@ export function shapeOf(field: Field, histories: readonly History[]): Shape {
   }
 }
 
-/** The shapes of fields, in their order. */
+/** The shapes of fields, in order. */
 export const shapesOf = (fields: readonly Field[], histories: readonly History[]): Shape[] =>
   fields.map((field) => shapeOf(field, histories));
