@@ -16,22 +16,22 @@ function rate(seconds: number, thing: string): string {
   return `1 ${thing} ${seconds === 60 ? 'per minute' : `every ${seconds} seconds`}`;
 }
 
-/** A bucket in words. One of whole seconds that takes a minute to fill is known as that many requests per minute. */
+/** A bucket in words. One of whole seconds that is refilled within a minute is "per minute". */
 function limitText({ tokens, refillSeconds }: Limit, thing: string): string {
   const span = refillSeconds >= 1 && tokens * refillSeconds === 60 ? 'per minute' : 'at once';
   return `${amount(tokens, thing)} ${span} per IP address, refilled continuously at about ${rate(refillSeconds, thing)}`;
 }
 
-/** Under which terms the data may be used, in words. */
+/** The terms of reuse, in words. */
 export const licenceText = ({ name, url, licence, platform }: Operator): string =>
   `Free to reuse under ${licence.name} (${licence.url}). Credit ${name} with a link to ${url}.` +
   ` Not affiliated with ${platform}.`;
 
-/** What a client may ask of the API, in words. */
+/** The limits of API clients, in words. */
 export const rateLimitText = ({ api, download }: Limits): string =>
   `${limitText(api, 'request')}. Bulk downloads: ${limitText(download, 'download')}.`;
 
-/** What a browser may ask, in words. */
+/** The limit of browsers, in words. */
 export const pageLimitText = ({ page }: Limits): string =>
   `Pages and what they load: ${limitText(page, 'request')}.`;
 

@@ -1,4 +1,4 @@
-/** Everything the service says, in the order in which it is rendered. */
+/** All outputs, in the order in which they are rendered. */
 import type { BuildConfig } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
 import type { Register } from '../register/database.js';
@@ -17,7 +17,7 @@ import { Shown } from './pages/shown.js';
 import { records } from './records.js';
 import { stats } from './stats.js';
 
-/** What outputs are made of. */
+/** The inputs of outputs. */
 export interface Sources {
   readonly register: Register;
   readonly config: BuildConfig;
@@ -25,14 +25,14 @@ export interface Sources {
   readonly table: readonly Route[];
 }
 
-/** What the API answers of the register as a whole. */
+/** The API documents about the register as a whole. */
 export function* summaries({ register, config, overview, table }: Sources): Generator<Output> {
   yield* apiIndex(config, table);
   yield* stats(overview);
   yield* largest(register, overview);
 }
 
-/** What is shown of the documents where they are described, rendered for that. */
+/** Documents shown as examples in the documentation, which are rendered separately. */
 export class Samples {
   readonly examples: Examples;
   readonly shown: Shown;
@@ -46,7 +46,7 @@ export class Samples {
     }
   }
 
-  /** Passes documents of no kind of record on. */
+  /** Passes through documents that belong to no kind, and collects those that are shown. */
   *watch(outputs: Iterable<Output>): Generator<Output> {
     for (const output of outputs) {
       this.#consider(output);
@@ -61,8 +61,8 @@ export class Samples {
 }
 
 /**
- * What describes the rest of the tree, once that is known: documents by their samples, exports by what they came to.
- * @param firstKey the first key of the documents of a route
+ * The outputs that describe the others, once those are known.
+ * @param firstKey the first key of a route's documents
  */
 export function* descriptions(
   { config, overview, table }: Sources,

@@ -14,7 +14,7 @@ import type { Output } from './output.js';
 import { part, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
-/** What the list says of a group, besides its rank. */
+/** The fields of a group in the list, besides its rank. */
 const LISTED = ['id', 'name', 'member_count', 'measured_at', 'owner_state', 'owner'];
 
 const rank: ComputedField = {
@@ -30,7 +30,7 @@ const rank: ComputedField = {
 function listedField(wanted: string): ColumnField | ObjectField {
   const field = group.record.fields.find((candidate: Field) => candidate.name === wanted);
   if (field?.is !== 'column' && field?.is !== 'object') throw new TypeError(`no field "${wanted}" in group`);
-  // A group without a count is in no list.
+  // Groups without a count are not listed.
   return field.is === 'column' && wanted === 'member_count' ? required(field) : field;
 }
 
@@ -39,7 +39,7 @@ const FIELDS = [rank, ...LISTED.map(listedField)];
 interface Cut {
   readonly limit: number;
   readonly asOf: string | null;
-  /** When the groups of the list were measured, ascending. */
+  /** When the listed groups were measured, ascending. */
   readonly times: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export const LARGEST_SHAPE: ObjectShape = {
   ],
 };
 
-/** The files for limits 1 to 200. Equal counts share a rank: 1, 2, 2, 4. */
+/** The files for limits 1 to 200. Ties share a rank: 1, 2, 2, 4. */
 export function* largest(register: Register, { asOf, populations }: Overview): Generator<Output> {
   const { samples } = populationOf(populations, group);
   const ranked = [

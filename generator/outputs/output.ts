@@ -1,4 +1,4 @@
-/** One file of the tree to be: which route answers with it, for which parameter, and its content. */
+/** One file to publish: its route, the value of the route's parameter, and the content. */
 export interface Output {
   readonly route: string;
   /** The value of the route's parameter; 0 for a route without one. Ascending within a route. */
@@ -6,8 +6,8 @@ export interface Output {
   readonly body: string;
 }
 
-/** A document that is made of the same as that of the last snapshot: it stays as it is, and was not rendered. */
+/** A document that is kept without being rendered, since its inputs are unchanged. */
 export type Kept = Omit<Output, 'body'> & { readonly body?: never };
 
-/** Whether a document was made of the same (a SHA-256 of all that goes into it) for the last snapshot. */
+/** Whether the SHA-256 of a document's inputs is the same as in the previous snapshot. */
 export type IsSame = (route: string, key: number, inputs: Buffer) => boolean;

@@ -1,4 +1,4 @@
-/** How the index and snapshot.json tell the parameters of a route. */
+/** The parameters of a route, in the index and in snapshot.json. */
 import { listed, part, value } from './parts.js';
 import type { Part } from './parts.js';
 import type { Parameter } from '../routes/index.js';
@@ -33,7 +33,7 @@ const PARAMETER: readonly Part<Parameter>[] = [
   part(value('description', 'text', 'how many groups', 'What it says.'), ({ description }) => description),
 ];
 
-/** The parameters of something that may have some. */
+/** The list of parameters, if there are any. */
 export const parameters: Part<{ readonly parameters?: readonly Parameter[] }> = listed(
   'parameters',
   'Its parameters, if it has any.',

@@ -1,19 +1,19 @@
 /**
- * The vocabulary of documents that are made in JavaScript: what a member is called, holds and means stands beside
- * where its value comes from, so that a document can't say one thing and its description another.
+ * The vocabulary of documents rendered in JavaScript: each member's name, type and meaning is
+ * declared along with its value, so a document and its description can't disagree.
  */
 import type { ObjectShape, Shape, ValueShape } from '../schema/shape.js';
 
-/** One member of a document: what it looks like, and its value. */
+/** One member of a document: its shape and its value. */
 export interface Part<Facts> {
   readonly shape: Shape;
-  /** Undefined where an optional member is left out. */
+  /** Undefined if an optional member is left out. */
   readonly of: (facts: Facts) => unknown;
 }
 
 export type ValueDetails = Partial<Pick<ValueShape, 'unit' | 'values' | 'nullable' | 'optional'>>;
 
-/** What a value looks like. Never null unless the details say so. */
+/** The shape of a value. Never null unless the details say so. */
 export const value = (
   name: string,
   type: ValueShape['type'],
@@ -31,7 +31,7 @@ export const nested = <Facts>(
   parts: readonly Part<Facts>[],
 ): Part<Facts> => ({ shape: shapeOfParts(name, description, parts), of: (facts) => valuesOf(parts, facts) });
 
-/** A list of objects, each made from facts of its own. */
+/** A list of objects, each with its own facts. */
 export const listed = <Facts, Entry>(
   name: string,
   description: string,
@@ -43,7 +43,7 @@ export const listed = <Facts, Entry>(
   of: (facts) => entries(facts)?.map((entry) => valuesOf(parts, entry)),
 });
 
-/** Members of one shape under names that follow from the facts. */
+/** Members of one shape whose names depend on the facts. */
 export const mapped = <Facts>(
   name: string,
   description: string,
@@ -51,7 +51,7 @@ export const mapped = <Facts>(
   members: (facts: Facts) => Readonly<Record<string, unknown>>,
 ): Part<Facts> => ({ shape: { is: 'map', name, description, of }, of: members });
 
-/** What the object of these parts looks like. */
+/** The shape of an object of parts. */
 export const shapeOfParts = <Facts>(
   name: string,
   description: string,
@@ -64,6 +64,6 @@ export const shapeOfParts = <Facts>(
   members: parts.map(({ shape }) => shape),
 });
 
-/** The values of parts, by name and in their order. JSON leaves out what is undefined. */
+/** The values of parts by name, in order. JSON omits undefined ones. */
 export const valuesOf = <Facts>(parts: readonly Part<Facts>[], facts: Facts): Record<string, unknown> =>
   Object.fromEntries(parts.map(({ shape, of }) => [shape.name, of(facts)]));

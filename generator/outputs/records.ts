@@ -1,4 +1,4 @@
-/** Every record and its history: one ordered pass over the records, merged with ordered passes over the histories. */
+/** Every record and its history: an ordered pass over the records, merged with one per history. */
 import type { Document, Resource } from '../schema/field.js';
 import { documentsOf } from '../schema/index.js';
 import type { Register } from '../register/database.js';
@@ -9,10 +9,10 @@ import type { Part, Scope } from '../register/sql.js';
 import type { Route } from '../routes/index.js';
 import type { Output } from './output.js';
 
-/** A document's parts, with the place of each SQL part in the row. */
+/** A document's parts, with the column of each SQL part. */
 type Piece = { readonly column: number } | { readonly gap: Exclude<Part, { sql: string }> };
 
-/** The documents of the published records of a kind, in order of the id. */
+/** The documents of a kind's published records, ordered by id. */
 export function* records(
   register: Register,
   resource: Resource,
@@ -54,7 +54,7 @@ function assemble(
   row: readonly (number | string)[],
   entries: ReadonlyMap<string, ListedEntries>,
 ): string {
-  // A document that SQL says whole needs no putting together.
+  // The whole document is a single SQL part.
   const [only] = pieces;
   if (pieces.length === 1 && only !== undefined && 'column' in only) return String(row[only.column]);
   const members = pieces.map((piece) => {

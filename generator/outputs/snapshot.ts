@@ -1,4 +1,4 @@
-/** /snapshot.json: the tree's description of itself, which the proxy serves by. The only place with a build time. */
+/** /snapshot.json: the tree's description of itself, which configures the proxy. */
 import { basename } from 'node:path/posix';
 import type { BuildConfig, Limit } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
@@ -16,7 +16,7 @@ import { parameters } from './parameters.js';
 import { listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
-/** What is known only when everything is rendered. */
+/** The facts, some of which are known only when everything is rendered. */
 export interface ManifestFacts {
   readonly config: BuildConfig;
   readonly overview: Overview;
@@ -30,7 +30,7 @@ export interface ManifestFacts {
 
 interface PublishedRoute {
   readonly route: Route;
-  /** As of when the bulk downloads are. */
+  /** The newest measurement in the bulk downloads. */
   readonly asOf: string | null;
   /** The lowest key of its files. */
   readonly firstKey: number | undefined;
@@ -50,7 +50,7 @@ const bucket = (name: Bucket, description: string, tokens: number, seconds: numb
   ]);
 };
 
-/** What a browser shall call a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz`, by the day of its newest reading. */
+/** A dated name for a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz` (newest reading). */
 function dated(path: string, asOf: string | null): string {
   const [stem = '', ...suffixes] = basename(path).split('.');
   const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
@@ -173,7 +173,7 @@ const ROUTE: readonly Part<PublishedRoute>[] = [
     value('example', 'path', '/api/v1/group/7', 'A URL to try.', { optional: true }),
     ({ route, firstKey }) =>
       route.example ??
-      // A route by id gets the first record there is as its example.
+      // The example of a route by id is its first record.
       (route.path.includes('{') && firstKey !== undefined ? filler(route.path)(firstKey) : undefined),
   ),
   part(

@@ -8,7 +8,7 @@ import type { Output } from './output.js';
 import { nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
-/** A kind as a whole, and what some of its columns add up to. */
+/** Totals of a kind, and of some of its columns. */
 function wholeOf(resource: Resource): Part<Overview> {
   const { plural } = resource;
   const from = (facts: Overview): Population => populationOf(facts.populations, resource);

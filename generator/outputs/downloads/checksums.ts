@@ -1,4 +1,4 @@
-/** /downloads/SHA256SUMS: what `sha256sum -c` reads, for every other file beside it. */
+/** /downloads/SHA256SUMS: every other file in the folder, for `sha256sum -c`. */
 import { hash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import type { Exported } from '../../exports/exports.js';

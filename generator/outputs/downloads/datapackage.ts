@@ -1,4 +1,4 @@
-/** /downloads/datapackage.json: the bulk downloads as a Data Package (datapackage.org, version 2.0). */
+/** /downloads/datapackage.json: the bulk downloads as a Data Package 2.0 (datapackage.org). */
 import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
 import type { Downloads, Exported } from '../../exports/exports.js';
@@ -10,7 +10,7 @@ import type { ExportFormat } from '../../routes/exports.js';
 
 const PROFILE = 'https://datapackage.org/profiles/2.0';
 
-/** Types of Table Schema (datapackage.org/standard/table-schema/#field-types). What is none of these is text. */
+/** Table Schema types (datapackage.org/standard/table-schema/#field-types). All others are text. */
 const FIELD_TYPES: Readonly<Partial<Record<ValueType, string>>> = {
   id: 'integer',
   ordinal: 'integer',
@@ -22,14 +22,14 @@ const FIELD_TYPES: Readonly<Partial<Record<ValueType, string>>> = {
 
 const MINIMUM: Partial<Record<ValueType, number>> = { id: 1, ordinal: 1, count: 0 };
 
-/** What the standard asks for of each sort of file. */
+/** What the standard requires for each file format. */
 const FORMATS: Readonly<Record<ExportFormat, Readonly<Record<string, unknown>>>> = {
   csv: { format: 'csv', mediatype: 'text/csv', encoding: 'utf-8' },
   'csv.gz': { format: 'csv', compression: 'gz', mediatype: 'application/gzip', encoding: 'utf-8' },
   parquet: { format: 'parquet', mediatype: 'application/vnd.apache.parquet' },
 };
 
-/** CSV as RFC 4180 has it (datapackage.org/standard/table-dialect). */
+/** CSV according to RFC 4180 (datapackage.org/standard/table-dialect). */
 const DIALECT = {
   $schema: `${PROFILE}/tabledialect.json`,
   delimiter: ',',
@@ -39,7 +39,7 @@ const DIALECT = {
   header: true,
 };
 
-/** A later build may read from this as of when the downloads are, and their rows (exports/kept.ts). */
+/** Later builds may read `as_of` and the rows from this (exports/kept.ts). */
 export function dataPackage({ operator }: BuildConfig, { asOf, tables }: Downloads): string {
   const { name, url, baseUrl, contact, platform, licence } = operator;
   return JSON.stringify({
@@ -62,7 +62,7 @@ const MAILTO = 'mailto:';
 const reached = (contact: string): object =>
   contact.startsWith(MAILTO) ? { email: contact.slice(MAILTO.length) } : { path: contact };
 
-/** `CC BY 4.0` -> `CC-BY-4.0`: what the Open Definition and SPDX call it. */
+/** `CC BY 4.0` -> `CC-BY-4.0`: the identifier used by Open Definition and SPDX. */
 const identifier = (licence: string): string => licence.replaceAll(/[^A-Za-z0-9._]+/g, '-');
 
 function resources({ table, rows, files }: Exported): object[] {
@@ -89,7 +89,7 @@ function schema({ columns, key, history, resource }: Export, format: ExportForma
   return {
     $schema: `${PROFILE}/tableschema.json`,
     fields: columns.map(({ value }) => field(value)),
-    // Parquet has nulls of its own.
+    // Parquet has native nulls.
     missingValues: format === 'parquet' ? [] : [''],
     primaryKey: key,
     ...(history === undefined
@@ -111,7 +111,7 @@ function field({ name, type, nullable, description, example, unit, values }: Val
     name,
     type: FIELD_TYPES[type] ?? 'string',
     description,
-    // The profile takes text alone.
+    // The profile allows only text.
     example: example === undefined ? undefined : String(example),
     unit,
     constraints: {

@@ -1,4 +1,4 @@
-/** What describes the bulk downloads, once their files are known. */
+/** The files that describe the bulk downloads, rendered once those are known. */
 import type { BuildConfig } from '../../config.js';
 import type { Downloads } from '../../exports/exports.js';
 import type { Output } from '../output.js';

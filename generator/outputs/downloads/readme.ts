@@ -1,11 +1,11 @@
-/** /downloads/README.txt: what somebody should know who finds the files without the pages. */
+/** /downloads/README.txt: what to know about the files without having seen the pages. */
 import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
 import type { Downloads, Exported } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
 import { PATHS } from '../../routes/index.js';
 
-/** Lines are as wide as this, where the names in them allow. */
+/** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;
 
 export function readme({ operator }: BuildConfig, { asOf, tables }: Downloads): string {

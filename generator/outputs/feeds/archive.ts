@@ -1,15 +1,16 @@
 /**
- * A feed's entries in the order of the readings, cut into the documents of its archive (RFC 5005, section 4): by
- * month, a crowded month in several parts. The entries of a published document are final, so that a client which has
- * it need not ask again: a part is published when it is full and more has come, and what is left of a month when
- * the month is over. What is in none yet is less than a document's worth, and stands in the current one.
+ * Cuts a feed's entries, in order of the readings, into archive documents (RFC 5005, section 4):
+ * one per month, or several numbered parts. Published documents are final, so clients need not
+ * fetch them again. A part is published when it is full and another entry follows; the rest of a
+ * month, when the month is over. Until then entries are in the current document, which holds as
+ * many.
  */
 import { lastPart, numberedPart } from '../../routes/archive-keys.js';
 
-/** Entries in a document: the current one has the newest so many, an archive document at most so many. */
+/** The current document has this many newest entries; an archive document has at most as many. */
 export const DOCUMENT_ENTRIES = 200;
 
-/** What becomes an entry: all that is asked here is which reading it comes from. */
+/** The source of an entry. Only the time of its reading matters here. */
 interface Read {
   readonly measuredAt: string;
 }
@@ -20,13 +21,13 @@ export interface Part<Entry extends Read> {
   readonly entries: readonly Entry[];
 }
 
-/** An archive document, and the keys of those beside it. */
+/** An archive document, and the keys of its neighbours. */
 export interface LinkedPart<Entry extends Read> extends Part<Entry> {
   readonly previous: number | undefined;
   readonly next: number | undefined;
 }
 
-/** What is left when all entries are seen. */
+/** The result once all entries are read. */
 export interface Rest<Entry> {
   /** The newest entries, newest first. */
   readonly newest: readonly Entry[];
@@ -35,7 +36,7 @@ export interface Rest<Entry> {
 }
 
 /**
- * @param dated entries in the order of the readings
+ * @param dated entries in order of the readings
  * @param openMonth the month of the register's newest reading, which is not over
  */
 export function* archive<Entry extends Read>(
@@ -54,10 +55,10 @@ export function* archive<Entry extends Read>(
   return { newest: newestFirst(newest), last: held?.key };
 }
 
-/** The newest entries alone, newest first. */
+/** Only the newest entries, newest first. */
 export function newestOf<Entry>(dated: Iterable<Entry>): readonly Entry[] {
   const newest: Entry[] = [];
-  // Seen only to have gone by.
+  // Iterating fills `newest`.
   for (const _ of watched(dated, newest));
   return newestFirst(newest);
 }
@@ -65,7 +66,7 @@ export function newestOf<Entry>(dated: Iterable<Entry>): readonly Entry[] {
 const newestFirst = <Entry>(newest: readonly Entry[]): readonly Entry[] =>
   newest.slice(-DOCUMENT_ENTRIES).toReversed();
 
-/** The same entries; the newest of those that went by are in the list. */
+/** Passes entries through; `newest` collects the latest. */
 function* watched<Entry>(dated: Iterable<Entry>, newest: Entry[]): Generator<Entry> {
   for (const each of dated) {
     newest.push(each);

@@ -1,4 +1,4 @@
-/** Every change that the register's histories know, in the order in which they were measured. */
+/** Every change in the register's histories, in the order in which they were measured. */
 import type { Column, History, Resource } from '../../schema/field.js';
 import { columnsOf } from '../../schema/field.js';
 import { group } from '../../schema/group.js';
@@ -6,14 +6,14 @@ import { user } from '../../schema/user.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, name, publishedValue } from '../../register/sql.js';
 
-/** What an entry of a history says, beside its times: up to three columns. */
+/** The values of a history entry, besides its times: up to three columns. */
 export type Values = readonly (string | number | null)[];
 
-/** A history whose entries, but for the first of each record, are changes. */
+/** A history in which every entry, except the first of each record, is a change. */
 export interface ChangeSource {
   readonly resource: Resource;
   readonly history: History;
-  /** What changed, as entry ids name it. */
+  /** The changed field, as it appears in entry ids. */
   readonly field: 'name' | 'owner' | 'username';
   readonly values: readonly Column[];
 }
@@ -40,19 +40,19 @@ function source(
   return { resource, history, field, values };
 }
 
-/** One value of a record that gave way to another. */
+/** A change of a record's value. */
 export interface Change {
   readonly source: ChangeSource;
   readonly id: number;
-  /** Place of the new value in the history. */
+  /** The new value's position in the history. */
   readonly position: number;
   readonly from: Values;
   readonly to: Values;
-  /** When it happened, where the platform itself dates it. */
+  /** When it happened, if the platform dates it. */
   readonly changedAt: string | null;
-  /** The first reading that saw the new value. */
+  /** The first reading with the new value. */
   readonly measuredAt: string;
-  /** The last reading that saw the old one; null where both were learned at once. */
+  /** The last reading with the old value; null if both were learned at once. */
   readonly changedAfter: string | null;
 }
 
@@ -67,8 +67,8 @@ type Row = readonly [
 ];
 
 /**
- * The changes of published records, oldest reading first. What one reading learned comes in the order in which it
- * happened; the rest of the order is that of the sources, ids and positions, so that it is always the same.
+ * The changes of published records, oldest reading first; those from one reading in the order in
+ * which they happened. Ties are broken by source, id and position, so the order is stable.
  */
 export function* changes(register: Register, sources: readonly ChangeSource[]): Generator<Change> {
   const width = Math.max(...sources.map(({ values }) => values.length));
@@ -93,7 +93,7 @@ export function* changes(register: Register, sources: readonly ChangeSource[]): 
   }
 }
 
-/** The changes of one source, with as many columns as the widest has values. */
+/** The changes of one source, padded to the number of values of the widest source. */
 function query({ resource, history, values }: ChangeSource, index: number, width: number): string {
   const places = Array.from({ length: width }, (_, place) => place);
   const own = (place: number): string | undefined => {
@@ -102,12 +102,12 @@ function query({ resource, history, values }: ChangeSource, index: number, width
   };
   const columns = columnsOf(history.fields).map((column) => column.name);
   const changedAt = columns.includes('changed_at') ? 'changed_at' : 'NULL';
-  // Neighbours are looked at under the names that the declared fields know them by.
+  // Declared fields refer to neighbouring rows by these names.
   const entries =
     `SELECT ${name(history.key.name)} AS id, ${name(history.order.name)} AS position, first_measured_at,` +
     ` last_measured_at, ${changedAt} AS changed_at` +
     places.map((place) => `, ${own(place) ?? 'NULL'} AS to_${place}`).join('') +
-    // Most records have but one entry, so no change: passing those over halves the time.
+    // Most records have a single entry, so no change: skipping them halves the time.
     ` FROM ${name(history.table)} WHERE ${name(history.key.name)} IN (SELECT ${name(history.key.name)}` +
     ` FROM ${name(history.table)} GROUP BY ${name(history.key.name)} HAVING count(*) > 1)` +
     ` AND ${isPublished(resource.kind, history.key.name)}`;
@@ -125,7 +125,7 @@ function query({ resource, history, values }: ChangeSource, index: number, width
   );
 }
 
-/** The bound that the history's own document publishes. */
+/** The lower bound, as in the history's own document. */
 function afterSql({ name: history, fields }: History): string {
   const field = fields.find((candidate) => candidate.name === 'changed_after');
   if (field?.is !== 'computed') throw new TypeError(`history "${history}" says not when an entry changed`);

@@ -1,4 +1,4 @@
-/** What of the register is in each feed, and so which feeds are what they were. */
+/** The contents of each feed, and so which feeds are unchanged. */
 import { FEEDS } from '../../routes/feeds.js';
 import type { FeedDeclaration } from '../../routes/feeds.js';
 import type { Resource } from '../../schema/field.js';
@@ -19,25 +19,25 @@ export const FIRST_FEEDS: readonly (readonly [FeedDeclaration, Resource])[] = [
   [FEEDS.items, item],
 ];
 
-/** Each feed that the register is rendered to, with the tables it is made of. */
+/** Each feed rendered from the register, with the tables it reads. */
 const TABLES: readonly (readonly [FeedDeclaration, readonly string[]])[] = [
   ...CHANGE_FEEDS.map(([feed, sources]) => [feed, sources.map(({ history }) => history.table)] as const),
   ...FIRST_FEEDS.map(([feed, { plural }]) => [feed, [plural]] as const),
 ];
 
-/** Every feed of the register, the one that others go into last. */
+/** All rendered feeds; the one that combines the others comes last. */
 export const RENDERED_FEEDS: readonly FeedDeclaration[] = [...TABLES.map(([feed]) => feed), FEEDS.all];
 
-/** The hash file of what the documents of a feed's route were made from. */
+/** The hash file with the inputs of a feed route's documents. */
 export const inputsFile = (route: string): string => `inputs-${route}`;
 
-/** The month that is not over, so that its archive is not complete. @param asOf the register's newest reading */
+/** The current month, whose archive is not complete. @param asOf the register's newest reading */
 export const openMonth = (asOf: string | null): string | undefined => asOf?.slice(0, 'YYYY-MM'.length);
 
 /**
- * The names of feeds all of whose documents are those of the last snapshot, where all that is made of but the rows is the same.
- * @param changed the tables in which something changed; undefined where that is not known
- * @param asOf the newest readings, of the register as it is and as the last snapshot had it
+ * The names of feeds whose documents are all unchanged, if the build key is the same.
+ * @param changed the changed tables, if known
+ * @param asOf the newest readings, of the register now and in the previous snapshot
  */
 export function stayingFeeds(
   changed: ReadonlySet<string> | undefined,
@@ -48,6 +48,6 @@ export function stayingFeeds(
   const staying = TABLES.filter(([{ archived }, tables]) => {
     return tables.every((table) => !changed.has(table)) && (!archived || month === was);
   }).map(([{ name }]) => name);
-  // What has the newest of all changes with any of them.
+  // The combined feed changes with any of the others.
   return staying.length === TABLES.length ? [...staying, FEEDS.all.name] : staying;
 }

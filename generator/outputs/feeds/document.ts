@@ -1,29 +1,29 @@
-/** What a feed says, whatever the format. */
+/** The content of a feed, in any format. */
 import type { Operator } from '../../config.js';
 
-/** Who publishes a feed: as much of the operator as feeds name, and as snapshot.json keeps for a rollback. */
+/** The publisher of a feed: the part of the operator that snapshot.json keeps for a rollback. */
 export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence' | 'tagAuthority'>;
 
 /** All text is well-formed (see text.ts). */
 export interface Entry {
-  /** A tag URI (RFC 4151) made from data: the same in every build, in every document. */
+  /** A tag URI (RFC 4151) derived from data: the same in every build and document. */
   readonly id: string;
-  /** Plain text, measured values isolated. */
+  /** Plain text; measured values are isolated. */
   readonly title: string;
-  /** HTML, measured values escaped. */
+  /** HTML; measured values are escaped. */
   readonly content: string;
-  /** RFC 3339 UTC in whole seconds, as is `updated`: the reading that learned of it, when it is news. */
+  /** RFC 3339 UTC in whole seconds, as is `updated`: the reading that discovered it. */
   readonly published: string;
-  /** When it happened, which may be long before. */
+  /** When it happened, possibly long before. */
   readonly updated: string;
-  /** Absolute URL of what the entry is about. */
+  /** Absolute URL of the entry's subject. */
   readonly url: string;
-  /** Absolute URL of its history, where it has one. */
+  /** Absolute URL of its history, if it has one. */
   readonly history?: string;
 }
 
 export interface FeedDocument {
-  /** Of the feed as a whole: its archive documents have the same. */
+  /** Of the whole feed: its archive documents have the same id. */
   readonly id: string;
   readonly title: string;
   readonly description: string;
@@ -32,16 +32,16 @@ export interface FeedDocument {
   readonly self: string;
   /** Newest first. */
   readonly entries: readonly Entry[];
-  /** The documents beside this one: relation -> absolute URL (RFC 5005). */
+  /** Related documents: relation -> absolute URL (RFC 5005). */
   readonly links: Readonly<Record<string, string>>;
-  /** Whether its entries are older ones, which are complete. */
+  /** Whether this is a complete document of older entries. */
   readonly isArchive: boolean;
 }
 
-/** A feed without entries was never updated, and its time must come from no clock. */
+/** The time of a feed without entries, since it must not come from a clock. */
 export const NEVER = '1970-01-01T00:00:00Z';
 
-/** A tag URI of this register's. The year is that of the scheme, and stays. */
+/** A tag URI of this register. The year belongs to the scheme and never changes. */
 export const tag = ({ tagAuthority }: FeedOperator, specific: string): string =>
   `tag:${tagAuthority},2026:${specific}`;
 

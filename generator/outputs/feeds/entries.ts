@@ -1,4 +1,4 @@
-/** The wording of an entry: what happened, in a title that says it and in content that leaves nothing out. */
+/** The text of an entry: a title that states what happened, and the full content. */
 import type { Resource } from '../../schema/field.js';
 import { filler, routeNamed } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
@@ -8,25 +8,25 @@ import type { Entry, FeedOperator } from './document.js';
 import type { First } from './firsts.js';
 import { escaped, isolated, legible, shortened } from './text.js';
 
-/** An entry, and the reading that it comes from: feeds are in the order of the readings. */
+/** An entry, and its reading: feeds are in order of the readings. */
 export interface Dated {
   readonly entry: Entry;
   readonly measuredAt: string;
 }
 
-/** A value in a title is cut after so many characters; the content has it whole. */
+/** Longer values are cut in titles, but never in the content. */
 const TITLE_CHARACTERS = 100;
 
-/** Something as a title has it and as content does. */
+/** Text for a title, and for the content. */
 interface Phrase {
   readonly plain: string;
   readonly html: string;
 }
 
-/** Words of our own. */
+/** Our own words. */
 const own = (words: string): Phrase => ({ plain: words, html: words });
 
-/** A measured text, whose direction must not turn the words around it. */
+/** A measured text, isolated so that its direction does not affect the surrounding words. */
 function measured(value: string): Phrase {
   const text = legible(value);
   return {
@@ -35,7 +35,7 @@ function measured(value: string): Phrase {
   };
 }
 
-/** What is said of each sort of change. */
+/** The wording for each sort of change. */
 const SORTS: Readonly<
   Record<
     ChangeSource['field'],
@@ -53,7 +53,7 @@ const SORTS: Readonly<
   },
   owner: {
     what: 'group owner',
-    // Not by its name: that would be today's, and what is archived must not change with it.
+    // Not by name: that is the current one, and an archived entry must not change with it.
     title: (group, from, to) => `New owner of ${group}: ${from.plain} → ${to.plain}`,
     value: ownerOf,
   },
@@ -64,7 +64,7 @@ const SORTS: Readonly<
   },
 };
 
-/** An owner who is withheld comes without id and name, like one who was not measured. */
+/** A withheld owner has neither id nor name, like one that was not measured. */
 function ownerOf([state, id, name]: Values): Phrase {
   if (state === 'none') return own('no owner');
   if (typeof name !== 'string') return own(typeof id === 'number' ? `user ${id}` : 'an owner not named');
@@ -72,7 +72,7 @@ function ownerOf([state, id, name]: Values): Phrase {
   return { plain, html: typeof id === 'number' ? `${html} (user ${id})` : html };
 }
 
-/** Makes the entries of one register. */
+/** Creates the entries of a register. */
 export class EntryMaker {
   readonly #operator: FeedOperator;
   /** Route name -> absolute URL of an id. */
@@ -112,7 +112,7 @@ export class EntryMaker {
     const called = name === null ? undefined : measured(name);
     return {
       entry: {
-        // There is but one first time.
+        // A record has only one first measurement.
         id: tag(this.#operator, `${kind}/${id}/first_measured_at/1`),
         title: `${capital(kind)} measured for the first time: ${called?.plain ?? `${kind} ${id}`}`,
         published: measuredAt,
@@ -147,10 +147,10 @@ export class EntryMaker {
   }
 }
 
-/** A term and what is true of it, as HTML. */
+/** A term and its value in HTML. */
 export type Fact = readonly [term: string, html: string];
 
-/** Each value is a paragraph of its own, which no other can turn around. */
+/** Each value is in a block of its own, so no other's direction affects it. */
 export const list = (facts: readonly Fact[]): string =>
   `<dl>${facts.map(([term, html]) => `<dt>${term}</dt><dd>${html}</dd>`).join('')}</dl>`;
 

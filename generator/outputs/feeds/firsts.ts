@@ -1,4 +1,4 @@
-/** Records of a kind that were measured for the first time, the newest only. */
+/** The newest records of a kind: those measured for the first time most recently. */
 import type { Resource } from '../../schema/field.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, name } from '../../register/sql.js';
@@ -12,7 +12,7 @@ export interface First {
 
 type Row = readonly [id: number, name: string | null, measuredAt: string];
 
-/** Newest first; of those that one reading saw, the highest id first. */
+/** Newest first; of those from one reading, the highest id first. */
 export function* firsts(register: Register, resource: Resource, limit: number): Generator<First> {
   const rows = register.rows<Row>(
     `SELECT id, name, first_measured_at FROM ${name(resource.plural)} WHERE ${isPublished(resource.kind)}` +

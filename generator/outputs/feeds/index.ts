@@ -1,4 +1,4 @@
-/** The feeds of changes, and the archives of those that have one. */
+/** The feeds of changes and their archives. */
 import { hash } from 'node:crypto';
 import { FEEDS, archiveRoute, atomRoute, jsonRoute, routeNames } from '../../routes/feeds.js';
 import type { FeedDeclaration } from '../../routes/feeds.js';
@@ -20,8 +20,8 @@ import { atom, jsonFeed } from './render.js';
 
 /**
  * @param asOf the newest measurement of the register
- * @param staying the names of feeds that are what they were (see `stayingFeeds`), and are not rendered
- * @param isSame of archive documents, which are many, and of the feed of everything; told of each, in order of the key
+ * @param staying the names of unchanged feeds (see `stayingFeeds`), which are not rendered
+ * @param isSame called by ascending key for each archive document, and for the combined feed
  */
 export function* feeds(
   register: Register,
@@ -60,9 +60,9 @@ export function* feeds(
   yield* current(FEEDS.all, newest.toSorted(lateReadingFirst).slice(0, DOCUMENT_ENTRIES), operator, table);
 }
 
-/** The order of the readings, newest first; sorting leaves the rest as it was. */
+/** Newest reading first. Sorting is stable, so ties keep their order. */
 const lateReadingFirst = (a: Dated, b: Dated): number => descending(a.measuredAt, b.measuredAt);
-/** The order of the changes, as documents list them: what a reading learned may have happened long before. */
+/** Newest change first, as in documents; a reading may discover an old change. */
 const lateChangeFirst = (a: Dated, b: Dated): number => descending(a.entry.updated, b.entry.updated);
 
 const descending = (a: string, b: string): number => (a === b ? 0 : a < b ? 1 : -1);
@@ -122,7 +122,7 @@ class Archive {
   }
 }
 
-/** All that goes into an archive document, beside what goes into every one. */
+/** The inputs of an archive document, besides those common to all. */
 function inputsOf({ previous, next, entries }: LinkedPart<Change>): Buffer {
   const facts = entries.map(({ source, id, position, from, to, changedAt, measuredAt, changedAfter }) => [
     [source.field, id, position, changedAt, measuredAt, changedAfter],
@@ -140,7 +140,7 @@ const factsOfFirst = ({ resource, id, name, measuredAt }: First): readonly unkno
 
 const hashOf = (facts: readonly unknown[]): Buffer => hash('sha256', JSON.stringify(facts), 'buffer');
 
-/** The document that is subscribed to, in both formats. */
+/** The document that readers subscribe to, in both formats. */
 function* current(
   feed: FeedDeclaration,
   entries: readonly Dated[],

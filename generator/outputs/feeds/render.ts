@@ -1,12 +1,12 @@
 /**
- * Feeds through the `feed` package (version 6), and what it leaves to do. As it is, it
- * - copies into CDATA what XML can't say, and opens only the first `]]>` of a text: all text comes here legible, titles
- *   and content as HTML with every `>` of a value escaped;
- * - reads `&amp;` in the text of an element as `&`: such text is escaped once before;
- * - leaves `<` alone in categories, which are not used;
- * - knows neither RFC 5005, nor links of an entry but one, nor the language of an Atom feed: they are put in;
- * - writes JSON Feed 1, with `author` for `authors`: made 1.1;
- * - writes milliseconds, which no reading has: taken out.
+ * Renders feeds with the `feed` package (version 6), and works around its gaps:
+ * - It copies into CDATA what XML can't contain, and splits only the first `]]>`. So all text is
+ *   made legible, and titles and content are HTML with every `>` of a value escaped.
+ * - It reads `&amp;` in element text as `&`, so such text is escaped once beforehand.
+ * - It does not escape `<` in categories, which are not used.
+ * - It lacks RFC 5005, several links per entry, and the language of Atom feeds: inserted.
+ * - It writes JSON Feed 1, with `author` instead of `authors`: converted to 1.1.
+ * - It writes milliseconds, which no reading has: removed.
  */
 import { Feed } from 'feed';
 import { z } from 'zod';
@@ -51,7 +51,7 @@ function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: 
 
 const ENTRY = '<entry>';
 
-/** The links to the histories; no text can look like the start of an entry, since `<` is escaped in all of them. */
+/** Inserts the links to histories. Texts can't contain `<entry>`, since their `<` is escaped. */
 function withHistories(xml: string, entries: readonly Entry[]): string {
   const [head = '', ...pieces] = xml.split(ENTRY);
   if (pieces.length !== entries.length) throw new TypeError(`expected ${entries.length} entries in the feed`);

@@ -1,6 +1,6 @@
 /**
- * The feed of the snapshots themselves. It follows from the index of the change lists, and so from when the register
- * was built: the digest of the tree leaves it out, like that index.
+ * The feed of snapshots, derived from the change index and so from build times. Like that index, it
+ * is not part of the tree's digest.
  */
 import { z } from 'zod';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
@@ -14,7 +14,6 @@ import { atom, jsonFeed } from './render.js';
 
 const { name, title, description } = FEEDS.snapshots;
 
-/** Renders the feed of the snapshots. */
 export const snapshotFeed =
   (operator: FeedOperator): RenderSnapshotFeed =>
   (changes) => {
@@ -65,7 +64,7 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, oper
   };
 }
 
-/** As much of snapshot.json as says who publishes; older ones said less. */
+/** The publisher in snapshot.json; older files lack some of it. */
 const service = z.object({
   service: z.object({
     name: z.string(),
@@ -76,7 +75,7 @@ const service = z.object({
   }),
 });
 
-/** The same without the operator's file, where snapshot.json has the operator. */
+/** The same without operator.json, if snapshot.json has the operator. */
 export function snapshotFeedOf(manifest: unknown): RenderSnapshotFeed {
   const { success, data } = service.safeParse(manifest);
   if (!success) return () => [];

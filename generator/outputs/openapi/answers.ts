@@ -1,4 +1,4 @@
-/** What each endpoint can answer to GET. HEAD has the same headers and no body. */
+/** The possible responses of each endpoint to GET. HEAD has the same headers and no body. */
 import type { Route } from '../../routes/index.js';
 import { PROBLEMS } from './problems.js';
 import type { ProblemCode } from './problems.js';
@@ -6,7 +6,7 @@ import type { ProblemCode } from './problems.js';
 export interface Answer {
   readonly status: number;
   readonly description: string;
-  /** The errors that answer so; none for what is no error. */
+  /** The errors with this status; empty if it is not an error. */
   readonly problems: readonly ProblemCode[];
 }
 
@@ -20,7 +20,7 @@ const CONTENT: readonly Answer[] = [
   { status: 304, description: 'What the client has is still what is published.', problems: [] },
 ];
 
-/** Errors that no URL of the service is spared. */
+/** Errors that are possible for any URL of the service. */
 const ANYWHERE: readonly ProblemCode[] = [
   'precondition_failed',
   'range_not_satisfiable',
@@ -29,22 +29,22 @@ const ANYWHERE: readonly ProblemCode[] = [
   'no_snapshot',
 ];
 
-/** Errors of a path that clients make themselves. */
+/** Errors of paths that clients construct. */
 const OF_PATHS: readonly ProblemCode[] = ['invalid_id', 'invalid_path', 'not_found', 'uri_too_long'];
 
-/** The errors that GET of a URL of this route can come to. */
+/** The errors that are possible for GET of a URL of this route. */
 export function problemsOf({ parameters = [] }: Pick<Route, 'parameters'>): readonly ProblemCode[] {
   const possible = new Set<ProblemCode>(ANYWHERE);
   for (const parameter of parameters) {
     if (parameter.type === 'id') for (const code of OF_PATHS) possible.add(code);
-    // What is no month is no path of the service.
+    // The router matches months only, so anything else is not found.
     else if (parameter.type === 'month') possible.add('not_found');
     else possible.add('invalid_limit');
   }
   return PROBLEMS.map(({ code }) => code).filter((code) => possible.has(code));
 }
 
-/** Every answer to GET of a URL of this route, by status. */
+/** Every response to GET of a URL of this route, by status. */
 export function answersOf(route: Pick<Route, 'parameters'>): readonly Answer[] {
   const codes = problemsOf(route);
   const statuses = [...new Set(PROBLEMS.map(({ status }) => status))];

@@ -1,4 +1,4 @@
-/** What the documents below /changes look like. The publisher, which writes them, knows nothing of descriptions. */
+/** The shapes of the documents below /changes, since the publisher only writes them. */
 import { RESOURCES } from '../../schema/index.js';
 import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
 import { value } from '../parts.js';

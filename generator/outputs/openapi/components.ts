@@ -1,4 +1,4 @@
-/** Headers and answers that many operations have alike stand in the document once. */
+/** Headers and responses common to many operations, as components that appear only once. */
 import type { BuildConfig, Limits } from '../../config.js';
 import { publishedHeaders } from '../../routes/headers.js';
 import type { PublishedHeaders } from '../../routes/headers.js';
@@ -10,7 +10,7 @@ import { PROBLEM_TYPE, problemExample, problemOf } from './problems.js';
 import { pascal, referTo } from './schemas.js';
 import type { Schema } from './schemas.js';
 
-/** Values under names, each there once. */
+/** Unique values by name. */
 class Named {
   readonly #sort: string;
   readonly #named = new Map<string, string>();
@@ -19,7 +19,7 @@ class Named {
     this.#sort = sort;
   }
 
-  /** A reference to a value under its name. */
+  /** Adds a value under a name. @returns a reference to it */
   add(value: Schema, name: string): Schema {
     const content = JSON.stringify(value);
     if ((this.#named.get(name) ?? content) !== content)
@@ -48,7 +48,7 @@ export class Components {
     this.#published = publishedHeaders(operator.licence.url);
   }
 
-  /** The headers of an answer, by name. */
+  /** The headers of a response, by name. */
   headers(route: Route, status: number): Schema {
     const headers = headersOf({ status, route, limits: this.#limits, published: this.#published });
     return Object.fromEntries(headers.map((header) => [header.name, this.#header(header)]));
@@ -59,7 +59,7 @@ export class Components {
     return this.#headers.add(value, name.replaceAll('-', '') + pascal(variant));
   }
 
-  /** An answer without the document. */
+  /** A response without the document. */
   answer(route: Route, { status, description, problems }: Answer): Schema {
     const response = {
       description,
@@ -86,7 +86,7 @@ export class Components {
   }
 }
 
-/** Errors are alike but for the limits they count against; what is not modified is so for as long as its class says. */
+/** Errors differ only by rate limit, and responses without an error (304) by cache class. */
 function nameOf({ class: cacheClass, bucket }: Route, problems: Answer['problems']): string {
   const name = problems.length === 0 ? `NotModified${pascal(cacheClass)}` : problems.map(pascal).join('Or');
   return bucket === 'api' ? name : `${name}Of${pascal(bucket)}Limit`;

@@ -1,4 +1,4 @@
-/** What every published JSON document looks like, by the name of its route. */
+/** The shapes of all published JSON documents, by route name. */
 import { RESOURCES } from '../../schema/index.js';
 import { shapesOf } from '../../schema/shape.js';
 import type { ObjectShape } from '../../schema/shape.js';
@@ -22,7 +22,7 @@ function documentsOf(resource: Resource): readonly ObjectShape[] {
   return history === undefined ? [measured] : [measured, shape(history, `The history of one ${kind}.`)];
 }
 
-/** Each is named as its route is. */
+/** Each has the name of its route. */
 export const DOCUMENTS: readonly ObjectShape[] = [
   INDEX_SHAPE,
   ...RESOURCES.flatMap(documentsOf),
@@ -33,6 +33,6 @@ export const DOCUMENTS: readonly ObjectShape[] = [
   CHANGE_LIST_SHAPE,
 ];
 
-/** What the documents of a route look like; undefined where they are not JSON of our own. */
+/** The shape of a route's documents; undefined if they are not our own JSON. */
 export const documentOf = (route: string): ObjectShape | undefined =>
   DOCUMENTS.find(({ name }) => name === route);

@@ -1,4 +1,4 @@
-/** Real documents of the tree to show, the most telling of the first. */
+/** Picks real documents of the tree as examples: the most representative of the first. */
 import type { Register } from '../../register/database.js';
 import { recordsQuery } from '../../register/sql.js';
 import type { KindRange } from '../../register/sql.js';
@@ -8,26 +8,26 @@ import type { Route } from '../../routes/index.js';
 import type { Output } from '../output.js';
 import { documentOf } from './documents.js';
 
-/** A document of the tree, and the URL that answers it. */
+/** A document of the tree, and its URL. */
 export interface Example {
-  /** The value of its route's parameter. */
+  /** The value of the route's parameter. */
   readonly key: number;
   readonly url: string;
   readonly body: string;
 }
 
-/** Of records and histories, larger ones show no more than these do: 2 KiB. */
+/** Larger records and histories show no more than smaller ones: 2 KiB. */
 const MAX_LENGTH = 2048;
 
-/** Of so many of a route, the one that shows most is taken: each build looks at the same ones. */
+/** How many of a route's documents are compared; every build compares the same ones. */
 const CANDIDATES = 100;
 
-/** What was measured in a document counts for it, and what was not against it. */
+/** The score of a document: measured values count for it, null values against it. */
 const shows = (body: string): number => body.split('":').length - 2 * body.split('":null').length;
 
 interface Choice {
   readonly urlOf: (key: number) => string;
-  /** The URL that the route itself names to try. */
+  /** The example URL that the route itself defines. */
   readonly named: string | undefined;
   candidates: number;
   shows: number;
@@ -53,7 +53,7 @@ export class Examples {
     );
   }
 
-  /** The records that are looked at: the first of each kind. */
+  /** The candidate records: the first of each kind. */
   *ranges(register: Register): Generator<KindRange> {
     for (const resource of RESOURCES) {
       const first = register.rows<[number]>(`${recordsQuery(resource, ['id'])} LIMIT ${CANDIDATES}`);
@@ -61,7 +61,7 @@ export class Examples {
     }
   }
 
-  /** Keeps a document if it is worth showing. Of the records, those of the ranges. */
+  /** Keeps a document if it is the best so far. Among records, considers only the candidates. */
   consider({ route, key, body }: Output): void {
     const choice = this.#choices.get(route);
     if (choice === undefined || choice.candidates >= CANDIDATES) return;
@@ -74,7 +74,7 @@ export class Examples {
     choice.example = { key, url: urlOf(key), body };
   }
 
-  /** The document to show for a route; undefined where there is none, or none of a size to show. */
+  /** The example of a route; undefined if there is none, or none small enough. */
   of(route: string): Example | undefined {
     return this.#choices.get(route)?.example;
   }

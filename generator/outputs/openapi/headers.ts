@@ -1,4 +1,4 @@
-/** The headers of responses as they are explained to people. */
+/** The headers of responses, for documentation. */
 import type { Limit, Limits } from '../../config.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
 import type { Bucket, Route } from '../../routes/index.js';
@@ -7,13 +7,13 @@ export interface Header {
   readonly name: string;
   readonly description: string;
   readonly example: string;
-  /** Whether every response that may have it has it. */
+  /** Whether every response that may have the header has it. */
   readonly always: boolean;
-  /** Tells it from the same header with another value; empty where one value speaks for all. */
+  /** Distinguishes it from the same header with a different value; empty if there is only one. */
   readonly variant: string;
 }
 
-/** What headers say of a response depends on. */
+/** What the headers of a response depend on. */
 export interface ResponseFacts {
   readonly status: number;
   readonly route: Pick<Route, 'class' | 'bucket'>;
@@ -22,7 +22,7 @@ export interface ResponseFacts {
 }
 
 interface HeaderRule extends Omit<Header, 'example' | 'variant'> {
-  /** Undefined where a response does not have it; left out where the value is published. */
+  /** Undefined if a response lacks the header; not set if the value is published. */
   readonly example?: (facts: ResponseFacts) => string | undefined;
   readonly variant?: (facts: ResponseFacts) => string;
 }
@@ -30,7 +30,7 @@ interface HeaderRule extends Omit<Header, 'example' | 'variant'> {
 const isContent = (status: number): boolean => status === 200 || status === 206;
 const isShown = (status: number): boolean => isContent(status) || status === 304;
 
-/** Which of the published headers a response has besides those of all. */
+/** Which published headers a response has besides those common to all. */
 const sortOf = ({ status, route }: ResponseFacts): string => {
   if (isShown(status)) return route.class;
   return status === 404 ? 'not_found' : 'error';
@@ -42,13 +42,13 @@ function publishedFor({ status, route, published }: ResponseFacts): Headers {
   return { ...all, ...(status === 404 ? notFound : error) };
 }
 
-/** Before the first snapshot nothing is a download or a page. */
+/** Before the first snapshot, nothing is a download or a page. */
 const bucketOf = ({ status, route }: ResponseFacts): Bucket => (status === 503 ? 'api' : route.bucket);
 
 const policy = (name: Bucket, { tokens, refillSeconds }: Limit): string =>
   `"${name}";q=${tokens};w=${Math.ceil((tokens * Math.round(refillSeconds * 1000)) / 1000)}`;
 
-/** RateLimit-Policy of a bucket: q requests, w seconds in which an empty bucket fills. Downloads take from two. */
+/** RateLimit-Policy of a bucket: q requests, refilled in w seconds. Downloads use two buckets. */
 export const policyText = (bucket: Bucket, limits: Limits): string =>
   (bucket === 'download' ? (['download', 'api'] as const) : [bucket])
     .map((name) => policy(name, limits[name]))
@@ -122,7 +122,7 @@ const RULES: readonly HeaderRule[] = [
     name: 'Link',
     description:
       'Where the API is described (service-desc, service-doc, api-catalog), and the licence of the data.',
-    // Not before the first snapshot, which says where.
+    // Before the first snapshot, there are no published links.
     example: (facts) => (facts.status === 503 ? undefined : publishedFor(facts)['Link']),
     always: true,
   },
@@ -193,7 +193,7 @@ const RULES: readonly HeaderRule[] = [
   },
 ];
 
-/** Every header that a response has or may have, besides Content-Type, Date and those of the connection. */
+/** All possible headers of a response, besides Content-Type, Date and the connection's own. */
 export function headersOf(facts: ResponseFacts): readonly Header[] {
   const published = publishedFor(facts);
   return RULES.flatMap(({ example, variant, ...rule }) => {
@@ -202,7 +202,7 @@ export function headersOf(facts: ResponseFacts): readonly Header[] {
   });
 }
 
-/** Every header there is, for a table of them. */
+/** All headers, for a table. */
 export const HEADERS: readonly Pick<Header, 'name' | 'description'>[] = RULES.map(
   ({ name, description }) => ({ name, description }),
 );

@@ -1,4 +1,4 @@
-/** What goes for all endpoints alike, in CommonMark. */
+/** What is common to all endpoints, in CommonMark. */
 import type { BuildConfig } from '../../config.js';
 import { licenceText, pageLimitText, rateLimitText } from '../api-index.js';
 

@@ -1,4 +1,4 @@
-/** /api/v1/openapi.json: OpenAPI 3.1, from the declarations that everything else is made from. */
+/** /api/v1/openapi.json: OpenAPI 3.1, generated from the declarations. */
 import type { BuildConfig, Operator } from '../../config.js';
 import { API_VERSION, PATHS } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
@@ -12,12 +12,12 @@ import { PROBLEM_SHAPE } from './problems.js';
 import { Schemas } from './schemas.js';
 import type { Schema } from './schemas.js';
 
-/** Pages and what they load are for people; of the rest that is cached like them, the description describes itself. */
+/** Pages and assets are for people. The description itself is in the class `page`, too. */
 const isDescribed = ({ class: cacheClass, path }: Route): boolean =>
   (cacheClass !== 'page' && cacheClass !== 'asset') || path === PATHS.description;
 
 function contactOf({ name, contact }: Operator): Schema {
-  // Without what a mailto: URL may say of subject and body.
+  // Without the subject and body that a mailto: URL may have.
   const { protocol, pathname } = new URL(contact);
   return protocol === 'mailto:' ? { name, email: decodeURIComponent(pathname) } : { name, url: contact };
 }
@@ -47,7 +47,7 @@ export function* openapi(
     },
     externalDocs: { description: 'For developers', url: operator.baseUrl + PATHS.docs },
     servers: [{ url: operator.baseUrl }],
-    // No key is asked for.
+    // No key is required.
     security: [],
     tags: tags.map(({ name, description }) => ({ name, description })),
     paths,

@@ -1,4 +1,4 @@
-/** From a route to its OpenAPI operation. */
+/** The OpenAPI operation of a route. */
 import { ARCHIVE_PATTERN, archiveText } from '../../routes/archive-keys.js';
 import { RESOURCES } from '../../schema/index.js';
 import type { Parameter, Route } from '../../routes/index.js';
@@ -12,7 +12,7 @@ import type { Schema } from './schemas.js';
 
 export const operationId = (route: string): string => `get${pascal(route)}`;
 
-/** What operations are grouped by: a name, what it means, and the routes it is for. */
+/** The groups of operations: name, meaning, and routes. */
 export const TAGS: readonly {
   readonly name: string;
   readonly description: string;
@@ -45,7 +45,7 @@ export const TAGS: readonly {
   },
 ];
 
-/** The group that a route's operation belongs to. */
+/** The group of a route's operation. */
 export function tagOf(route: Route): string {
   const tag = TAGS.find(({ holds }) => holds(route));
   if (tag === undefined) throw new TypeError(`no tag holds the route "${route.name}"`);
@@ -69,7 +69,7 @@ function parameterOf(parameter: Parameter, shown: number | string | undefined): 
   return { name, in: place, description: sentence(description), schema, ...example };
 }
 
-/** Request headers that any URL takes, by the name of their component. */
+/** Request headers that any URL accepts, by component name. */
 export const REQUEST_HEADERS: Readonly<Record<string, Schema>> = {
   IfNoneMatch: requestHeader('If-None-Match', 'An ETag that the client has: 304 if it is still the one.'),
   IfModifiedSince: requestHeader(
@@ -89,7 +89,7 @@ function requestHeader(name: string, description: string): Schema {
   return { name, in: 'header', description, schema: { type: 'string' } };
 }
 
-/** Where the links of a document lead, as operations. */
+/** The links of a document, as operations. */
 function linksFrom({ name }: Route): Schema {
   const documents = RESOURCES.flatMap(({ record, history }) => [record, ...(history ? [history] : [])]);
   const fields = documents.find(({ route }) => route === name)?.fields ?? [];
@@ -103,10 +103,10 @@ function linksFrom({ name }: Route): Schema {
   );
 }
 
-/** `text/csv; charset=utf-8` -> `text/csv`: parameters of a media type don't tell contents apart. */
+/** `text/csv; charset=utf-8` -> `text/csv`: OpenAPI needs no parameters of media types. */
 const mediaType = ({ type }: Route): string => type.replace(/;.*/, '');
 
-/** An answer with the document, or with a part of it: what a schema says is then true of the whole. */
+/** A response with the document or part of it; the schema always describes the whole. */
 function contentAnswer(
   route: Route,
   { status, description }: Answer,
@@ -132,7 +132,7 @@ function valueIn({ body }: Example): unknown {
   return JSON.parse(body);
 }
 
-/** Where OpenAPI has what no operation declares: all there is of the methods that are not allowed. */
+/** The default response of an operation, which covers methods that are not allowed. */
 const OTHERWISE: Answer = {
   status: 405,
   description:
@@ -140,7 +140,7 @@ const OTHERWISE: Answer = {
   problems: ['method_not_allowed', 'invalid_request', 'version_not_supported'],
 };
 
-/** A month, or a part of one, that the route has a document of. */
+/** The key of a document for a route by month, as text; undefined if it has none. */
 function monthOf(
   { name, parameters = [] }: Route,
   firstKey: (route: string) => number | undefined,
@@ -149,7 +149,7 @@ function monthOf(
   return key === undefined ? undefined : archiveText(key);
 }
 
-/** GET of a route. @param firstKey the first key of the documents of a route */
+/** GET of a route. @param firstKey the first key of a route's documents */
 export function operationOf(
   route: Route,
   components: Components,

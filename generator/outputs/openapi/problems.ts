@@ -1,6 +1,6 @@
 /**
- * The errors of the service, each declared once: codes, statuses and titles go into snapshot.json, which the proxy sends
- * them by; the OpenAPI description and the page for developers explain them.
+ * The errors of the service. snapshot.json passes codes, statuses and titles to the proxy; the
+ * OpenAPI description and the developers' page explain them.
  */
 import { MAX_INTEGER } from '../../schema/field.js';
 import type { ObjectShape } from '../../schema/shape.js';
@@ -14,9 +14,9 @@ export interface Problem {
   readonly title: string;
   /** When it happens. */
   readonly when: string;
-  /** What a client does about it. */
+  /** What a client should do. */
   readonly remedy: string;
-  /** What differs from one such error to the next, as the proxy said it once. */
+  /** The members that vary, from a real response of the proxy. */
   readonly example: { readonly instance: string; readonly detail: string };
 }
 
@@ -157,17 +157,16 @@ export const PROBLEMS = [
 
 export type ProblemCode = (typeof PROBLEMS)[number]['code'];
 
-/** The problem of that code. */
 export function problemOf(code: ProblemCode): (typeof PROBLEMS)[number] {
   const found = PROBLEMS.find((problem) => problem.code === code);
   if (found === undefined) throw new TypeError(`no problem has the code "${code}"`);
   return found;
 }
 
-/** The anchor on the page for developers where an error is explained. */
+/** The anchor of an error's explanation on the developers' page. */
 export const anchorOf = (code: ProblemCode): string => `error-${code}`;
 
-/** A body of this error. @param baseUrl where the service is reached, which it doesn't know before it has a snapshot */
+/** An example body. @param baseUrl of the service, unknown to the proxy before a snapshot */
 export function problemExample({ code, status, title, example }: (typeof PROBLEMS)[number], baseUrl: string) {
   const { detail, instance } = example;
   const documentation = code === 'no_snapshot' ? PATHS.docs : baseUrl + PATHS.docs;

@@ -1,4 +1,4 @@
-/** From what a document looks like to its JSON Schema (2020-12, as OpenAPI 3.1 has it). */
+/** Converts shapes of documents to JSON Schema (2020-12, as in OpenAPI 3.1). */
 import { MAX_INTEGER } from '../../schema/field.js';
 import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
 
@@ -15,7 +15,7 @@ const integer = (minimum: number): Schema => ({
   maximum: MAX_INTEGER,
 });
 
-/** The type of a value, whatever it means. */
+/** The schema of a value's type. */
 export function typeOf({ type, values = [] }: Pick<ValueShape, 'type' | 'values'>): Schema {
   switch (type) {
     case 'id':
@@ -62,10 +62,10 @@ export function schemaOfValue(value: ValueShape): Schema {
   };
 }
 
-/** Schemas that stand in the document once, under names of their own. */
+/** Schemas that appear in the document once, by name. */
 export class Schemas {
   readonly #named = new Map<string, Schema>();
-  /** Objects that several documents have alike, by what they hold. */
+  /** Names of objects that occur several times, by content. */
   readonly #shared = new Map<string, string>();
 
   constructor(documents: readonly ObjectShape[]) {
@@ -86,7 +86,7 @@ export class Schemas {
     for (const document of documents) this.#named.set(pascal(document.name), this.#object(document));
   }
 
-  /** By name, in the order of the alphabet. */
+  /** By name, in alphabetical order. */
   get components(): Readonly<Record<string, Schema>> {
     return Object.fromEntries([...this.#named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -130,7 +130,7 @@ export class Schemas {
   }
 }
 
-/** A reference to what stands among the components. */
+/** A reference to a component. */
 export const referTo = (sort: string, name: string): Schema => ({ $ref: `#/components/${sort}/${name}` });
 
 const objectsIn = (shape: Shape): ObjectShape[] => {
@@ -139,5 +139,5 @@ const objectsIn = (shape: Shape): ObjectShape[] => {
   return shape.is === 'list' ? shape.members.flatMap(objectsIn) : [];
 };
 
-/** What an object is known again by: its name and members, not whether it may be null. */
+/** The identity of an object: its name and members, but not whether it may be null. */
 const contentOf = ({ name, members }: ObjectShape): string => JSON.stringify([name, members]);

@@ -1,4 +1,4 @@
-/** What the pages load: style, scripts and the library that draws charts, all served by us. */
+/** The assets of the pages: styles, scripts and the chart library, all served from this origin. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,16 +12,16 @@ export interface Asset {
 }
 
 const own = (name: string): string => readFileSync(join(PAGES_FOLDER, 'assets', name), 'utf8');
-/** A module that the generator runs as well, as the compiler wrote it. */
+/** A module that also runs in the generator, as compiled. */
 const shared = (name: string): string => readFileSync(join(COMPILED_FOLDER, name), 'utf8');
 const { resolve } = createRequire(import.meta.url);
 const library = (file: string): string => readFileSync(resolve(file), 'utf8');
 
-/** Published with the notice its licence asks for, and as a module: the library itself comes minified as a script only. */
+/** With the notice its licence requires, and as a module: minified, it is a plain script. */
 const chartLibrary = (): string =>
   `/*!\n${library('uplot/LICENSE')}*/\n${library('uplot/dist/uPlot.iife.min.js')}\nexport default uPlot;\n`;
 
-/** By route name; a script after all that it imports. */
+/** By route name; each script follows those it imports. */
 const SOURCES: Readonly<Record<string, readonly [name: string, suffix: string, content: () => string]>> = {
   style: ['style', '.css', () => own('style.css')],
   'chart-style': ['uplot', '.css', () => library('uplot/dist/uPlot.min.css')],
@@ -33,14 +33,14 @@ const SOURCES: Readonly<Record<string, readonly [name: string, suffix: string, c
   'explorer-script': ['explorer', '.js', () => own('explorer.js')],
 };
 
-/** Digits of the SHA-256 of its content in an asset's name. */
+/** Digits of the content's SHA-256 in an asset's name. */
 const HASH_DIGITS = 10;
 
 let known: ReadonlyMap<string, Asset> | undefined;
 
 /**
- * All assets by route name. Their names carry a hash of the content, so they may be kept for ever, and no cache can have
- * the content of one version under the name of another.
+ * All assets by route name. Their names contain a hash of the content, so they may be cached for
+ * ever, and a cache never mixes versions.
  */
 export const assets = (): ReadonlyMap<string, Asset> => (known ??= readAssets());
 
@@ -68,5 +68,5 @@ const withImports = (script: string, paths: ReadonlyMap<string, string>): string
     },
   );
 
-/** The icon keeps its name, by which browsers and others find it. */
+/** The icon keeps a fixed name, where browsers look for it. */
 export const favicon = (): string => own('favicon.svg');

@@ -5,8 +5,8 @@ import { PATHS } from '../../routes/index.js';
 import type { OfferedDownloads } from './downloads.js';
 
 /**
- * As of when the register is as a whole, which is how the API has it; the downloads may be older.
- * @param downloads in the formats search engines know by media type
+ * Dates are those of the register, as in the API; the downloads may be older.
+ * @param downloads in formats that search engines know by media type
  */
 export function dataset(
   { name, url, baseUrl, platform, licence }: Operator,

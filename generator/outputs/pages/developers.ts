@@ -1,4 +1,4 @@
-/** The page for developers: how to ask, what comes back, what every field means. */
+/** The page for developers: requests, responses, and the meaning of every field. */
 import type { BuildConfig } from '../../config.js';
 import { publishedHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
@@ -17,10 +17,10 @@ import { sample } from './sample.js';
 import type { Shown } from './shown.js';
 import { interval } from './words.js';
 
-/** Documents that describe what is published: explained, not listed among the endpoints. */
+/** Documents about the published tree: explained, but not listed among the endpoints. */
 const PUBLISHING = ['snapshot', 'changes', 'change-list'];
 
-/** Routes whose document holds, or leads to, a member history to draw. */
+/** Routes whose document contains, or links to, a member history to draw. */
 const CHARTED: Readonly<Record<string, string>> = {
   group: 'group-history',
   'group-history': 'group-history',
@@ -31,9 +31,9 @@ interface Endpoint {
   readonly path: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
-  /** A URL path to try; undefined where the register has no record to try it with. */
+  /** A URL path to try; undefined if the register has no record for it. */
   readonly url: string | undefined;
-  /** What that URL answers. */
+  /** The response to that URL. */
   readonly sample: string | undefined;
   readonly fields: readonly FieldRow[];
   readonly problems: readonly string[];
@@ -59,7 +59,7 @@ function endpoint(route: Route, shown: Shown, published: PublishedHeaders): Endp
   };
 }
 
-/** What the explorer is told; it asks the API for everything else. */
+/** The data for the explorer, which requests everything else from the API. */
 function explorable(
   { name, path, description, parameters, url }: Endpoint,
   table: readonly Route[],
@@ -95,7 +95,7 @@ function lifetimesOf({ content, not_found: notFound, error }: PublishedHeaders) 
   }));
 }
 
-/** A request that fails, and the problem it is answered by. */
+/** A request that fails, and its response. */
 function failure(baseUrl: string, table: readonly Route[]) {
   const { code, status, title } = problemOf('invalid_id');
   const instance = routeNamed(table, 'group').path.replace('{id}', 'abc');
@@ -107,7 +107,7 @@ function failure(baseUrl: string, table: readonly Route[]) {
   };
 }
 
-/** What the template of the page for developers shows. */
+/** The data for the template of the developers' page. */
 export function developersPage({ operator, limits }: BuildConfig, table: readonly Route[], shown: Shown) {
   const published = publishedHeaders(operator.licence.url);
   const describe = (route: Route): Endpoint => endpoint(route, shown, published);
@@ -116,7 +116,7 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
   const first = listed.find(({ name, url }) => name === 'group' && url !== undefined);
   return {
     base: operator.baseUrl,
-    /** The request everybody starts with. */
+    /** The first request to try. */
     firstUrl: operator.baseUrl + (first?.url ?? PATHS.base),
     hasGroup: first !== undefined,
     endpoints: listed,

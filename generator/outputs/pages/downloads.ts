@@ -1,4 +1,4 @@
-/** The bulk downloads, for people: what there is, how large, and how to read it. */
+/** The downloads page: the files, their sizes, and how to read them. */
 import type { BuildConfig } from '../../config.js';
 import type { Value } from '../../schema/field.js';
 import { PATHS } from '../../routes/index.js';
@@ -25,16 +25,16 @@ export interface DownloadTable {
   readonly files: readonly DownloadFile[];
 }
 
-/** What the pages tell of the bulk downloads. */
+/** The bulk downloads, as pages show them. */
 export interface OfferedDownloads {
   readonly asOf: string | null;
-  /** Empty where none are published. */
+  /** Empty if none are published. */
   readonly tables: readonly DownloadTable[];
 }
 
 /**
- * What the template of the downloads page shows.
- * @param registerAsOf the newest measurement that the rest of the tree has
+ * The data for the template of the downloads page.
+ * @param registerAsOf the newest measurement in the rest of the tree
  */
 export function downloadsPage(
   { asOf, tables }: OfferedDownloads,
@@ -69,7 +69,7 @@ export function downloadsPage(
         sha256,
       })),
     })),
-    /** The file that resuming is worth most for. */
+    /** The largest file, for which resuming matters most. */
     resume: largest === undefined ? undefined : operator.baseUrl + largest.path,
     folder: operator.baseUrl + PATHS.bulk,
     path: PATHS.bulk,

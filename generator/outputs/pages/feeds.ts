@@ -1,4 +1,4 @@
-/** The feeds, for people: what each announces, and how to subscribe. */
+/** The feeds page: what each feed announces, and how to subscribe. */
 import { PATHS } from '../../routes/index.js';
 
 /** A feed in both of its formats, by URL path. */
@@ -9,7 +9,7 @@ export interface PublishedFeed {
   readonly json: string;
 }
 
-/** What the template of the feeds page shows. */
+/** The data for the template of the feeds page. */
 export const feedsPage = (feeds: readonly PublishedFeed[], baseUrl: string) => ({
   feeds: feeds.map((feed) => ({ ...feed, atomUrl: baseUrl + feed.atom, jsonUrl: baseUrl + feed.json })),
   path: PATHS.feeds,

@@ -3,7 +3,7 @@ import type { ValueType } from '../../schema/field.js';
 import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
 
 export interface FieldRow {
-  /** `owner`, and what it stands in: `members[].`, `change.h24.`. */
+  /** The path of the enclosing field: `members[].`, `change.h24.`; empty at the top. */
   readonly within: string;
   readonly name: string;
   readonly type: string;
@@ -11,11 +11,11 @@ export interface FieldRow {
   readonly nullable: boolean;
   readonly optional: boolean;
   readonly description: string;
-  /** The allowed values, where they are few. */
+  /** The allowed values of an enum. */
   readonly values: readonly string[];
 }
 
-/** What each type means, in the order in which documentation explains them. */
+/** The meaning of each type, in the order of the documentation. */
 export const TYPES: Readonly<Record<ValueType, { readonly name: string; readonly meaning: string }>> = {
   id: { name: 'id', meaning: 'Integer from 1 to 2^53 − 1, stable.' },
   ordinal: { name: 'ordinal', meaning: 'Integer from 1: a place in an order, or a setting.' },
@@ -35,7 +35,7 @@ export const TYPES: Readonly<Record<ValueType, { readonly name: string; readonly
   sha256: { name: 'SHA-256', meaning: 'Hash, 64 digits of lower-case hexadecimal.' },
 };
 
-/** Every field of a document, each before those inside it. */
+/** Every field of a document; objects precede their members. */
 export const fieldRows = ({ members }: ObjectShape): FieldRow[] =>
   members.flatMap((shape) => rowsOf(shape, ''));
 

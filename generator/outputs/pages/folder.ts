@@ -1,9 +1,9 @@
-/** Where templates, style and scripts are: beside the sources, since the compiler moves only what it compiles. */
+/** The folder of templates, styles and scripts, in the sources: the compiler does not copy them. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder that holds package.json, whether this runs compiled or not. */
+/** The folder with package.json, whether this module is compiled or not. */
 function projectFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) {

@@ -1,4 +1,4 @@
-/** The front page: what the register is, how much of it there is, and its largest groups. */
+/** The front page: what the register is, its size, and its largest groups. */
 import { z } from 'zod';
 import type { Operator } from '../../config.js';
 import type { Overview, Population } from '../../register/overview.js';
@@ -9,7 +9,7 @@ import type { Shown } from './shown.js';
 import { HEIGHT, WIDTH, sparkline } from './sparkline.js';
 import { amount, day, integer, moment, signed } from './words.js';
 
-/** What the page reads of documents that other outputs rendered. */
+/** The parts of other outputs that the page reads. */
 const listBody = z.object({
   groups: z.array(
     z.object({ rank: z.int(), id: z.int(), name: z.string().nullable(), member_count: z.int() }),
@@ -30,7 +30,7 @@ const statsBody = z.object({
   }),
 });
 
-/** What a total is called among figures. */
+/** The names of totals. */
 const TOTALS: Readonly<Record<string, string>> = {
   member_count: 'members in all',
   visits: 'visits in all',
@@ -89,7 +89,7 @@ function largestGroups(shown: Shown, table: readonly Route[]) {
   });
 }
 
-/** What the template of the front page shows. */
+/** The data for the template of the front page. */
 export function frontPage(
   operator: Operator,
   { populations, asOf }: Overview,

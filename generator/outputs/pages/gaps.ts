@@ -1,12 +1,12 @@
-/** Where a series of readings has gaps. Runs in the generator and, compiled, in the browser. */
+/** Finds gaps in a series of readings. Runs in the generator and, compiled, in the browser. */
 
-/** A reading that came later than this many usual intervals after the one before has a gap before it. */
+/** A longer interval, in multiples of the usual one, is a gap. */
 const GAP_INTERVALS = 1.5;
 
-/** What is usual is said by so many intervals on each side, since a register may come to read more often. */
+/** The usual interval is the median of this many on each side, since the frequency may change. */
 const NEIGHBOURS = 7;
 
-/** Which of these times, in ascending order, have a gap before them, by index. */
+/** The indexes of the times that follow a gap. @param times ascending */
 export function gapsBefore(times: readonly number[]): ReadonlySet<number> {
   const intervals = times.slice(1).map((time, index) => time - (times[index] ?? time));
   const found = new Set<number>();

@@ -1,4 +1,4 @@
-/** The pages for people, and what belongs to them: rendered last, since they show what the rest of the tree holds. */
+/** The pages and related files, rendered last, since they show the rest of the tree. */
 import type { BuildConfig } from '../../config.js';
 import { feedLinks } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
@@ -18,7 +18,7 @@ import type { Shown } from './shown.js';
 import { apiCatalog, robots, securityText } from './well-known.js';
 import { moment } from './words.js';
 
-/** What pages tell that others publish. */
+/** Other outputs that pages show. */
 export interface Offers {
   readonly downloads: OfferedDownloads;
   readonly feeds: readonly PublishedFeed[];
@@ -96,7 +96,7 @@ export function* pages(
     feedsPage(feeds, operator.baseUrl),
   );
   yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };
-  // Without a measurement nothing says when it would expire, and without that it is none.
+  // The file must expire, and its expiry depends on the newest measurement.
   if (asOf !== null) yield { route: 'security-contact', key: 0, body: securityText(operator, table, asOf) };
   yield { route: 'robots', key: 0, body: robots(table) };
 }

@@ -1,4 +1,4 @@
-/** What the pages tell of the downloads and the feeds. */
+/** The downloads and feeds, as pages show them. */
 import { FEEDS, atomRoute, jsonRoute } from '../../routes/feeds.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportRoute } from '../../routes/exports.js';

@@ -1,11 +1,11 @@
-/** A response as documentation shows it: indented, long lists cut, and said so. */
+/** A response for documentation: indented, with long lists visibly cut. */
 
 /** Lists up to this length are shown whole. */
 const WHOLE_LIST = 3;
-/** Of longer ones, so many entries. */
+/** How many entries of longer lists are shown. */
 const SHOWN_ENTRIES = 2;
 
-/** The line that stands for what is left out of a list; no JSON, so that nobody takes the cut for the answer. */
+/** Replaces omitted entries. Not JSON, so that nobody mistakes it for the response. */
 export const omission = (count: number): string => `… ${count} more`;
 
 /** The JSON text, indented by two. */

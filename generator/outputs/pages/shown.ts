@@ -1,10 +1,10 @@
-/** Documents that the pages show: of the largest groups, and of one sample record of each other kind. */
+/** The documents that pages show: the largest groups, and a sample record of each other kind. */
 import { RESOURCES } from '../../schema/index.js';
 import type { Overview } from '../../register/overview.js';
 import type { KindRange } from '../../register/sql.js';
 import type { Output } from '../output.js';
 
-/** Of the groups so many are shown, on the front page. The first of them is the example of a group. */
+/** How many groups the front page shows. The first one is the example of a group. */
 export const SHOWN_GROUPS = 10;
 
 /** The limit in the example of the largest groups. */
@@ -33,17 +33,17 @@ export class Shown {
     }
   }
 
-  /** Keeps a document if it is one that is shown. */
+  /** Keeps a document if it is shown. */
   consider({ route, key, body }: Output): void {
     if (this.#keys.get(route)?.includes(key) === true) this.#bodies.set(`${route} ${key}`, body);
   }
 
-  /** The key of a route's example; undefined where the register has no such record. */
+  /** The key of a route's example; undefined if the register has no such record. */
   key(route: string): number | undefined {
     return this.#keys.get(route)?.[0];
   }
 
-  /** The body of an example; undefined where there is none. */
+  /** The body of an example; undefined if there is none. */
   body(route: string, key: number | undefined = this.key(route)): string | undefined {
     return this.#bodies.get(`${route} ${key}`);
   }

@@ -1,4 +1,4 @@
-/** A member history as a line of a few words' size. A gap in the readings stays a gap. */
+/** A member history as a word-sized line. A gap in the readings is a gap in the line. */
 import { gapsBefore } from './gaps.js';
 
 export interface Reading {
@@ -8,12 +8,12 @@ export interface Reading {
 
 export const WIDTH = 120;
 export const HEIGHT = 28;
-/** Room for the width of the line. */
+/** Room for the line's width. */
 const MARGIN = 2;
 
 /**
- * The path of an SVG line, in a box of WIDTH and HEIGHT; undefined for fewer than two readings. Of a crowd of
- * readings the last in each half unit of width is drawn: a real one, never an average.
+ * The path of an SVG line, in a box of WIDTH and HEIGHT; undefined for fewer than two readings. In
+ * each half unit of width only the last reading is drawn: a real one, never an average.
  */
 export function sparkline(readings: readonly Reading[]): string | undefined {
   const times = readings.map(({ measured_at }) => Date.parse(measured_at));
@@ -37,7 +37,7 @@ export function sparkline(readings: readonly Reading[]): string | undefined {
     const ends = next === undefined || gaps.has(index + 1);
     if (!begins && !ends && place(next) === place(time)) continue;
     const point = `${place(time)} ${level(counts[index] ?? low)}`;
-    // A reading alone between two gaps is a dot: a line to where it is, with round ends.
+    // A single reading between two gaps is a dot: a line of no length, with round ends.
     parts.push(begins ? (ends ? `M${point}h0` : `M${point}`) : `L${point}`);
   }
   return parts.join('');

@@ -1,9 +1,9 @@
-/** What is found by its well-known name: the catalog of the API, whom to tell of security problems, robots.txt. */
+/** The well-known files: the API catalog, the security contact, robots.txt. */
 import type { Operator } from '../../config.js';
 import { PATHS, halves, routeNamed } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 
-/** A linkset (RFC 9264) of the one API there is, by RFC 9727. */
+/** The only API, as a linkset (RFC 9264), according to RFC 9727. */
 export function apiCatalog({ baseUrl, licence }: Operator, table: readonly Route[]): string {
   const api = baseUrl + PATHS.base;
   return JSON.stringify({
@@ -19,13 +19,13 @@ export function apiCatalog({ baseUrl, licence }: Operator, table: readonly Route
   });
 }
 
-/** A contact is believed for so long after the newest measurement: 180 days. RFC 9116 advises less than a year. */
+/** The contact expires 180 days after the newest measurement. RFC 9116 advises < 1 year. */
 const CONTACT_DAYS = 180;
 const DAY_MS = 86_400_000;
 
 /**
- * RFC 9116. It must expire, and nothing here knows the time: so it does some time after the newest measurement,
- * which a register in use keeps renewing.
+ * RFC 9116. The file must expire, but no clock is used here: it expires some time after the newest
+ * measurement, which is renewed as long as the register is in use.
  */
 export function securityText({ baseUrl, contact }: Operator, table: readonly Route[], asOf: string): string {
   const expires = new Date(Date.parse(asOf) + CONTACT_DAYS * DAY_MS).toISOString().replace('.000Z', 'Z');
@@ -38,7 +38,7 @@ export function securityText({ baseUrl, contact }: Operator, table: readonly Rou
   ].join('\n');
 }
 
-/** Crawlers index the pages; millions of records would only use up their welcome, and are in the downloads. */
+/** Crawlers may index the pages, but not millions of records, which are in the downloads. */
 export function robots(table: readonly Route[]): string {
   const prefixes = ['group', 'user', 'game', 'item', 'group-history', 'user-usernames'].map(
     (name) => halves(routeNamed(table, name).path)[0],

@@ -1,4 +1,4 @@
-/** Numbers and times in words. Not by Intl, whose data differ from one build of Node to the next. */
+/** Numbers and times in words. Without Intl, whose data differ between builds of Node. */
 
 const MONTHS = [
   'January',
@@ -48,10 +48,10 @@ export function size(bytes: number): string {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** What follows "every": `second`, `5 seconds`, `minute`. */
+/** The words after "every": `second`, `5 seconds`, `minute`. */
 export const interval = (seconds: number): string => span(seconds).replace(/^1 /, '');
 
-/** A number of seconds in the largest unit that says it exactly. */
+/** A number of seconds in the largest unit that is exact. */
 export function span(seconds: number): string {
   if (seconds % 86_400 === 0) return amount(seconds / 86_400, 'day');
   if (seconds % 3600 === 0) return amount(seconds / 3600, 'hour');
