@@ -5,47 +5,47 @@ import { parseRanges, type AddressRange } from './limiter/client-ip.js';
 import type { Quota } from './limiter/gcra.js';
 import type { QuotaOverrides } from './tree/watcher.js';
 
-/** What the operator can set, by flags and by the environment. */
+/** What the operator can set, by flags and environment variables. */
 
 export interface AccessLogConfig {
-  /** Addresses are shortened otherwise. */
+  /** If not, addresses are shortened. */
   readonly hasFullAddresses: boolean;
-  /** Whether lines have user agent, referer, request id and what the limiter said. */
+  /** Whether lines have user agent, referer, request id and the limiter's decision. */
   readonly hasDetails: boolean;
 }
 
-/** The settings, checked and frozen. */
+/** The checked and frozen settings. */
 export interface Config {
   /** The published tree, as given. */
   readonly dist: string;
   /** 0 lets the system choose. */
   readonly port: number;
   readonly host: string;
-  /** What is not set follows the snapshot. */
+  /** Quotas that are not set follow the snapshot. */
   readonly quotas: QuotaOverrides;
-  /** Proxies whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly AddressRange[];
-  /** The URL of a server in which several proxies share their limits, as ioredis takes it. */
+  /** URL of a server through which several proxies share their limits, as ioredis accepts it. */
   readonly redis: string | undefined;
   readonly maxConnections: number;
-  /** Of one client, as the limiter identifies it; trusted proxies are exempt. */
+  /** Per client, as the limiter identifies it; trusted proxies are exempt. */
   readonly maxConnectionsPerClient: number;
   /** Port for operations; undefined for none, 0 lets the system choose. */
   readonly adminPort: number | undefined;
   readonly adminHost: string;
-  /** A snapshot built longer ago makes the proxy unready. */
+  /** The proxy is unready if the snapshot was built longer ago. */
   readonly readyMaxAgeMs: number | undefined;
   readonly accessLog: AccessLogConfig | undefined;
 }
 
-/** A flag or variable that can't be used. The message names it, its value and what was expected. */
+/** An invalid flag or variable. The message names it, its value and what was expected. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** Something the operator can set, by a flag or by a variable of the environment. */
+/** Something the operator can set, by a flag or an environment variable. */
 export interface Setting<T> {
-  /** As commander reads it; a flag without a value is on or off. */
+  /** In commander's syntax; a flag without a value is a boolean. */
   readonly flags: string;
   /** `--api-tokens` */
   readonly flag: string;
@@ -68,7 +68,7 @@ function setting<T>(flags: string, description: string, parse: (text: string) =>
   return { flags, flag, key: option.attributeName(), variable, description, parse, fallback };
 }
 
-/** A million tokens of a day each still count exactly in milliseconds. */
+/** Even a million tokens of a day each are exact integers in milliseconds. */
 const tokens = wholeNumber(1, 1_000_000);
 const MAX_REFILL_SECONDS = 86_400;
 const port = wholeNumber(0, 65_535);
@@ -128,10 +128,10 @@ const settings = {
   ),
 };
 
-/** Every setting once: the command line, the environment and --help follow this list. */
+/** All settings; the command line, the environment and --help are derived from them. */
 export const SETTINGS: readonly Setting<unknown>[] = Object.values(settings);
 
-/** Settings that mean nothing without another one. */
+/** Settings that have no effect without another one. */
 const REQUIREMENTS: readonly (readonly [Setting<unknown>, Setting<unknown>])[] = [
   [settings.adminHost, settings.adminPort],
   [settings.readyMaxAge, settings.adminPort],
@@ -140,10 +140,10 @@ const REQUIREMENTS: readonly (readonly [Setting<unknown>, Setting<unknown>])[] =
 ];
 
 /**
- * Flags win over the environment (where empty means unset), which wins over the defaults.
+ * Flags override the environment (where empty means unset), which overrides the defaults.
  *
  * @param flags commander's options
- * @throws ConfigError for the first value that can't be used, and for an unknown PROXY_ variable
+ * @throws ConfigError for the first invalid value, and for an unknown PROXY_ variable
  */
 export function resolveConfig(
   flags: Readonly<Record<string, unknown>>,
@@ -156,7 +156,7 @@ export function resolveConfig(
     try {
       return parse(text);
     } catch (error) {
-      // A URL of Redis can hold a password.
+      // A Redis URL can contain a password.
       const value = key === settings.redis.key ? '' : ` "${text}"`;
       const expected = error instanceof Error ? error.message : String(error);
       throw new ConfigError(`${isFlag ? flag : variable}${value}: expected ${expected}`);
@@ -201,7 +201,7 @@ function override(burst: number | undefined, emissionIntervalMs: number | undefi
   });
 }
 
-/** A misspelt variable would silently leave a default in force. */
+/** A misspelt variable would silently leave a default in effect. */
 function rejectUnknownVariables(environment: Readonly<Record<string, string | undefined>>): void {
   const known = SETTINGS.map(({ variable }) => variable);
   for (const [name, value] of Object.entries(environment)) {
@@ -213,7 +213,7 @@ function rejectUnknownVariables(environment: Readonly<Record<string, string | un
   }
 }
 
-/** Edits between two names without their prefix, as a share of the longer one. */
+/** Edit distance between two names without their prefix, as a share of the longer one. */
 function dissimilarity(name: string, other: string): number {
   const [a, b] = [name.slice(PREFIX.length), other.slice(PREFIX.length)];
   return distance(a, b) / Math.max(a.length, b.length, 1);
@@ -232,14 +232,14 @@ function wholeNumber(minimum: number, maximum: number): (text: string) => number
   };
 }
 
-/** Seconds as text to milliseconds. */
+/** Converts seconds as text to milliseconds. */
 function milliseconds(text: string): number {
   const seconds = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (seconds >= 0.001 && seconds <= MAX_REFILL_SECONDS) return Math.round(seconds * 1000);
   throw new Error(`seconds from 0.001 to ${MAX_REFILL_SECONDS}, to the millisecond`);
 }
 
-/** Commander gives `true` for a flag; a variable says it in words. */
+/** Commander passes `true` for a flag; a variable has a word. */
 function isOn(text: string): boolean {
   if (text === 'true' || text === '1') return true;
   if (text === 'false' || text === '0') return false;
@@ -247,8 +247,9 @@ function isOn(text: string): boolean {
 }
 
 /**
- * `redis://[[user]:password@]host[:port][/database]`, `rediss://` for TLS; ioredis knows `valkey:` under the older
- * name. The error repeats none of the text: a malformed URL can have the password anywhere.
+ * `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS. ioredis knows
+ * `valkey:` only as `redis:`. The error quotes nothing: a malformed URL may have the password
+ * anywhere.
  */
 function redisUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -260,7 +261,7 @@ function redisUrl(text: string): string {
     /^\/?\d{0,4}$/.test(url.pathname) &&
     !/[?#]/.test(text) &&
     isDecodable(url.username + url.password);
-  // Not the text itself: ioredis takes "REDISS://" for no TLS.
+  // Not the text itself: ioredis would not use TLS for "REDISS://".
   if (isValid) return url.href.replace(/^valkey/, 'redis');
   throw new Error(
     'a URL such as redis://user:password@host:6379/0, or rediss:// for TLS; ' +

@@ -4,15 +4,15 @@ export type Log = (line: string) => void;
 /** Whole milliseconds that never go backwards. */
 export type Clock = () => number;
 
-/** What the proxy's parts get from outside. Tests pass their own. */
+/** External dependencies. Tests pass their own. */
 export interface Dependencies {
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * A log for lines that requests cause: at most one per interval, so that neither a failing disk nor
- * a client can flood the operator's log. The next line says how many were left out.
+ * A log for lines caused by requests: at most one per interval, so that neither a failing disk nor
+ * a client can flood it. The next line has the number of omitted ones.
  */
 export function rateLimitedLog({ clock, log }: Dependencies, intervalMs: number): Log {
   let loggedAtMs = Number.NEGATIVE_INFINITY;

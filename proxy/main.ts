@@ -20,16 +20,16 @@ import { SnapshotError, titleOf, type Snapshot } from './tree/snapshot.js';
 import { publishedQuotas, SnapshotWatcher, type ActiveSnapshot } from './tree/watcher.js';
 
 /**
- * The proxy as a process: command line, listening, signals, exit codes. The only file that touches
- * process.*
+ * The proxy process: command line, listening, signals, exit codes. The only file that uses
+ * process.*.
  */
 
 const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
 
-/** Something about this machine, not about the program: one line and exit code 3. */
+/** An error of the machine, not the program: one line and exit code 3. */
 class EnvironmentError extends Error {}
 
-/** The banner lists at most this many URLs. */
+/** The maximum number of URLs in the banner. */
 const MAX_URLS_TO_TRY = 12;
 
 const HELP = `
@@ -43,37 +43,37 @@ Flags win over the environment. Limits that are not set follow the snapshot in s
 Exit codes: 0 stopped by SIGTERM, SIGINT or SIGHUP, 2 usage, 70 a defect, 3 the environment: port taken,
 no such folder, a tree this proxy can't read.`;
 
-/** Signals that stop the server, with the exit code of a second one, which does not wait. */
+/** Signals that stop the server, with the exit code if a second one forces it. */
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-/** Ctrl-C under npm arrives twice, from the terminal and from npm. A second signal is later than this. */
+/** Under npm, Ctrl-C arrives twice, from terminal and npm. A second signal is later than this. */
 const SECOND_SIGNAL_MS = 500;
 /**
- * Requests in flight have this long to finish: Kubernetes kills after 30 s. A download that is cut can
- * be resumed with Range. 25 s.
+ * How long requests in flight have to finish: Kubernetes kills after 30 s. An interrupted download
+ * can be resumed with Range. 25 s.
  */
 const STOP_TIMEOUT_MS = 25_000;
 
-/** Access log held in memory while its reader is slow; lines beyond are lost. 8 MiB. */
+/** Access log buffered while its reader is slow; further lines are lost. 8 MiB. */
 const ACCESS_LOG_MAX_BYTES = 8 * 1024 * 1024;
-/** How long the end of the access log may take while stopping. 1 s. */
+/** How long flushing the access log may take while stopping. 1 s. */
 const ACCESS_LOG_FLUSH_MS = 1_000;
 
-/** Kept for the admin port, for files read into memory, and for what Node itself holds. */
+/** Reserved for the admin port, for reading files into memory, and for Node itself. */
 const SPARE_DESCRIPTORS = 256;
 
-/** Read once: it is a slow getter. */
+/** Cached, since the getter is slow. */
 const ORIGIN_MS = performance.timeOrigin;
 
 function log(line: string): void {
   process.stderr.write(`register-api proxy: ${line}\n`);
 }
 
-/** Monotonic, so that a corrected system clock neither locks clients out nor lets them through. */
+/** Monotonic: adjusting the system clock neither locks clients out nor lets them through. */
 function clock(): number {
   return Math.floor(ORIGIN_MS + performance.now());
 }
 
-/** Of the package; the compiled main.js is two folders below package.json. */
+/** The package's version; the compiled main.js is two folders below package.json. */
 function readVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const json: unknown = JSON.parse(text);
@@ -156,7 +156,7 @@ async function checkFolder(dist: string): Promise<void> {
 
 type Output = ReturnType<typeof destination>;
 
-/** On stdout, written asynchronously. */
+/** Writes to stdout asynchronously. */
 function openAccessLog(): Output {
   const output = destination({ dest: 1, sync: false, maxLength: ACCESS_LOG_MAX_BYTES });
   output.on('error', () => undefined);
@@ -164,7 +164,7 @@ function openAccessLog(): Output {
   return output;
 }
 
-/** Its reader may have stopped reading. */
+/** Waits for a limited time, since the reader may have stopped reading. */
 async function flush(output: Output): Promise<void> {
   await new Promise<void>((settle) => {
     setTimeout(settle, ACCESS_LOG_FLUSH_MS);
@@ -173,7 +173,7 @@ async function flush(output: Output): Promise<void> {
   });
 }
 
-/** @param setting where to choose another port */
+/** @param setting the setting that changes the port */
 async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
   await new Promise<void>((settle, reject) => {
     server.once('error', (error) => {
@@ -189,7 +189,7 @@ async function listen(server: Server, host: string, port: number, setting: strin
       settle();
     });
   });
-  // From now on a failed accept (out of file descriptors) concerns one connection.
+  // From now on, an error concerns a single failed accept (no file descriptors left).
   server.on('error', (error) =>
     log(`a connection could not be accepted (${errorCode(error) ?? error.message})`),
   );
@@ -215,8 +215,8 @@ function stopOnSignal(stop: HttpServer['stop']): void {
 }
 
 /**
- * A client that has a file streamed takes two descriptors. When none are left, files can't be opened, and
- * a few clients with many connections can cause errors for all others. Without /proc there is no warning.
+ * Warns if descriptors may run out: a streaming client takes two, and without any left, a few
+ * clients with many connections can cause errors for all. No warning without /proc.
  */
 async function warnOfDescriptors(maxConnections: number): Promise<void> {
   // Node has raised the soft limit to the hard one by now.
@@ -231,7 +231,7 @@ async function warnOfDescriptors(maxConnections: number): Promise<void> {
   );
 }
 
-/** Where a server listens, as a URL. */
+/** The URL where a server listens. */
 function baseOf(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') return '';
@@ -239,7 +239,7 @@ function baseOf(server: Server): string {
   return `http://${host}:${address.port}`;
 }
 
-/** Stdout is the access log's alone if there is one. */
+/** If there is an access log, only its lines go to stdout. */
 function announce(server: Server, { dist, accessLog }: Config, { snapshot, quotas }: ActiveSnapshot): void {
   const base = baseOf(server);
   const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
@@ -255,7 +255,7 @@ function announce(server: Server, { dist, accessLog }: Config, { snapshot, quota
   stream.write(`${lines.join('\n')}\n`);
 }
 
-/** The pages for people first, then examples of the API. */
+/** Pages first, then examples of the API. */
 function urlsToTry({ routes, service }: Snapshot): string[] {
   const pages = ['/', service.docs].filter((page) => routes.some(({ path }) => path === page));
   const examples = routes
@@ -273,7 +273,7 @@ function describe(quotas: Quotas): string {
   return texts.join('; ');
 }
 
-// A reader of our output that goes away, as head does, is no reason to stop serving.
+// A reader of our output that exits, such as head, must not stop the server.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 process.on('uncaughtException', (error) => {

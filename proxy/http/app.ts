@@ -29,10 +29,10 @@ import {
 import { QUOTED_MAX_LENGTH, type FileMatch, type Route } from './router.js';
 import { write, writeFile } from './writer.js';
 
-/** What the proxy does with requests. */
+/** The proxy's request handling. */
 export interface App {
   readonly listener: RequestListener;
-  /** What the server has to make requests and responses of. */
+  /** The classes from which the server creates requests and responses. */
   readonly messages: MessageClasses;
   readonly files: FileCache;
   readonly limiter: Limiter;
@@ -43,29 +43,29 @@ export interface AppOptions extends Dependencies {
   readonly watcher: SnapshotWatcher;
   readonly disk: Disk;
   readonly metrics: Metrics;
-  /** Proxies whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   readonly isTrusted: RangeMatcher;
-  /** Where the limits are shared with other proxies; started and closed by the caller. */
+  /** Shares the limits with other proxies; started and closed by the caller. */
   readonly redis?: RedisBuckets | undefined;
 }
 
-/** Clients that the limits of this process remember; a client that is forgotten starts with a full bucket. */
+/** Number of clients in this process's limits; an evicted client starts with a full bucket. */
 const MAX_CLIENTS = 100_000;
-/** What 503 asks clients to wait while there is no snapshot. */
+/** Retry-After of the 503 before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 10;
-/** The detail of the 503 before the first snapshot. */
+/** The detail of that 503. */
 const NOT_YET = 'nothing has been published yet';
-/** A part of a download takes its share of a token, and at least this much: a hundredth. */
+/** A range of a download costs its share of a token, but at least a hundredth. */
 const LEAST_DOWNLOAD_COST = 0.01;
-/** Lines that requests cause, such as one about a failing disk, come no more often. 1000 ms (= 1 second). */
+/** Lines caused by requests, such as a failing disk, are logged once per 1000 ms (= 1 second). */
 const FAILURE_LOG_MS = 1_000;
 /**
- * A file too large to hold may be replaced between its digest and its streaming. The generator publishes less often
- * than that.
+ * A file too large for memory may be replaced between its digest and its streaming. The generator
+ * does not publish that often in a row.
  */
 const STREAM_ATTEMPTS = 4;
 
-/** The proxy as a request listener. */
+/** Creates the proxy as a request listener. */
 export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log }: AppOptions): App {
   const clientAddress = createClientAddress(isTrusted, { clock, log });
   const files = new FileCache(disk, clock);
@@ -78,7 +78,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     metrics.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
   };
 
-  /** OPTIONS and what is refused here cost nothing; GET and HEAD go on. */
+  /** OPTIONS and refused methods cost nothing; GET and HEAD continue. */
   const allowMethods: RequestHandler = (request, response, next) => {
     const { method } = request;
     const context = contextOf(request);
@@ -95,15 +95,15 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   };
 
   /**
-   * What a download costs depends on its response: HEAD, 304 and errors take no token of its bucket, and a range takes
-   * its share of the file.
+   * The cost of a download depends on its response: HEAD, 304 and errors take no token of its
+   * bucket, and a range costs its share of the file.
    */
   const weighDownload = async (request: IncomingMessage): Promise<void> => {
-    // A failing disk is met again, and dealt with, after the limiter.
+    // An error of the disk will recur after the limiter, and is handled there.
     const reply = await respond(request).catch(() => undefined);
-    // Another context by now, if a snapshot was published meanwhile.
+    // The context is a new one if a snapshot was published meanwhile.
     const context = contextOf(request);
-    // An error that may not be stored has RateLimit, so it is made after the limiter.
+    // Errors that must not be stored contain RateLimit, so they are created after the limiter.
     context.response =
       reply !== undefined && (reply.status < 400 || reply.status === 404) ? reply : undefined;
     const share = request.method === 'GET' ? (reply?.share ?? 0) : 0;
@@ -159,18 +159,18 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
 
     const representation = await represent(context, match, request.headers['accept-encoding']);
     if (representation !== undefined) return respondWith(request, match.route, representation);
-    // 404 says that there is no such record, and mirrors delete by it: so it has to be a tree that says so.
+    // Mirrors delete records on a 404, so only a tree that exists may return it.
     await watcher.confirm();
     if (!watcher.isPresent) return noSnapshot(context, 'the published tree is not there at present');
     if (watcher.active.epoch === active.epoch) {
       return problem(context, 'not_found', match.route.absent(match.values));
     }
-    // A snapshot was published, or the tree was switched, while the file was looked for.
+    // A snapshot was published, or the tree switched, during the lookup.
     request.context = { ...createContext(watcher.active, context), limit: context.limit };
     return respond(request);
   };
 
-  /** The file in the form that the client prefers; undefined if there is no such file. */
+  /** The file in the client's preferred coding; undefined if it does not exist. */
   const represent = async (
     context: RequestContext,
     { file: path, route }: FileMatch,
@@ -194,14 +194,14 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     return { file: chosen, varies };
   };
 
-  /** A failing disk, or a mistake of ours: the operator reads what it was, the client only that it was. */
+  /** Handles disk errors and defects: details go to the operator's log, not to the client. */
   const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
     const context = contextOf(request);
     const { match } = context;
     logFailure(
       `can't serve ${match.kind === 'file' ? match.file : match.path}: ${errorCode(error) ?? String(error)}`,
     );
-    // Too late for another response, so this one must look incomplete.
+    // It is too late for another response, so this one must look incomplete.
     if (response.headersSent) response.destroy();
     else {
       const detail = 'the response could not be made; the request is not at fault';
@@ -213,7 +213,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
-  // Whatever Express should ever respond by itself, it responds without a stack trace.
+  // Without stack traces, should Express ever respond by itself.
   app.set('env', 'production');
   const messages = createMessageClasses(app);
 
@@ -230,12 +230,12 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     }
     const { url: target = '' } = request;
     const violation = findViolation(request);
-    // The connection can't be trusted to begin its next request where this one ends.
+    // After a violation, the next request's start on this connection is not reliable.
     if (violation !== undefined) response.shouldKeepAlive = false;
-    // The address now, while the socket is sure to be open.
+    // Read while the socket is certain to be open.
     request.context = createContext(active, { target, violation, client: clientAddress(request) });
-    // Express takes request.url apart before its first middleware, and responds by itself if it can't. All that it
-    // routes here is one path, and the target is in the context.
+    // Express parses request.url before its first middleware, and responds by itself if it can't.
+    // It routes only one path here; the real target is in the context.
     request.url = '/';
     app(request, response);
   };
@@ -259,7 +259,7 @@ function respondWith(request: IncomingMessage, route: Route, representation: Rep
     const detail = 'the document is another one by now: expected that of If-Match or If-Unmodified-Since';
     return problem(context, 'precondition_failed', detail);
   }
-  // Range has a meaning for GET alone (RFC 9110 §14.2).
+  // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
   const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
   if (range !== 'unsatisfiable') return content(context.active, route, representation, range);
@@ -276,7 +276,7 @@ function noSnapshot(context: RequestContext, detail: string): HttpResponse {
   return problem(context, 'no_snapshot', detail, ['Retry-After', String(NO_SNAPSHOT_RETRY_SECONDS)]);
 }
 
-/** The generator compresses everything from some size on, except for downloads: they have a compressed twin. */
+/** The generator compresses large files, except downloads, which have compressed variants. */
 function hasSiblings({ size }: CachedFile, route: Route, { snapshot }: ActiveSnapshot): boolean {
   const compressedFrom = snapshot?.compressed_from;
   return compressedFrom !== undefined && size >= compressedFrom && route.class !== 'download';

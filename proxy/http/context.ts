@@ -12,34 +12,34 @@ declare module 'http' {
   }
 }
 
-/** What a request has come to so far. One object, so that a request keeps its shape on the way. */
+/** The state of a request. A single object, so that the request's hidden class stays the same. */
 export interface RequestContext {
-  /** The snapshot that it is served from. */
+  /** The snapshot that serves the request. */
   readonly active: ActiveSnapshot;
   readonly match: RouteMatch;
   /** request.url as received. */
   readonly target: string;
-  /** What the request breaks of the protocol. */
+  /** The protocol violation of the request, if any. */
   readonly violation: Violation | undefined;
   /** The client's address in canonical form; undefined if the client left before it was read. */
   readonly client: string | undefined;
   /** The limit that the request counts against. */
   readonly bucket: BucketName;
-  /** What it takes from the bucket of downloads, in tokens. */
+  /** Its cost in tokens of the download bucket. */
   downloadCost: number;
-  /** A response that was computed to know that cost. */
+  /** A response computed to determine that cost. */
   response: HttpResponse | undefined;
-  /** What the limiter said; undefined for a request that did not meet it. */
+  /** The limiter's decision; undefined if it was not asked. */
   limit: RateLimitState | undefined;
-  /** Whether the file was in memory; undefined if no file was looked for. */
+  /** Whether the file was in memory; undefined if no file was looked up. */
   cache: 'hit' | 'miss' | undefined;
-  /** Of the body, handed to the connection so far. */
+  /** Bytes of the body handed to the connection so far. */
   bytes: number;
   /** By performance.now(). */
   readonly startedMs: number;
 }
 
-/** Its properties are named one by one: spreading objects costs a tenth of a request. */
+/** Properties are listed, since spreading objects costs a tenth of a request's time. */
 export function createContext(
   active: ActiveSnapshot,
   { target, violation, client }: Pick<RequestContext, 'target' | 'violation' | 'client'>,
@@ -62,7 +62,7 @@ export function createContext(
   };
 }
 
-/** What a response is counted as. */
+/** The class under which a response is counted. */
 export function classOf(match: RouteMatch): ResponseClass {
   return routeOf(match)?.class ?? 'unrouted';
 }

@@ -1,18 +1,18 @@
 import type { BucketName, Quotas } from '../limiter/middleware.js';
 
 /**
- * The headers of every response, as tables that are computed once for each snapshot. What they say comes from
- * snapshot.json; only the limits in force, which an operator may set by hand, are added here.
+ * The headers of every response, as tables computed once per snapshot. Values come from
+ * snapshot.json; only the limits in effect, which an operator may override, are added here.
  */
 
-/** The caching classes that a route can be of. */
+/** The cache classes of routes. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
 
-/** What a response is counted as; a request that matched no route is `unrouted`. */
+/** How a response is counted; a request that matched no route is `unrouted`. */
 export type ResponseClass = CacheClass | 'unrouted';
 
-/** The errors that this proxy can respond with. snapshot.json has a status and a title for each. */
+/** The errors of this proxy. snapshot.json has a status and a title for each. */
 export const ERROR_CODES = [
   'invalid_id',
   'invalid_limit',
@@ -30,13 +30,13 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** What 405 names. */
+/** The header of a 405. */
 export const ALLOW = ['Allow', 'GET, HEAD, OPTIONS'] as const;
 
-/** Header fields by name, as snapshot.json has them. */
+/** Header fields by name, as in snapshot.json. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** The header fields that snapshot.json declares. */
+/** The header fields declared in snapshot.json. */
 export interface DeclaredHeaders {
   /** On every response. */
   readonly all: Fields;
@@ -50,12 +50,12 @@ export interface DeclaredHeaders {
   readonly content: Readonly<Record<CacheClass, Fields>>;
 }
 
-/** Flat name, value, name, value …: the form that response.writeHead takes without looking at each. */
+/** A flat list of name, value, name, value …, which response.writeHead does not inspect. */
 export type HeaderList = readonly string[];
 
 type ByBucket = Readonly<Record<BucketName, HeaderList>>;
 
-/** The headers known before a request comes, by what its response is and by the limit that it counts against. */
+/** The headers known before a request arrives, by kind of response and by limit. */
 export interface HeaderTables {
   readonly options: ByBucket;
   readonly notFound: ByBucket;
@@ -63,9 +63,7 @@ export interface HeaderTables {
   readonly content: Readonly<Record<CacheClass, ByBucket>>;
 }
 
-/**
- * All that is said before the first snapshot: 503. Nothing may be stored, and any script may read it.
- */
+/** The headers of the 503 before the first snapshot: not storable, but readable by any script. */
 export const BUILT_IN: DeclaredHeaders = (() => {
   const error = { 'Cache-Control': 'no-store' };
   return {
@@ -111,8 +109,8 @@ export function createHeaderTables(declared: DeclaredHeaders, quotas: Quotas): H
 }
 
 /**
- * RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10 §3): q tokens, w seconds in which an empty bucket fills;
- * a list where two limits apply. No `pk`: it would tell addresses.
+ * RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10 §3): q tokens, w seconds to refill an
+ * empty bucket; a list if two limits apply. No `pk`: it would reveal addresses.
  */
 function rateLimitPolicy(bucket: BucketName, quotas: Quotas): string {
   const names = bucket === 'download' ? (['download', 'api'] as const) : [bucket];

@@ -12,24 +12,24 @@ declare module 'http' {
 }
 
 /**
- * Requests and responses that have the prototypes that Express gives them from the beginning.
+ * Requests and responses that have the prototypes assigned by Express from the start.
  *
- * Express gives each request and each response another prototype (lib/application.js, handle). V8 keeps no optimized
- * code for an object whose prototype was changed, so everything after that, in Node as well, is three times slower.
- * With classes whose prototypes Express gives anyway, it changes nothing.
+ * Express changes the prototype of each request and response (lib/application.js, handle). V8
+ * discards optimized code for an object whose prototype changed, so all code after that, including
+ * Node's own, is three times slower. With these classes the assignment changes nothing.
  */
 export interface MessageClasses {
   readonly IncomingMessage: typeof IncomingMessage;
   readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
 }
 
-/** Nothing here uses response.locals; Express would make one for each. */
+/** response.locals is not used; Express would create one for each response. */
 const NO_LOCALS = Object.freeze({});
 
-/** Makes the classes and has this app use their prototypes. */
+/** Creates the classes, and makes this app use their prototypes. */
 export function createMessageClasses(app: Express): MessageClasses {
   class Request extends IncomingMessage {
-    // What is set on the way has room from the beginning, so that a request keeps its shape.
+    // Properties that are set later exist from the start, so that the hidden class stays the same.
     override context: RequestContext | undefined = undefined;
     override rateLimit: RateLimitInfo | undefined = undefined;
     res = undefined;
@@ -37,7 +37,7 @@ export function createMessageClasses(app: Express): MessageClasses {
     baseUrl = '';
     params = undefined;
     next = undefined;
-    /** What express-rate-limit asks of each request, for its log; Express would read the headers for it. */
+    /** express-rate-limit reads this for its log; Express would parse the headers. */
     get ip(): string | undefined {
       return this.context?.client;
     }
@@ -50,7 +50,7 @@ export function createMessageClasses(app: Express): MessageClasses {
   return { IncomingMessage: Request, ServerResponse: Response };
 }
 
-/** As Express does it (lib/express.js): above the prototype of all apps, with a way back to this one. */
+/** As in Express (lib/express.js): inherits from the common prototype, and refers to this app. */
 function adopt(app: Express, name: 'request' | 'response', prototype: object, parent: object): void {
   Object.setPrototypeOf(prototype, parent);
   const property = { configurable: true, enumerable: true, writable: true };

@@ -1,25 +1,25 @@
-/** Content codings (RFC 9110 §8.4.1): what lies beside a file, and what a client takes of it. Pure. */
+/** Content codings (RFC 9110 §8.4.1) of a file, and which of them a client accepts. Pure. */
 
-/** The codings the generator writes, the one preferred at equal weight first. */
+/** The generator's codings; of equal weights, the first is preferred. */
 export const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** What is appended to the file's name, and to its entity tag. */
+/** The suffixes of the file's name, and of its entity tag. */
 export const SIBLINGS: Readonly<Record<Coding, { readonly suffix: string; readonly tag: string }>> = {
   br: { suffix: '.br', tag: '-br' },
   gzip: { suffix: '.gz', tag: '-gz' },
 };
 
-/** One member of Accept-Encoding, with its weight (RFC 9110 §12.4.2). */
+/** A member of Accept-Encoding, with its weight (RFC 9110 §12.4.2). */
 const MEMBER =
   /^[ \t]*([!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*(?:;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*)?$/i;
 
 /**
- * The codings a client takes and does not like less than no coding at all, best first (RFC 9110 §12.5.3). A
- * client without the field gets no coding: it could take any, but says so of none. Whatever this returns, the
- * file as it is may be sent, also to a client that excludes it: there is more use in that than in 406.
+ * The codings that a client accepts and prefers to no coding, best first (RFC 9110 §12.5.3). A
+ * client without the field gets no coding, although any would be acceptable. The uncompressed file
+ * may always be sent, even if the client excludes it: that is more useful than a 406.
  *
- * @param field the value of Accept-Encoding; members that are malformed count for nothing
+ * @param field the value of Accept-Encoding; malformed members are ignored
  */
 export function acceptedCodings(field: string | undefined): readonly Coding[] {
   if (field === undefined || field === '') return [];
@@ -27,7 +27,7 @@ export function acceptedCodings(field: string | undefined): readonly Coding[] {
   for (const member of field.split(',')) {
     const [, name, weight = '1'] = MEMBER.exec(member) ?? [];
     if (name === undefined) continue;
-    // RFC 9110 §8.4.1.3 has x-gzip mean gzip.
+    // x-gzip means gzip (RFC 9110 §8.4.1.3).
     const coding = name.toLowerCase().replace(/^x-gzip$/, 'gzip');
     if (!weights.has(coding)) weights.set(coding, Number(weight));
   }

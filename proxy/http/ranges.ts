@@ -1,21 +1,19 @@
-/**
- * Range requests (RFC 9110 §14) as far as this proxy answers them: one range of bytes. Pure.
- */
+/** Range requests (RFC 9110 §14), limited to a single range of bytes. Pure. */
 
-/** A part of a representation, both ends included, counted from 0. */
+/** A part of a representation, from 0, both ends inclusive. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Range units are named in any case (RFC 9110 §14.1). */
+/** Range units are case-insensitive (RFC 9110 §14.1). */
 const BYTES = /^bytes=(.*)$/i;
 const RANGE = /^(\d*)-(\d*)$/;
 
 /**
- * The part that a Range field asks for. Undefined means the whole: for another unit or anything malformed,
- * which a server has to ignore or may, and for several ranges, which §14.2 lets a server answer by the whole;
- * parts in multipart/byteranges cost more than they save, and overlapping ones are an old attack.
+ * Parses a Range field. Undefined means the whole file: for other units and malformed fields, which
+ * a server must or may ignore, and for several ranges, for which §14.2 permits it. Multipart
+ * responses cost more than they save, and overlapping ranges are a known attack.
  *
  * @param field the value of Range
  * @param size bytes of the selected representation
@@ -34,7 +32,7 @@ export function parseRange(field: string, size: number): ByteRange | 'unsatisfia
   return first < size ? { first, last: Math.min(last, size - 1) } : 'unsatisfiable';
 }
 
-/** The last `length` bytes. Of an empty file they are the whole, which no Content-Range could name. */
+/** The last `length` bytes. An empty file is sent whole, since Content-Range can't describe it. */
 function suffix(length: number, size: number): ByteRange | 'unsatisfiable' | undefined {
   if (length === 0) return 'unsatisfiable';
   return size === 0 ? undefined : { first: Math.max(0, size - length), last: size - 1 };

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ErrorCode } from './headers.js';
 
-/** What every request has to meet before its target is looked at. */
+/** Rules that every request must meet before its target is parsed. */
 
-/** Of a request's body, which nobody reads, so much is let pass before its connection is closed. 64 KiB. */
+/** A longer request body, which is never read, closes the connection. 64 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** uri-host and port (RFC 9110 §7.2); a client without an authority sends it empty. */
+/** uri-host and port (RFC 9110 §7.2); a client without an authority sends an empty one. */
 const HOST =
   /^(?:(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+\])(?::\d*)?$/i;
 
@@ -18,7 +18,7 @@ export interface Violation {
   readonly detail: string;
 }
 
-/** What a request breaks of the protocol, where Node's parser lets it pass; undefined if nothing. */
+/** A protocol violation that Node's parser accepts; undefined if there is none. */
 export function findViolation(request: IncomingMessage): Violation | undefined {
   const { httpVersionMajor, httpVersion, headers } = request;
   if (httpVersionMajor !== 1) {
@@ -31,7 +31,7 @@ export function findViolation(request: IncomingMessage): Violation | undefined {
     };
   }
   const coding = headers['transfer-encoding'];
-  // Where chunked is not the last coding, nobody can tell where the body ends (RFC 9112 §6.3).
+  // If chunked is not the last coding, the end of the body is unknown (RFC 9112 §6.3).
   if (coding !== undefined && !CHUNKED_LAST.test(coding)) {
     return {
       code: 'invalid_request',
@@ -42,8 +42,8 @@ export function findViolation(request: IncomingMessage): Violation | undefined {
 }
 
 /**
- * Whether there is one Host that can be one (RFC 9112 §3.2 demands 400 otherwise). HTTP/1.0 may go without. Node
- * checks only that there is any, and keeps the first of several.
+ * Whether there is exactly one valid Host; otherwise RFC 9112 §3.2 requires a 400. HTTP/1.0 may
+ * omit it. Node checks only that there is one, and keeps the first of several.
  */
 function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
   if (headers.host === undefined) return httpVersion === '1.0';
@@ -56,11 +56,11 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
 }
 
 /**
- * Settles what becomes of a body, which means nothing in any request here (RFC 9110 §9.3.1). A short one is let pass,
- * and the connection lives on. One that is long, of unknown length or still to be asked for is not read: the
- * connection ends with the response.
+ * Handles a request body, which has no meaning here (RFC 9110 §9.3.1). A short body is discarded,
+ * and the connection stays open. If the body is long, of unknown length, or awaits a 100
+ * (Continue), it is not read, and the connection ends with the response.
  *
- * @returns whether the rest of a body may still be to come when the request has its response
+ * @returns whether the body may still be incomplete when the response is sent
  */
 export function settleBody({ headers }: IncomingMessage, response: ServerResponse): boolean {
   const length = headers['content-length'];

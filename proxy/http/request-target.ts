@@ -1,21 +1,21 @@
 import type { ErrorCode } from './headers.js';
 
-/** Request targets (RFC 9112 §3.2) as they stand in the request line: taken apart strictly, never repaired. Pure. */
+/** Parses request targets (RFC 9112 §3.2) strictly, without repairing them. Pure. */
 
-/** Longer paths are refused: none of the tree comes near it. */
+/** Longer paths are refused; published ones are much shorter. */
 export const MAX_PATH_BYTES = 2_048;
 
-/** The one dotfile that is public (RFC 8615). */
+/** The only public dotfile (RFC 8615). */
 export const WELL_KNOWN = '.well-known';
 
-/** A target that may name something. */
+/** A valid target, which may not exist. */
 export interface ParsedTarget {
   readonly kind: 'target';
   /** As received, without scheme, authority and query. */
   readonly path: string;
-  /** Decoded, at least one; the front page is one empty segment. */
+  /** Decoded; never empty: the front page is one empty segment. */
   readonly segments: readonly string[];
-  /** As received, without its "?"; undefined if there is none. */
+  /** As received, without the "?"; undefined if there is none. */
   readonly query: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface RefusedTarget {
   readonly kind: 'refusal';
   readonly path: string;
   readonly code: ErrorCode;
-  /** What was asked for and what was expected. */
+  /** What was requested and what was expected. */
   readonly detail: string;
 }
 
@@ -32,31 +32,31 @@ export interface RefusedTarget {
 export interface RedirectedTarget {
   readonly kind: 'redirect';
   readonly path: string;
-  /** The canonical path, with the query as received. It stays on this host: it starts with one slash, not two. */
+  /** The canonical path, and the query as received. It starts with a single slash: same host. */
   readonly location: string;
 }
 
 /**
- * Scheme and authority of an absolute-form target. An empty host is none (RFC 9110 §4.2.1), and user information is
- * not taken for one (RFC 9110 §4.2.4).
+ * Scheme and authority of an absolute-form target. Empty hosts (RFC 9110 §4.2.1) and user
+ * information (§4.2.4) are invalid.
  */
 const ABSOLUTE_FORM = /^https?:\/\/(?:[a-z0-9._~-]+|\[[0-9a-f:.]+\])(?::\d*)?(?=[/?#]|$)/i;
 
-/** Printable ASCII without space and backslash: the rest has no place in a path even unescaped. */
+/** Printable ASCII without space and backslash; other characters are invalid in a path. */
 const PLAIN = /^[!-[\]-~]*$/;
 
-/** What an escape must not hide: the controls (C0, DEL, C1), and the separators of any file system. */
+/** What an escape must not hide: C0, DEL and C1 controls, and any file system's separators. */
 // oxlint-disable-next-line no-control-regex
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]/;
 
-/** Escapes of unreserved characters, which are the same as the characters (RFC 3986 §6.2.2.2). */
+/** Escapes of unreserved characters, which are equivalent to them (RFC 3986 §6.2.2.2). */
 const NEEDLESS_ESCAPE = /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi;
 
 /**
- * Takes a request target apart.
+ * Parses a request target.
  *
- * @param target request.url, raw: origin-form, or absolute-form, whose scheme and authority are dropped (RFC 9112
- *   §3.2.2 demands that any server accept it, and this one has a single host)
+ * @param target request.url, raw. Scheme and authority of an absolute-form target are dropped (RFC
+ * 9112 §3.2.2 requires servers to accept it, and this one has a single host)
  */
 export function parseTarget(target: string): ParsedTarget | RefusedTarget | RedirectedTarget {
   const origin = originForm(target);
@@ -95,21 +95,21 @@ function redirectOrTarget(
   query: string | undefined,
 ): ParsedTarget | RefusedTarget | RedirectedTarget {
   const last = segments.length - 1;
-  // An empty segment names nothing, except for the last one, which a trailing slash makes.
+  // Only the last segment may be empty, because of a trailing slash.
   const isNamed = segments.every((segment, index) => segment !== '' || index === last);
   const isHidden = segments.some(
     (segment, index) => segment.startsWith('.') && (index > 0 || segment !== WELL_KNOWN),
   );
   if (!isNamed || isHidden) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
   const withoutSlash = last > 0 && segments[last] === '' ? path.slice(0, -1) : path;
-  // One URL for one file: a purge reaches the copy under that URL and no other.
+  // One URL per file: a CDN purge only reaches the copy under that URL.
   const canonical = withoutSlash.replaceAll(NEEDLESS_ESCAPE, decodeURIComponent);
   if (canonical === path) return { kind: 'target', path, segments, query };
   const location = uriReference(canonical + (query === undefined ? '' : `?${query}`));
   return { kind: 'redirect', path, location };
 }
 
-/** The detail of a 404 where no route matched. */
+/** The detail of a 404 if no route matched. */
 export const NOTHING_HERE = 'nothing is published at this path';
 
 function originForm(target: string): string | undefined {
@@ -120,7 +120,7 @@ function originForm(target: string): string | undefined {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** decodeURIComponent is strict: it throws on invalid escapes, overlong forms, surrogates and whatever is no UTF-8. */
+/** decodeURIComponent throws on invalid escapes, overlong forms, surrogates and invalid UTF-8. */
 function decodeSegment(raw: string): string | undefined {
   try {
     return decodeURIComponent(raw);
@@ -134,10 +134,10 @@ function invalid(path: string, detail: string): RefusedTarget {
 }
 
 /**
- * What a client sent as a URI reference (RFC 3986 §4.2) on this host: what may not stand in one is percent-encoded,
- * also a "%" that starts no escape, and a leading "//" never makes a host of what was a path.
+ * A client's input as a URI reference (RFC 3986 §4.2) on this host. Invalid characters, including a
+ * stray "%", are percent-encoded, and a leading "//" never turns a path into a host.
  *
- * @param received a path, or path and query; characters 0 to 255, as node:http hands them over
+ * @param received a path, or path and query; characters 0 to 255, as node:http provides them
  */
 export function uriReference(received: string): string {
   return received.replace(/%(?![0-9A-Fa-f]{2})|[^!$-;=?-Z_a-z~]/g, escapeCharacter).replace(/^\/\//, '/%2F');

@@ -7,32 +7,32 @@ import type { ByteRange } from './ranges.js';
 import { uriReference } from './request-target.js';
 import type { Route } from './router.js';
 
-/** Responses as values: what is said is decided here, and nothing is written. */
+/** Computes responses as values; nothing is written here. */
 
-/** A response. HEAD gets the same without the body. */
+/** A response. For HEAD, the body is not sent. */
 export interface HttpResponse {
   readonly status: number;
-  /** Flat name, value, name, value …; Node adds Date and the connection's own. */
+  /** A flat list of name, value, name, value …; Node adds Date and the connection's own. */
   readonly headers: string[];
-  /** Undefined for 204, 304 and 308, and where a file is too large to hold and is streamed. */
+  /** Undefined for 204, 304 and 308, and for a file that is too large for memory. */
   readonly body: Buffer | undefined;
-  /** A file that is too large to hold, and which part of it is the body. */
+  /** A file too large for memory, and the range of it that is the body. */
   readonly stream?: { readonly file: CachedFile; readonly range: ByteRange } | undefined;
-  /** How much of the file the body is: 0 without one, 1 for all of it. */
+  /** The body's share of the file: 0 without a body, 1 for all of it. */
   readonly share: number;
 }
 
-/** A file in the form that the client gets it in. */
+/** A file in the selected coding. */
 export interface Representation {
   readonly file: CachedFile;
-  /** Whether another Accept-Encoding may get another form, which is what Vary says. */
+  /** Whether other values of Accept-Encoding may select another form; then there is a Vary. */
   readonly varies: boolean;
 }
 
 const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
 const NO_HEADERS: HeaderList = [];
 
-/** 304: what the client has is this representation. */
+/** 304: the client's copy is current. */
 export function notModified(
   active: ActiveSnapshot,
   route: Route,
@@ -47,8 +47,8 @@ export function notModified(
 }
 
 /**
- * 200, or 206 with a part of it. A 206 repeats all headers even where the request has If-Range and the client has
- * them already (RFC 9110 §15.3.7 lets it go without): a cache on the way may not.
+ * 200, or 206 with a part of the content. A 206 repeats all headers even with If-Range, where RFC
+ * 9110 §15.3.7 would permit fewer: an intermediate cache may not have them.
  */
 export function content(
   active: ActiveSnapshot,
@@ -93,18 +93,18 @@ function headersOf(
   ];
 }
 
-/** 308: method and query stay (RFC 9110 §15.4.9). */
+/** 308: method and query are preserved (RFC 9110 §15.4.9). */
 export function redirect({ active, bucket }: RequestContext, location: string): HttpResponse {
   const headers = [...active.headers.notFound[bucket], 'Location', location, 'Content-Length', '0'];
   return { status: 308, headers, body: undefined, share: 0 };
 }
 
-/** 204 to OPTIONS, for CORS preflights and for clients that ask what is allowed. */
+/** 204 to OPTIONS, for CORS preflights and other clients. */
 export function options({ active, bucket }: RequestContext): HttpResponse {
   return { status: 204, headers: [...active.headers.options[bucket]], body: undefined, share: 0 };
 }
 
-/** An error of the protocol, for what never became a request: without a body, on a connection that ends. */
+/** A protocol error without a request: no body, and the connection is closed. */
 export function protocolError({ headers }: ActiveSnapshot, status: number, extra = NO_HEADERS): HttpResponse {
   return {
     status,
@@ -116,14 +116,14 @@ export function protocolError({ headers }: ActiveSnapshot, status: number, extra
 
 const PROBLEM_TYPE = 'application/problem+json';
 
-/** `instance` repeats at most this many characters of what a client sent. */
+/** Longer paths from clients are cut in `instance`. */
 const INSTANCE_MAX_LENGTH = 256;
 
 /**
- * An error as problem details (RFC 9457), always the same six keys in this order, `error` being an extension member.
+ * An error as problem details (RFC 9457): six keys in this order, with the extension `error`.
  *
- * @param detail what was asked for, the value in quotes, what was expected; no final period
- * @param extra headers of this error alone
+ * @param detail what was requested (the value in quotes) and what was expected; no final period
+ * @param extra headers of this error only
  */
 export function problem(
   { active, bucket, match, limit }: RequestContext,
@@ -131,11 +131,11 @@ export function problem(
   detail: string,
   extra = NO_HEADERS,
 ): HttpResponse {
-  // Before the first snapshot there is one error, whatever it is that the request would have got.
+  // Before the first snapshot, all errors are this one.
   const error = active.snapshot === undefined ? 'no_snapshot' : code;
   const { status, title } = errorOf(active.snapshot, error);
   const type = `${active.documentation}#error-${error}`;
-  // Cut before a split escape, so that it stays a URI reference.
+  // A split escape is removed, so that it stays a URI reference.
   const instance = uriReference(match.path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
   const body = Buffer.from(JSON.stringify({ type, title, status, detail, instance, error }));
   const isStorable = status === 404;
@@ -143,7 +143,7 @@ export function problem(
   const headers = [
     ...table[bucket],
     ...extra,
-    // Only where nobody may store the response: a cache would repeat one client's count to the others.
+    // Only if the response is not storable: a cache would repeat one client's state to others.
     ...(isStorable || limit === undefined
       ? NO_HEADERS
       : ['RateLimit', `"${limit.bucket}";r=${limit.remaining};t=${limit.nextTokenSeconds}`]),

@@ -6,38 +6,38 @@ import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
 import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './request-target.js';
 
 /**
- * From a request target to the file that it names, by the route table of a snapshot. Pure: no file is looked at, and
- * none can be named that no route names; a table that could name a file outside the tree is refused.
+ * Resolves a request target to a file, by the route table of a snapshot. Pure: no file is accessed,
+ * and only the files of routes can result. A table with a file outside the tree is rejected.
  */
 
-/** A parameter with the error that its refusal is. */
+/** A parameter, and the error if its value is invalid. */
 type Coded<P> = P & { readonly code: ErrorCode };
 
-/** What stands around a parameter in its segment. */
+/** The literal text around a parameter in its segment. */
 interface Affixes {
   readonly prefix: string;
   readonly suffix: string;
 }
 
-/** A route ready for use. */
+/** A compiled route. */
 export interface Route {
   readonly name: string;
   readonly class: CacheClass;
   readonly bucket: BucketName;
-  /** What the headers say of the content itself. */
+  /** Headers that describe the content itself. */
   readonly contentHeaders: HeaderList;
-  /** Which segment of the path (counted from 0) is which parameter. */
+  /** The parameters in the path, and their segments (from 0). */
   readonly pathParameters: readonly (Coded<PathParameter> & Affixes & { readonly segment: number })[];
   readonly queryParameters: readonly Coded<QueryParameter>[];
-  /** The file of a set of values, relative to the tree's root. */
+  /** The file for some parameter values, relative to the tree's root. */
   readonly file: (values: ParameterValues) => string;
-  /** The detail of a 404 where there is no such file. */
+  /** The detail of a 404 if that file does not exist. */
   readonly absent: (values: ParameterValues) => string;
 }
 
 export type ParameterValues = ReadonlyMap<string, string>;
 
-/** A file of the tree, which may or may not exist. */
+/** A file of the tree, which may not exist. */
 export interface FileMatch {
   readonly kind: 'file';
   readonly path: string;
@@ -50,34 +50,34 @@ export interface FileMatch {
 export interface Refusal {
   readonly kind: 'refusal';
   readonly path: string;
-  /** The route whose parameter was refused, if the target matched one. */
+  /** The route whose parameter was invalid, if one matched. */
   readonly route?: Route;
   readonly code: ErrorCode;
   readonly detail: string;
 }
 
-/** What a request target comes to. `path` is the path as received, for the error's `instance`. */
+/** The result for a request target. `path` is the path as received, for the error's `instance`. */
 export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
 
-/** An error repeats at most this many characters of a value. */
+/** Longer values are cut in errors. */
 export const QUOTED_MAX_LENGTH = 100;
 
 /** The routes of a snapshot. */
 export interface Router {
   readonly root: RouteNode;
   /**
-   * What the last targets came to: to take one apart costs a tenth of a request. Errors, of which anybody can make any
-   * number, and long targets are not kept.
+   * Recent matches, since parsing a target costs a tenth of a request. Errors, which clients can
+   * produce in any number, and long targets are not kept.
    */
   readonly matches: LRUCache<string, FileMatch>;
 }
 
-/** Routes by the segments of their paths. */
+/** A tree of routes, by path segment. */
 interface RouteNode {
   /** The route that ends here. */
   route: Route | undefined;
   readonly literals: Map<string, RouteNode>;
-  /** Where a parameter stands in the segment, those with the most literal text around it first. */
+  /** Segments with a parameter; those with the most literal text come first. */
   readonly parameters: (Affixes & { readonly node: RouteNode })[];
 }
 
@@ -113,7 +113,7 @@ function resolveTarget(target: string, root: RouteNode): RouteMatch {
     values.set(parameter.name, value);
   }
   if (route.queryParameters.length > 0) {
-    // URLSearchParams drops one leading "?", and a second one is part of the first name.
+    // URLSearchParams drops one leading "?"; any other belongs to the first name.
     const given = new URLSearchParams(`?${query ?? ''}`);
     for (const parameter of route.queryParameters) {
       const { name, code } = parameter;
@@ -128,7 +128,7 @@ function resolveTarget(target: string, root: RouteNode): RouteMatch {
   return { kind: 'file', path, route, values, file: route.file(values) };
 }
 
-/** The most literal route first: /changes/index.json is no change list of that number. */
+/** Prefers literal segments: /changes/index.json is not a change list with that number. */
 function findRoute(node: RouteNode, segments: readonly string[], index: number): Route | undefined {
   const segment = segments[index];
   if (segment === undefined) return node.route;
@@ -152,7 +152,7 @@ const LARGEST = String(Number.MAX_SAFE_INTEGER);
 
 function isId(text: string): boolean {
   if (text.length > LARGEST.length || !DECIMAL.test(text)) return false;
-  // Of two decimals of equal length the greater one sorts later as text.
+  // Decimals of equal length have the same order as text.
   return text.length < LARGEST.length || text <= LARGEST;
 }
 
@@ -160,7 +160,7 @@ function expectedId(name: string, value: string): string {
   return `${name} ${quote(value)}: expected decimal digits without sign or leading zero, at most ${LARGEST}`;
 }
 
-/** One value in plain decimal within the bounds, or the default if there is none; undefined for anything else. */
+/** A plain decimal within the bounds, or the default if there is none; otherwise undefined. */
 function readInteger(parameter: QueryParameter, texts: readonly string[]): string | undefined {
   const { minimum, maximum } = parameter;
   const [text = String(parameter.default)] = texts;
@@ -176,16 +176,16 @@ function expectedInteger({ name, minimum, maximum }: QueryParameter, texts: read
 
 function quote(value: string): string {
   if (value.length <= QUOTED_MAX_LENGTH) return `"${value}"`;
-  // Half a surrogate pair is no text.
+  // Removes half a surrogate pair.
   return `"${value.slice(0, QUOTED_MAX_LENGTH).replace(/[\ud800-\udbff]$/, '')}…"`;
 }
 
 const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
 const PLACEHOLDER = /\{([a-z][a-z_]*)\}/g;
-/** A path literal or, with its placeholders taken out, a segment of a file name. */
+/** A path literal or, without its placeholders, a segment of a file name. */
 const SAFE_SEGMENT = /^[A-Za-z0-9_~.-]+$/;
 
-/** Throws an Error that names the route and what is wrong with it. */
+/** @throws Error naming the route and what is wrong with it */
 export function createRouter(declarations: readonly RouteDeclaration[]): Router {
   const router = emptyRouter();
   for (const declaration of declarations) {
@@ -226,7 +226,7 @@ function addRoute(root: RouteNode, declaration: RouteDeclaration): void {
     }
     const parameter = inPath.find((candidate) => candidate.name === parameterName);
     if (parameter === undefined) throw new Error(`path "${path}": "${text}" is no declared path parameter`);
-    // Whatever an id is called, its error is invalid_id. What is no month is nothing that could be there.
+    // An invalid id is invalid_id, whatever its name; an invalid month can't exist.
     const code = parameter.type === 'id' ? 'invalid_id' : 'not_found';
     pathParameters.push({ ...parameter, code, prefix, suffix, segment });
     node = parameterChild(node, { prefix, suffix });
@@ -265,15 +265,15 @@ function parameterChild(node: RouteNode, { prefix, suffix }: Affixes): RouteNode
   return child;
 }
 
-/** The error of a refused query parameter. `limit` is the only one there is a code for. */
+/** The error for an invalid query parameter. Only `limit` has one. */
 function refusalCode({ name }: QueryParameter): ErrorCode {
   if (name === 'limit') return 'invalid_limit';
   throw new Error(`parameter "${name}": this proxy knows no error "invalid_${name}"`);
 }
 
 /**
- * A file template as a function. Parameter values are digits and hyphens only, so what may be read is decided here:
- * relative, no "..", no dotfile but /.well-known.
+ * Compiles a file template. Parameter values consist of digits and hyphens only, so this check
+ * determines which files can be read: relative, no "..", no dotfile except /.well-known.
  */
 function compileFile(template: string, known: ReadonlySet<string>): Route['file'] {
   const plain = template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {

@@ -19,51 +19,51 @@ import { MAX_PATH_BYTES } from './request-target.js';
 import { protocolError, type HttpResponse } from './responses.js';
 import { flush } from './writer.js';
 
-/** The HTTP server around the app: its bounds, and its responses to what never becomes a request. */
+/** The HTTP server around the app: its limits, and its responses to invalid requests. */
 
-/** Request line and header fields together; Node answers 431 beyond. 16 KiB. */
+/** Request line and header fields together; beyond, Node responds with 431. 16 KiB. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** From the first byte of a request to the end of its headers. 10 s. Must not exceed REQUEST_TIMEOUT_MS. */
+/** From a request's first byte to the end of its headers. 10 s. At most REQUEST_TIMEOUT_MS. */
 const HEADERS_TIMEOUT_MS = 10_000;
-/** The same to the end of its body, which nobody reads. 30 s. */
+/** The same to the end of its body, which is never read. 30 s. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How often the two above are checked; Node's own 30 s would let a slow client stay three times as long. 5 s. */
+/** How often both are checked; with Node's 30 s, a client could stay three times as long. 5 s. */
 const TIMEOUT_CHECK_MS = 5_000;
 /**
- * Longer than load balancers and CDNs keep an idle connection (60 s is common), so that they close it and no request
- * is lost. 75 s.
+ * Longer than the idle timeout of load balancers and CDNs (commonly 60 s), so that they close
+ * connections first and no request is lost. 75 s.
  */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /**
- * A connection on which nothing moves for so long is closed, such as one whose client takes nothing of a download.
- * While nothing is asked on it, KEEP_ALIVE_TIMEOUT_MS counts instead. 30 s.
+ * A connection without progress for this long is closed, such as one whose client does not read.
+ * Between requests, KEEP_ALIVE_TIMEOUT_MS applies instead. 30 s.
  */
 const STALL_TIMEOUT_MS = 30_000;
-/** A refused connection that its client does not close is closed after this time: enough to read the response. 1 s. */
+/** How long a refused client has to read the response and close the connection. 1 s. */
 const LINGER_MS = 1_000;
-/** How often connections that have become idle are looked for while stopping. */
+/** How often newly idle connections are closed while stopping. */
 const STOP_SWEEP_MS = 50;
 
 export interface HttpServer {
   /** Not listening yet. */
   readonly server: Server;
-  /** Connections open at present. */
+  /** Number of open connections. */
   readonly connections: () => number;
   /**
-   * Stops accepting, closes what is idle, and lets what is in flight finish.
+   * Stops accepting, closes idle connections, and lets requests in flight finish.
    *
-   * @param boundMs how long that may take; connections still open then are cut
+   * @param boundMs the maximum duration; remaining connections are then cut
    * @returns whether everything finished by itself
    */
   readonly stop: (boundMs: number) => Promise<boolean>;
 }
 
 export interface ServerOptions {
-  /** Further connections are closed without a response: that would cost what the bound is there to save. */
+  /** Further connections are closed without a response, which would cost what the bound saves. */
   readonly maxConnections: number;
   /** The same for one client (an IPv4 address, or the /56 of an IPv6 address). */
   readonly maxConnectionsPerClient: number;
-  /** The peers that the bound for one client is not for: proxies that bring the connections of many. */
+  /** Peers exempt from the bound per client: proxies with the connections of many clients. */
   readonly isTrusted: (address: string) => boolean;
   readonly active: () => ActiveSnapshot;
   readonly metrics: Metrics;
@@ -78,9 +78,9 @@ export function createHttpServer(
   let isStopping = false;
   /** The last response begun on a connection. */
   const lastResponse = new WeakMap<Socket, ServerResponse>();
-  /** Connections on which nothing is read any more: they end with the response under way, or with a refusal. */
+  /** Connections no longer read from: they end with the current response or a refusal. */
   const ending = new WeakSet<Socket>();
-  /** Connections on which the rest of a body may be to come. */
+  /** Connections with an incomplete request body. */
   const unreadBody = new WeakSet<Socket>();
 
   const listener: RequestListener = (request, response) => {
@@ -103,27 +103,27 @@ export function createHttpServer(
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      // Checked by the app: Node's response would lack what every response of this service has.
+      // The app checks this: Node's response would lack the common headers.
       requireHostHeader: false,
     },
     listener,
   );
   server.timeout = STALL_TIMEOUT_MS;
-  // A client that has sent all it wants to may end its side (nc -N): by default Node would then end the connection
-  // without the response. The property is in lib/_http_server.js of every Node, and in no type.
+  // A client may half-close its side after its last request (nc -N); by default Node would then
+  // drop the response. The property is in lib/_http_server.js of every Node, but in no type.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // By default Node drops what is beyond 1,000; MAX_HEADER_BYTES bounds their number.
+  // By default Node drops fields beyond 1,000; MAX_HEADER_BYTES bounds their number.
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;
   server.on('drop', () => metrics.connectionDropped('total'));
-  // A server may ignore an expectation that it does not know (RFC 9110 §10.1.1); Node would answer 417 by itself.
+  // A server may ignore unknown expectations (RFC 9110 §10.1.1); Node would respond with 417.
   server.on('checkExpectation', listener);
-  // The body that it waits to send is not wanted: the response comes at once instead of asking for it.
+  // The body is not wanted: the response is sent at once, without a 100 (Continue).
   server.on('checkContinue', listener);
-  // There is no listener for CONNECT: Node then closes the connection. With one, it would hand over the socket with
-  // no timeout on it.
+  // CONNECT has no listener, so Node closes the connection. With one, it would hand over the socket
+  // without a timeout.
   server.on('clientError', (error, stream) => {
-    // Each further packet is an error of its own.
+    // Each further packet causes another error.
     if (stream instanceof Socket && ending.has(stream)) return;
     flush();
     if (!(stream instanceof Socket) || !stream.writable || stream.bytesRead === 0) {
@@ -132,14 +132,14 @@ export function createHttpServer(
     }
     const response = lastResponse.get(stream);
     if (response !== undefined && !response.writableFinished) {
-      // A request before this one is still to have its response; another status line would be taken for its body.
+      // An earlier request awaits its response; a status line now would be part of its body.
       ending.add(stream);
       response.shouldKeepAlive = false;
       response.once('close', () => linger(stream));
       return;
     }
     if (unreadBody.has(stream)) {
-      // What is wrong is in the body of a request that has its response.
+      // The error is in the body of a request that already has its response.
       stream.destroy();
       return;
     }
@@ -161,7 +161,7 @@ export function createHttpServer(
   };
 }
 
-/** All connections of a server, none of them beyond what one client may have. */
+/** Tracks a server's connections, and drops those beyond the bound per client. */
 function trackConnections(
   server: Server,
   { maxConnectionsPerClient, isTrusted, metrics }: ServerOptions,
@@ -191,17 +191,17 @@ function trackConnections(
   return sockets;
 }
 
-/** What Node's parser and timers object to, other than 400. */
+/** Statuses other than 400 for errors of Node's parser and timers. */
 const PARSER_STATUS = new Map([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
-/** The beginning of a request line, as far as it is one. */
+/** The beginning of a request line, as far as it is valid. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\/[^ ?]*|\*)/;
 
 /**
- * The response to what Node's parser refuses: it never became a request, so it has no body that could name one. The
- * parser hands out the last packet alone, so that of a request line in several packets nothing can be said.
+ * The response to an error of Node's parser: without a request, so without a body that names one.
+ * The parser has only the last packet, so a request line in several packets is unknown.
  */
 function parserError(error: Error, active: ActiveSnapshot): HttpResponse {
   const code = errorCode(error) ?? '';
@@ -215,7 +215,7 @@ function parserError(error: Error, active: ActiveSnapshot): HttpResponse {
   return protocolError(active, PARSER_STATUS.get(code) ?? 400);
 }
 
-/** Writes a response to the connection itself, after which nothing can be made of that. */
+/** Writes a response directly to the connection and ends it. */
 function refuse(socket: Socket, { status, headers }: HttpResponse): void {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, `Date: ${new Date().toUTCString()}`];
   for (let index = 0; index + 1 < headers.length; index += 2) {
@@ -225,7 +225,7 @@ function refuse(socket: Socket, { status, headers }: HttpResponse): void {
   linger(socket);
 }
 
-/** Ends a connection. Closing it with input unread would take back what the client has not read yet. */
+/** Ends a connection gracefully. Closing it with unread input would discard the response (RST). */
 function linger(socket: Socket): void {
   if (socket.destroyed) return;
   socket.end();
@@ -238,11 +238,11 @@ async function stopServer(server: Server, sockets: ReadonlySet<Socket>, boundMs:
   let isClean = true;
   const bound = setTimeout(() => {
     isClean = false;
-    // Not closeAllConnections(): it knows only those that are HTTP at present.
+    // Not closeAllConnections(), which covers only connections that are HTTP at present.
     for (const socket of sockets) socket.destroy();
   }, boundMs);
-  // close() closes what is idle now. A connection that has a request becomes idle, and would live on, afterwards; and
-  // one that a client opened in advance and never used counts as busy.
+  // close() closes connections that are idle now. Busy ones become idle later and would stay open,
+  // and one that was opened in advance but never used counts as busy.
   const sweep = setInterval(() => {
     server.closeIdleConnections();
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();

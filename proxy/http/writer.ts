@@ -8,18 +8,18 @@ import type { ByteRange } from './ranges.js';
 import type { HttpResponse } from './responses.js';
 
 /**
- * Writes responses. Those of one turn of the event loop are written at its end, one after the other, which costs half:
- * each write on its own wakes up the client, and lets it fall asleep again before the next (9 instead of 21 us for
- * each, where the client is on the same machine).
+ * Writes responses. Those of one turn of the event loop are written together at its end, which
+ * costs half: a separate write wakes up the client, which then sleeps again before the next one (9
+ * instead of 21 us each, with the client on the same machine).
  */
 
-/** Responses whose headers are decided and whose end is not yet written. */
+/** Responses whose headers are set, but which are not written yet. */
 let pending: { readonly response: ServerResponse; readonly body: Buffer | undefined }[] = [];
 
-/** A longer body is handed over as it is. 8 KiB. */
+/** Longer bodies are not joined with the headers. 8 KiB. */
 const JOINED_MAX_BYTES = 8 * 1024;
 
-/** Writes a response at the end of this turn. Does nothing if the client has gone or has its response. */
+/** Writes a response at the end of this turn, unless the client has gone or has its response. */
 export function write(
   request: IncomingMessage,
   response: ServerResponse,
@@ -33,7 +33,7 @@ export function write(
   pending.push({ response, body: sent });
 }
 
-/** Writes those that wait for the end of this turn now. */
+/** Writes the pending responses now. */
 export function flush(): void {
   const all = pending;
   pending = [];
@@ -41,12 +41,12 @@ export function flush(): void {
 }
 
 /**
- * Headers and a short body in one piece and one plain write: as a string Node joins them, where it would hand two
- * buffers to the kernel, and its end makes no third write.
+ * Writes headers and a short body in a single write: Node joins strings, but would pass two buffers
+ * to the kernel, and end() needs no third write.
  */
 function end(response: ServerResponse, body: Buffer | undefined): void {
   const { socket } = response;
-  // Without a socket it waits for the response to an earlier request on its connection.
+  // Without a socket, the response waits for an earlier one on its connection.
   if (body === undefined || body.length > JOINED_MAX_BYTES || socket === null) {
     response.end(body);
     return;
@@ -58,9 +58,9 @@ function end(response: ServerResponse, body: Buffer | undefined): void {
 }
 
 /**
- * Writes a response whose body is an open file or a part of it, and closes the file. If the file turns out to be
- * shorter than Content-Length says, the connection is cut: the client sees an incomplete body instead of waiting for
- * the rest of it.
+ * Streams an open file or a range of it, and closes the file. If the file is shorter than
+ * Content-Length, the connection is cut, so that the client sees an incomplete body instead of
+ * waiting.
  */
 export async function writeFile(
   context: RequestContext,
@@ -74,7 +74,7 @@ export async function writeFile(
     response.writeHead(status, headers);
     await pipeline(counted(readChunks(file, range), context), response);
   } catch (error) {
-    // A client that left in the middle is no failure of ours.
+    // A client that left early is not a failure.
     if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   } finally {
     await file.handle.close();

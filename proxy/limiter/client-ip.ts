@@ -4,9 +4,9 @@ import { isIP } from 'node:net';
 import { rateLimitedLog, type Dependencies } from '../log.js';
 
 /**
- * Whose request it is: IP addresses, ranges of them, and X-Forwarded-For. node:net's SocketAddress and BlockList cost
- * microseconds per request behind a trusted proxy, so this file reads addresses itself; the tests compare it with
- * node:net and URL.
+ * Client addresses: IP addresses, ranges, and X-Forwarded-For. node:net's SocketAddress and
+ * BlockList cost microseconds per request behind a trusted proxy, so addresses are parsed here; the
+ * tests compare the results with node:net and URL.
  */
 
 /** A range of addresses in CIDR notation: `10.0.0.0/8`. */
@@ -26,7 +26,7 @@ export const NAMED_RANGES = {
 } as const;
 
 /**
- * A customer of an access provider commonly holds a whole /56, so a limit per IPv6 address would be
+ * Access providers commonly assign a whole /56 to a customer, so a limit per IPv6 address would be
  * no limit.
  */
 const CLIENT_PREFIX = 56;
@@ -35,15 +35,15 @@ const COLON = 58;
 
 type Family = AddressRange['family'];
 
-/** What parse() read last, IPv4 as IPv4-mapped IPv6. One for all: it saves an object per request. */
+/** The last address parsed, IPv4 as IPv4-mapped IPv6. Shared: it saves an object per request. */
 const bits = new DataView(new ArrayBuffer(16));
 
 const group = (index: number): number => bits.getUint16(2 * index);
 
-/** RFC 4007 §11.2; it is dropped. */
+/** RFC 4007 §11.2. Zones are dropped. */
 const ZONE = /^%[\w.:~-]+$/;
 
-/** Reads an address into `bits`. IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
+/** Parses an address into `bits`. IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
 function parse(text: string): Family | undefined {
   const mark = text.indexOf('%');
   const address = mark < 0 ? text : text.slice(0, mark);
@@ -61,7 +61,7 @@ function parse(text: string): Family | undefined {
   return isMapped ? 'ipv4' : 'ipv6';
 }
 
-/** @param address that isIP() accepts */
+/** @param address accepted by isIP() */
 function readIPv4(address: string): number {
   let value = 0;
   let octet = 0;
@@ -73,7 +73,7 @@ function readIPv4(address: string): number {
   return value * 256 + octet;
 }
 
-/** @param address that isIP() accepts (RFC 4291 §2.2) */
+/** @param address accepted by isIP() (RFC 4291 §2.2) */
 function readIPv6(address: string): void {
   if (address.includes('.')) {
     const dotted = address.lastIndexOf(':') + 1;
@@ -101,7 +101,7 @@ function readIPv6(address: string): void {
   }
 }
 
-/** RFC 5952 §4: hexadecimal throughout, with "::" for the first of the longest runs of zero groups. */
+/** RFC 5952 §4: all hexadecimal, with "::" for the first of the longest runs of zero groups. */
 function formatIPv6(): string {
   let gap = -1;
   let length = 1;
@@ -117,15 +117,15 @@ function formatIPv6(): string {
   return text;
 }
 
-/** The network that the address in `bits` is in. @param prefix a multiple of 8 */
+/** The network of the address in `bits`. @param prefix a multiple of 8 */
 function formatNetwork(prefix: number): string {
   for (let at = prefix / 8; at < 16; at += 1) bits.setUint8(at, 0);
   return `${formatIPv6()}/${prefix}`;
 }
 
 /**
- * An address in one spelling: IPv6 as in RFC 5952 and without its zone, IPv4-mapped IPv6 as IPv4.
- * Undefined for anything else.
+ * The canonical form of an address: IPv6 as in RFC 5952 without its zone, IPv4-mapped IPv6 as IPv4.
+ * Undefined if it is not an address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const family = parse(text);
@@ -135,7 +135,7 @@ export function canonicalAddress(text: string): string | undefined {
 }
 
 /**
- * The name of a client's bucket: its IPv4 address, or the /56 of its IPv6 address.
+ * The key of a client's bucket: its IPv4 address, or the /56 of its IPv6 address.
  *
  * @param address canonical; undefined if the client is gone
  */
@@ -145,8 +145,8 @@ export function clientKey(address: string | undefined): string {
 }
 
 /**
- * The network of an address, for logs: /24 of IPv4, /48 of IPv6 (a site, RFC 6177), /40 of 6to4
- * (RFC 3056), which is the /24 of the IPv4 address in it. `unknown` for anything but an address.
+ * The network of an address, for logs: /24 of IPv4; /48 of IPv6 (a site, RFC 6177); /40 of 6to4
+ * (RFC 3056), which is the /24 of the embedded IPv4 address. `unknown` if it is not an address.
  */
 export function anonymize(text: string): string {
   const address = canonicalAddress(text);
@@ -156,9 +156,9 @@ export function anonymize(text: string): string {
 }
 
 /**
- * The ranges in a list such as `loopback, 10.0.0.0/8`; an address alone is a range of one.
+ * Parses a list of ranges such as `loopback, 10.0.0.0/8`; a single address is a range of one.
  *
- * @throws Error for the first that is refused; its message says what was expected, and why
+ * @throws Error for the first invalid range, with what was expected and why
  */
 export function parseRanges(list: string): AddressRange[] {
   return list.split(',').flatMap((item) => {
@@ -197,10 +197,10 @@ function expectation(text: string): string {
     : `${expected}, not "${text}"`;
 }
 
-/** Whether an address, in any spelling, is in one of the ranges. */
+/** Whether an address, in any notation, is in one of the ranges. */
 export type RangeMatcher = (address: string) => boolean;
 
-/** An IPv4 address is in ranges of IPv4 only, however it is spelled: `::/8` is not every IPv4 client. */
+/** IPv4 addresses match only IPv4 ranges, in any notation: `::/8` does not contain all of IPv4. */
 export function matcherOf(ranges: readonly AddressRange[]): RangeMatcher {
   const masked = ranges.map(({ address, prefix, family }) => {
     parse(address);
@@ -226,7 +226,7 @@ const WARNING_INTERVAL_MS = 60_000;
 /** Some load balancers add the client's port: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
 const PORT = /^:\d{1,5}$/;
 
-/** The address in one element of X-Forwarded-For. Undefined if it has none. */
+/** The address in an element of X-Forwarded-For; undefined if it has none. */
 export function forwardedAddress(element: string): string | undefined {
   if (element.startsWith('[')) {
     const end = element.indexOf(']');
@@ -240,26 +240,26 @@ export function forwardedAddress(element: string): string | undefined {
 }
 
 /**
- * The address of the client that sent a request: what is limited and logged. Undefined if the
- * connection was gone before anybody asked.
+ * The address of a request's client, for limits and logs. Undefined if the connection was already
+ * closed.
  */
 export type ClientAddress = (request: IncomingMessage) => string | undefined;
 
 /**
- * Each proxy on the way appends its peer's address to X-Forwarded-For. So the list is read from the
- * right, for as long as trusted proxies vouch for it: the client is the first address that is not
- * one of theirs. Anybody can have written what is further left. If the search meets something that
- * is no address, the whole header is ignored.
+ * Each proxy appends its peer's address to X-Forwarded-For, so the list is read from the right, for
+ * as long as trusted proxies vouch for it: the client is the first address that is not trusted.
+ * Anything further left may be forged. If an element on the way is not an address, the whole header
+ * is ignored.
  *
- * @param isTrusted knows the proxies to trust; without any, the client is always the socket's peer
- * @param dependencies the log is told, at most once a minute, if the header comes from elsewhere
+ * @param isTrusted matches trusted proxies; without any, the client is always the socket's peer
+ * @param dependencies the log warns, at most once a minute, of a header from an untrusted peer
  */
 export function createClientAddress(isTrusted: RangeMatcher, dependencies: Dependencies): ClientAddress {
   const warn = rateLimitedLog(dependencies, WARNING_INTERVAL_MS);
   return ({ socket: { remoteAddress }, headers }) => {
     if (remoteAddress === undefined) return undefined;
     const peer = canonicalAddress(remoteAddress) ?? remoteAddress;
-    // Node joins repeated fields by commas, in their order.
+    // Node joins repeated fields with commas, in order.
     const header = headers['x-forwarded-for'];
     if (header === undefined || header.length === 0) return peer;
     const list = String(header);
@@ -275,14 +275,14 @@ export function createClientAddress(isTrusted: RangeMatcher, dependencies: Depen
   };
 }
 
-/** From the right, the first address that is not trusted, or the leftmost one if all are. */
+/** The rightmost address that is not trusted, or the leftmost one if all are. */
 function firstUntrusted(list: string, isTrusted: RangeMatcher): string | undefined {
   let address: string | undefined;
   for (let end = list.length; end >= 0;) {
     const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
     const element = list.slice(comma + 1, end).trim();
     end = comma;
-    // Empty elements do not count (RFC 9110 §5.6.1.2).
+    // Empty elements are ignored (RFC 9110 §5.6.1.2).
     if (element === '') continue;
     address = forwardedAddress(element);
     if (address === undefined || !isTrusted(address)) return address;

@@ -1,7 +1,7 @@
 /**
  * A token bucket with continuous refill, as the generic cell rate algorithm (GCRA, ITU-T I.371).
- * The only state per client is its theoretical arrival time (TAT), the moment at which its bucket
- * is full again. All times are whole milliseconds, so there are no rounding errors to add up.
+ * The only state per client is the theoretical arrival time (TAT), at which its bucket is full
+ * again. All times are whole milliseconds, so rounding errors do not accumulate.
  */
 
 /** Both are integers of at least 1. */
@@ -14,21 +14,21 @@ export interface Quota {
 
 export interface Decision {
   readonly allowed: boolean;
-  /** Whole tokens in use, a part of one counted as one: 1 to `burst`. */
+  /** Whole tokens in use, rounded up: 1 to `burst`. */
   readonly used: number;
-  /** Until the next whole token is back; after a refusal, until the same request passes. At least 1. */
+  /** Until the next whole token; after a refusal, until the same request passes. At least 1. */
   readonly nextTokenMs: number;
-  /** To be stored. A refusal takes nothing. */
+  /** To be stored. Unchanged by a refusal. */
   readonly tat: number;
 }
 
-/** The refill time of this many tokens, at least 1 ms. */
+/** The refill time of a number of tokens, at least 1 ms. */
 export function emissionMs({ emissionIntervalMs }: Quota, cost: number): number {
   return Math.max(1, Math.round(emissionIntervalMs * cost));
 }
 
 /**
- * Decides on one request. Storing the new TAT is up to the caller.
+ * Decides on a request. The caller stores the new TAT.
  *
  * @param tat undefined for an unknown client, whose bucket is full
  * @param cost in tokens, 0 < cost <= 1
@@ -36,7 +36,7 @@ export function emissionMs({ emissionIntervalMs }: Quota, cost: number): number 
 export function decide(tat: number | undefined, nowMs: number, quota: Quota, cost = 1): Decision {
   const { burst, emissionIntervalMs } = quota;
   const current = tat === undefined || tat < nowMs ? nowMs : tat;
-  // The refill time outstanding once this request has taken its tokens.
+  // The outstanding refill time, including this request's tokens.
   const debtMs = current - nowMs + emissionMs(quota, cost);
   const excessMs = debtMs - burst * emissionIntervalMs;
   if (excessMs > 0) return { allowed: false, used: burst, nextTokenMs: excessMs, tat: current };
@@ -46,9 +46,8 @@ export function decide(tat: number | undefined, nowMs: number, quota: Quota, cos
 }
 
 /**
- * The TAT after giving back what a request of this cost took. Exact if the client sent nothing in
- * between; otherwise it can give back too much, at most what was refilled in that time. A bucket
- * never overflows.
+ * The TAT after refunding a request's cost. Exact if the client sent nothing in between; otherwise
+ * it may refund too much, at most what was refilled in that time. A bucket never overflows.
  */
 export function refund(tat: number, nowMs: number, quota: Quota, cost = 1): number {
   return Math.max(nowMs, tat - emissionMs(quota, cost));

@@ -13,13 +13,13 @@ export interface MemoryStoreOptions {
 
 /**
  * express-rate-limit's store over GCRA buckets in this process's memory: 12 MB for 100,000 clients,
- * IPv4 or IPv6 (heapUsed after gc(), Node 20 with --expose-gc, less that of an empty process).
+ * IPv4 or IPv6 (heapUsed after gc(), Node 20 with --expose-gc, minus that of an empty process).
  *
  * BUG: an evicted client starts with a full bucket, so whoever has 100,000 keys (a /39 of IPv6)
  * evades the limit. Evictions of clients in debt are counted.
  */
 export class MemoryStore implements Store {
-  /** express-rate-limit: the keys are not shared with other processes. */
+  /** For express-rate-limit: keys are not shared with other processes. */
   readonly localKeys = true;
   readonly #clock: Clock;
   readonly #tats: LRUCache<string, number>;
@@ -33,7 +33,7 @@ export class MemoryStore implements Store {
       max: maxClients,
       noDisposeOnSet: true,
       dispose: (tat, _client, reason) => {
-        // To evict a full bucket changes nothing: unknown clients have a full one.
+        // Evicting a full bucket changes nothing: unknown clients have a full one.
         if (reason === 'evict' && tat > clock()) this.#evictions += 1;
       },
     });
@@ -43,7 +43,7 @@ export class MemoryStore implements Store {
     return this.#quota;
   }
 
-  /** A TAT means nothing under another quota, so a change starts everyone with a full bucket. */
+  /** A TAT is meaningless under another quota, so a change gives everyone a full bucket. */
   set quota(quota: Quota) {
     const { burst, emissionIntervalMs } = this.#quota;
     if (quota.burst === burst && quota.emissionIntervalMs === emissionIntervalMs) return;
@@ -56,23 +56,23 @@ export class MemoryStore implements Store {
     return this.#tats.size;
   }
 
-  /** Clients evicted while tokens of theirs were in use, since the start. */
+  /** Clients evicted with tokens in use, since the start. */
   get evictions(): number {
     return this.#evictions;
   }
 
-  /** Takes the cost in the key, or nothing. Synchronous, so that no other request comes in between. */
+  /** Takes the cost in the key, or nothing. Synchronous, so no other request intervenes. */
   increment(key: string): ClientRateLimitInfo {
     const { client, cost } = parseKey(key);
     const nowMs = this.#clock();
-    // get() marks the client as recently seen, refused or not.
+    // get() marks the client as recently seen, even if it is refused.
     const tat = this.#tats.get(client);
     const decision = decide(tat, nowMs, this.#quota, cost);
     if (decision.allowed) this.#tats.set(tat === undefined ? copyOf(client) : client, decision.tat);
     return rateLimitInfo(decision, this.#quota, nowMs);
   }
 
-  /** Gives back what increment() took by the same key. */
+  /** Refunds what increment() took with the same key. */
   decrement(key: string): void {
     const { client, cost } = parseKey(key);
     const tat = this.#tats.get(client);
@@ -85,14 +85,14 @@ export class MemoryStore implements Store {
   }
 }
 
-/** The address may be a slice of a header of 16 KiB, which V8 would keep in memory along with it. */
+/** The address may be a slice of a 16 KiB header, which V8 would keep in memory with it. */
 function copyOf(client: string): string {
   return Buffer.from(client, 'latin1').toString('latin1');
 }
 
 /**
- * The key of a request: `CLIENT`, or `CLIENT@COST` for a cost other than 1. It has to carry the cost
- * because express-rate-limit passes a store nothing else.
+ * The key of a request: `CLIENT`, or `CLIENT@COST` if the cost is not 1. It carries the cost
+ * because express-rate-limit passes nothing else to a store.
  *
  * @param cost in tokens, 0 < cost <= 1
  */
@@ -100,7 +100,7 @@ export function keyOf(client: string, cost: number): string {
   return cost === 1 ? client : `${client}@${cost}`;
 }
 
-/** @throws RangeError for a cost that is not within (0, 1] */
+/** @throws RangeError if the cost is not within (0, 1] */
 export function parseKey(key: string): { readonly client: string; readonly cost: number } {
   const at = key.lastIndexOf('@');
   if (at < 0) return { client: key, cost: 1 };
@@ -110,8 +110,8 @@ export function parseKey(key: string): { readonly client: string; readonly cost:
 }
 
 /**
- * A decision in express-rate-limit's terms. It refuses a request if `totalHits` is over the limit.
- * `resetTime` is now plus whole seconds, for Retry-After.
+ * Converts a decision to express-rate-limit's terms: it refuses a request if `totalHits` exceeds
+ * the limit. `resetTime` is now plus whole seconds, for Retry-After.
  */
 export function rateLimitInfo(
   { allowed, used, nextTokenMs }: Decision,
@@ -119,6 +119,6 @@ export function rateLimitInfo(
   nowMs: number,
 ): ClientRateLimitInfo {
   const resetTime = new Date(nowMs + Math.ceil(nextTokenMs / 1000) * 1000);
-  // The quota may have become smaller while Redis answered.
+  // The quota may have shrunk while waiting for Redis.
   return { totalHits: allowed ? Math.min(used, burst) : burst + 1, resetTime };
 }

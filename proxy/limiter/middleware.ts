@@ -11,7 +11,7 @@ export const BUCKETS = ['api', 'download', 'page'] as const;
 export type BucketName = (typeof BUCKETS)[number];
 export type Quotas = Readonly<Record<BucketName, Quota>>;
 
-/** Where neither the operator nor the snapshot sets a limit. */
+/** Used if neither the operator nor the snapshot sets a limit. */
 export const DEFAULT_QUOTAS: Quotas = {
   api: { burst: 60, emissionIntervalMs: 1_000 },
   download: { burst: 12, emissionIntervalMs: 60_000 },
@@ -28,12 +28,12 @@ export interface RateLimitState {
   readonly refused: boolean;
 }
 
-/** What the limiter needs of a request's context. */
+/** The part of a request's context that the limiter uses. */
 export interface LimitedRequest {
   /** Canonical address. */
   readonly client: string | undefined;
   readonly bucket: BucketName;
-  /** Of the download bucket, 0 to 1. */
+  /** In tokens of the download bucket, 0 to 1. */
   readonly downloadCost: number;
   /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
   limit: RateLimitState | undefined;
@@ -46,22 +46,22 @@ export interface LimiterOptions {
   readonly maxClients: number;
   /** Shares the limits with other processes. */
   readonly redis?: RedisBuckets | undefined;
-  /** Answers a request that was refused. */
+  /** Responds to a refused request. */
   readonly onRefused: (request: Request, response: Response, bucket: BucketName) => void;
 }
 
 export interface Limiter {
-  /** Downloads meet two limits, everything else one. */
+  /** Applies two limits to downloads, and one to everything else. */
   readonly limit: RequestHandler;
-  /** A changed quota starts everyone with a full bucket. */
+  /** A changed quota gives everyone a full bucket. */
   setQuotas(quotas: Quotas): void;
-  /** The stores of this process, for metrics. */
+  /** This process's stores, for metrics. */
   readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
 }
 
 /**
- * Limits per client. A download takes its cost from the download bucket first and a token from the
- * API bucket second, or nothing from either; a page or asset takes from the page bucket, and
+ * Creates limits per client. A download takes its cost from the download bucket and then a token
+ * from the API bucket, or nothing from either. Pages and assets take from the page bucket,
  * everything else from the API bucket.
  */
 export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: LimiterOptions): Limiter {
@@ -95,10 +95,10 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
       limit: () => local.quota.burst,
       keyGenerator,
       requestPropertyName: 'rateLimit',
-      // The proxy sets the headers: a RateLimit in a cacheable response would reach other clients.
+      // The proxy sets the headers: in a cacheable response, RateLimit would reach other clients.
       standardHeaders: false,
       legacyHeaders: false,
-      // These only log, and warn of what can't happen here.
+      // The checks only log warnings, which do not apply here.
       validate: false,
       handler: (request, response) => {
         setState(request, bucket, true);
@@ -116,7 +116,7 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
   const limitDownloads = limitBy('download', download, downloadKey);
   const limitPages = limitBy('page', page, clientOf);
   const limitApi = limitBy('api', api, clientOf, (request) => {
-    // Nobody waits for the refund. Redis runs what one process sends in its order.
+    // The refund is not awaited. Redis runs one process's commands in order.
     if (takesDownload(contextOf(request))) void download.store.decrement(downloadKey(request));
   });
   return {
@@ -124,7 +124,7 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
     setQuotas(quotas) {
       for (const bucket of BUCKETS) local[bucket].quota = quotas[bucket];
     },
-    // express-rate-limit's `skip` would say the same, but costs three waits per limiter skipped.
+    // express-rate-limit's `skip` is equivalent, but costs three awaits per skipped limiter.
     limit: (request, response, next) => {
       const context = contextOf(request);
       if (context.bucket === 'page') return limitPages(request, response, next);

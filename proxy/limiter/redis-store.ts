@@ -13,27 +13,27 @@ declare module 'ioredis' {
   }
 }
 
-/** A request waits no longer than this for Redis; then the local store answers. */
+/** The longest a request waits for Redis; then the local store decides. */
 const BUDGET_MS = 50;
 /** This many late replies in a row open the circuit. */
 const MAX_LATE = 3;
-/** While the circuit is open, Redis is probed this often. */
+/** Interval of the probes while the circuit is open. */
 const PROBE_MS = 1_000;
 const RECONNECT_MS = 500;
-/** A connection that owes replies and is silent for this long is replaced. */
+/** A connection with outstanding replies that is silent for this long is replaced. */
 const SILENCE_MS = 5_000;
 
 /**
- * decide() and refund() of gcra.ts on the server's clock.
+ * decide() and refund() of gcra.ts, on the server's clock.
  *
- * KEYS[1]: a client's bucket, its TAT. It expires when it is full, which is what a missing key means.
- * ARGV: the emission to add, in milliseconds, negative for a refund; the refill time of all tokens.
- * Returns the server's time and the TAT before, of which decide() then makes the same decision.
+ * KEYS[1]: a client's bucket, its TAT. It expires when full, so a missing key means full.
+ * ARGV: the emission to add in milliseconds, negative for a refund; the refill time of all tokens.
+ * Returns the server's time and the previous TAT, from which decide() makes the same decision.
  *
- * - A TAT is cut to that of an empty bucket. Otherwise a server clock that goes back would lock
- *   clients out for as long as it went back.
+ * - The TAT is limited to that of an empty bucket, or setting the server's clock back would lock
+ *   clients out for as long.
  * - %.0f: Lua would write 1.8e+12.
- * - Redis 5 or later (earlier ones let no script write that has asked for the time), any Valkey.
+ * - Requires Redis 5 (earlier scripts can't write after calling TIME), or any Valkey.
  */
 export const GCRA_SCRIPT = `
 local time = redis.call('TIME')
@@ -50,19 +50,19 @@ end
 return { now, tat }
 `;
 
-/** The quota is part of the key, since a TAT means nothing under another one. */
+/** The quota is part of the key, since a TAT is meaningless under another one. */
 export function redisKey(bucket: string, { burst, emissionIntervalMs }: Quota, client: string): string {
   return `register-api:${bucket}:${burst}x${emissionIntervalMs}:${client}`;
 }
 
-/** Also shows whether Redis can be written to. Expires at once. */
+/** Also tests whether Redis is writable. Expires at once. */
 const PROBE_QUOTA: Quota = { burst: 1_000_000, emissionIntervalMs: 1 };
 const PROBE_KEY = redisKey('probe', PROBE_QUOTA, 'probe');
 
 /**
- * Buckets that several proxies share in Redis or Valkey, behind a circuit breaker. It opens on a
- * lost connection, an error, or MAX_LATE late replies in a row. While it is open no request waits
- * for Redis; a probe in the background closes it again. Every change is logged once.
+ * Buckets that several proxies share in Redis or Valkey, with a circuit breaker. It opens on a lost
+ * connection, an error, or MAX_LATE late replies in a row. While it is open, no request waits for
+ * Redis; a background probe closes it again. Each transition is logged once.
  */
 export class RedisBuckets {
   readonly #redis: Redis;
@@ -73,20 +73,20 @@ export class RedisBuckets {
   #fallbacks = 0;
   #timer: NodeJS.Timeout | undefined;
   #probe: Promise<void> | undefined;
-  /** Why the connection failed. The events that follow say less. */
+  /** Why the connection failed; later events are less specific. */
   #connectionError: string | undefined;
 
-  /** @param url as `--redis` has checked it */
+  /** @param url validated for `--redis` */
   constructor(url: string, log: Log) {
     this.#name = `Redis at ${new URL(url).host}`;
     this.#log = log;
     this.#redis = new Redis(url, {
       lazyConnect: true,
-      // By the time of a retry, the local store has answered.
+      // By the time of a retry, the local store has decided.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
-      // The probe shows more than INFO, and needs no permission for it.
+      // The probe tests more than INFO, and needs no permission for it.
       enableReadyCheck: false,
       connectTimeout: SILENCE_MS,
       socketTimeout: SILENCE_MS,
@@ -110,12 +110,12 @@ export class RedisBuckets {
     return this.#circuit === 'closed';
   }
 
-  /** Requests that the local store answered instead, since the start. */
+  /** Requests decided by the local store instead, since the start. */
   get fallbacks(): number {
     return this.#fallbacks;
   }
 
-  /** Connects. Settles when it is known whether Redis is up, after about a second at most; never rejects. */
+  /** Connects. Settles when Redis is known to be up or not, in about a second; never rejects. */
   async start(): Promise<void> {
     this.#timer = setInterval(() => {
       if (!this.isUp) void this.#probeOnce();
@@ -137,10 +137,10 @@ export class RedisBuckets {
   }
 
   /**
-   * Takes tokens of a client. A late reply has taken them as well, so this client pays twice: in
-   * Redis, and in the local store that answers instead.
+   * Takes tokens of a client. With a late reply, the tokens are taken twice: in Redis, and in the
+   * local store that decides instead.
    *
-   * @returns undefined if the local store is to answer; a fallback is counted
+   * @returns undefined if the local store must decide; counted as a fallback
    */
   async take(key: string, quota: Quota, cost: number): Promise<Decision | undefined> {
     const decision = this.isUp ? await this.#tryRun(key, quota, emissionMs(quota, cost), cost) : undefined;
@@ -148,7 +148,7 @@ export class RedisBuckets {
     return decision;
   }
 
-  /** Gives tokens back. @returns whether Redis did it */
+  /** Refunds tokens. @returns whether Redis did */
   async refund(key: string, quota: Quota, cost: number): Promise<boolean> {
     return this.isUp && (await this.#tryRun(key, quota, -emissionMs(quota, cost), cost)) !== undefined;
   }
@@ -159,7 +159,7 @@ export class RedisBuckets {
       this.#late = 0;
       return decision;
     } catch (error) {
-      // A single late reply can be a pause of the server, which is no reason to stop sharing.
+      // A single late reply may be a pause of the server, which is no reason to stop sharing.
       if (error instanceof TimeoutError) this.#late += 1;
       if (!(error instanceof TimeoutError) || this.#late >= MAX_LATE) this.#open(reasonOf(error));
       return undefined;
@@ -187,8 +187,8 @@ export class RedisBuckets {
       this.#close();
     } catch (error) {
       this.#open(reasonOf(error));
-      // The server replied, but is of no use: it is a replica now, or wants another password. A new
-      // connection may lead to a better one. A silent connection is left to SILENCE_MS.
+      // The server replied, but is unusable, for example a replica or with a new password. A new
+      // connection may reach a better one. A silent connection is left to SILENCE_MS.
       if (!(error instanceof TimeoutError) && this.#redis.status === 'ready') this.#redis.disconnect(true);
     }
   }
@@ -213,7 +213,7 @@ export class RedisBuckets {
   }
 }
 
-/** @throws Error if the script can't have returned this */
+/** @throws Error if the reply is not the script's */
 export function parseReply(reply: unknown): { readonly nowMs: number; readonly tat: number } {
   const [nowMs, tat, ...rest] = Array.isArray(reply) && reply.every(isTime) ? reply : [];
   if (nowMs === undefined || tat === undefined || rest.length > 0) throw new Error('an invalid reply');
@@ -227,7 +227,7 @@ function isTime(value: unknown): value is number {
 /** Longer than any error code of Redis with its explanation. */
 const REASON_MAX_LENGTH = 120;
 
-/** The code if there is one, otherwise one line of the message. */
+/** The error code, if any; otherwise one line of the message. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return errorCode(error) ?? message.replaceAll(/\s+/g, ' ').slice(0, REASON_MAX_LENGTH);
@@ -236,17 +236,17 @@ function reasonOf(error: unknown): string {
 export interface RedisStoreOptions {
   readonly bucket: BucketName;
   readonly redis: RedisBuckets;
-  /** Answers when Redis does not. Its quota is this store's quota, too. */
+  /** Decides if Redis does not. Its quota is also this store's quota. */
   readonly local: MemoryStore;
   readonly clock: Clock;
 }
 
 /**
- * express-rate-limit's store over GCRA buckets in Redis. It never fails, and never waits longer than
- * BUDGET_MS. So at worst, a client has one bucket in Redis and one in each process.
+ * express-rate-limit's store over GCRA buckets in Redis. It never fails, and waits at most
+ * BUDGET_MS. At worst, a client has one bucket in Redis and one in each process.
  */
 export class RedisStore implements Store {
-  /** express-rate-limit: the keys are shared with other processes. */
+  /** For express-rate-limit: keys are shared with other processes. */
   readonly localKeys = false;
   readonly #options: RedisStoreOptions;
 
@@ -254,7 +254,7 @@ export class RedisStore implements Store {
     this.#options = options;
   }
 
-  /** As MemoryStore does. */
+  /** As in MemoryStore. */
   async increment(key: string): Promise<ClientRateLimitInfo> {
     const { bucket, redis, local, clock } = this.#options;
     const { client, cost } = parseKey(key);
@@ -263,8 +263,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Gives back what increment() took by the same key. If Redis failed or came back in between, this
-   * is the wrong bucket, and the client has one cost too many or too few.
+   * Refunds what increment() took with the same key. If Redis failed or recovered in between, the
+   * refund goes to the wrong bucket.
    */
   async decrement(key: string): Promise<void> {
     const { bucket, redis, local } = this.#options;
@@ -273,7 +273,7 @@ export class RedisStore implements Store {
     if (!isDone) local.decrement(key);
   }
 
-  /** Nothing calls this; it is part of express-rate-limit's interface. */
+  /** Never called; part of express-rate-limit's interface. */
   resetKey(): never {
     throw new Error('not supported: use DEL');
   }

@@ -7,23 +7,23 @@ import { classOf } from '../http/context.js';
 import type { ResponseClass } from '../http/headers.js';
 import { anonymize } from '../limiter/client-ip.js';
 
-/** One JSON line for each response, and for each request that went without one. */
+/** Writes a JSON line for each response, and for each request without one. */
 
 export interface AccessLog {
   /** Writes the line when the response has ended, or the client has gone. */
   readonly follow: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Writes the line of what never became a request. */
+  /** Writes the line for an error before there was a request. */
   readonly refused: (socket: Socket, status: number) => void;
 }
 
-/** Longer texts that a client chose are cut. */
+/** Longer texts from clients are cut. */
 const TEXT_MAX_LENGTH = 256;
-/** Printable ASCII. Anything else in X-Request-Id is no id of a balancer's. */
+/** Printable ASCII. Other values of X-Request-Id do not come from a balancer. */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 
 /**
- * Lines leave out the query, which says nothing about the tree but may hold what a client is not to have
- * logged, and a part of the address unless `hasFullAddresses`.
+ * Lines omit the query, which is meaningless for the tree but may contain private data, and part of
+ * the address unless `hasFullAddresses`.
  */
 export function createAccessLog(
   destination: DestinationStream,
@@ -39,7 +39,7 @@ export function createAccessLog(
   return {
     follow(request, response) {
       const startedMs = performance.now();
-      // Read while the socket is sure to be open, for requests that are refused before they have a context.
+      // Read while the socket is certain to be open, for requests refused without a context.
       const peer = request.socket.remoteAddress;
       response.once('close', () => {
         const { context, method = null, url = '' } = request;
@@ -47,7 +47,7 @@ export function createAccessLog(
         log.info({
           method,
           path: path.slice(0, TEXT_MAX_LENGTH),
-          // A client that left early was sent no status.
+          // A client that left early got no status.
           status: response.headersSent ? response.statusCode : null,
           bytes: context?.bytes ?? 0,
           duration_ms: Math.round((performance.now() - startedMs) * 1000) / 1000,
@@ -77,7 +77,7 @@ export function createAccessLog(
 
 const UNROUTED: ResponseClass = 'unrouted';
 
-/** What --access-log-details adds. A field that the request does not have is left out. */
+/** The additions of --access-log-details. Missing fields are omitted. */
 function detailsOf({ headers, context }: IncomingMessage): object {
   const id = headers['x-request-id'];
   const { bucket, remaining, refused } = context?.limit ?? {};

@@ -4,8 +4,8 @@ import type { Snapshot } from '../tree/snapshot.js';
 import type { Exposition } from './metrics.js';
 
 /**
- * The port for operations: whether the process lives, whether it should be sent requests, and what it
- * counts. It has no limits and no access control, and is not for the public.
+ * The operations port: liveness, readiness and metrics. It has no limits and no access control, and
+ * must not be public.
  */
 
 const MAX_CONNECTIONS = 100;
@@ -59,7 +59,7 @@ function json(status: number, body: object): AdminResponse {
   return { status, type: 'application/json', body: `${JSON.stringify(body)}\n` };
 }
 
-/** What /readyz says. */
+/** The response of /readyz. */
 export interface Readiness {
   readonly status: 200 | 503;
   readonly body: Readonly<Record<string, string | number | boolean | null>>;
@@ -68,23 +68,23 @@ export interface Readiness {
 export interface ReadinessFacts {
   /** In service. */
   readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
-  /** Whether snapshot.json was there and accepted at the last look. */
+  /** Whether snapshot.json was present and accepted by the last poll. */
   readonly isReadable: boolean;
   readonly isStopping: boolean;
   /** Time of day. */
   readonly nowMs: number;
-  /** How long ago the snapshot may have been built; undefined for any time. */
+  /** The maximum age of the snapshot; undefined for any. */
   readonly maxAgeMs: number | undefined;
 }
 
-/** Whether this process should be sent requests, and why not. */
+/** Whether this process should receive requests, and why not. */
 export function readinessOf(facts: ReadinessFacts): Readiness {
   const { snapshot, isReadable, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
   if (snapshot === undefined) {
     return { status: 503, body: { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' } };
   }
   const { sequence, as_of, built_at } = snapshot;
-  // Not below 0, if the builder's clock is ahead of ours.
+  // Not below 0 if the builder's clock is ahead.
   const ageMs = Math.max(0, nowMs - Date.parse(built_at));
   const body = { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
   const unready = (reason: string): Readiness => ({ status: 503, body: { ready: false, reason, ...body } });

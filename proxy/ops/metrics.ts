@@ -2,9 +2,9 @@ import type { ResponseClass } from '../http/headers.js';
 import { BUCKETS, type BucketName } from '../limiter/middleware.js';
 import type { Snapshot } from '../tree/snapshot.js';
 
-/** What the proxy counts, and its exposition for Prometheus. */
+/** Metrics of the proxy, and their exposition for Prometheus. */
 
-/** Why a connection was closed without a response: --max-connections or --max-connections-per-client. */
+/** The limit that closed a connection: --max-connections or --max-connections-per-client. */
 export type DropReason = 'total' | 'client';
 
 export interface Metrics {
@@ -21,7 +21,7 @@ export interface Metrics {
   watch(sources: MetricSources): Promise<Exposition>;
 }
 
-/** Where values are kept that are not counted here. They are read when somebody scrapes. */
+/** Sources of values that are not counted here; read on each scrape. */
 export interface MetricSources {
   readonly watcher: {
     readonly active: {
@@ -47,11 +47,11 @@ export interface Exposition {
 
 /** Upper bounds of the duration histogram: from memory, from disk, downloads. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
-/** Statuses are three digits (RFC 9110 §15). */
+/** Statuses have three digits (RFC 9110 §15). */
 const STATUSES = 1_000;
 const PREFIX = 'register_proxy_';
 
-/** Responses of one class: plain numbers, since a labelled counter of prom-client takes 1 us to find its labels. */
+/** Plain numbers per class, since finding labels in a counter of prom-client takes 1 us. */
 class ClassCounts {
   readonly statuses = new Float64Array(STATUSES);
   bytes = 0;
@@ -70,7 +70,7 @@ export function createMetrics(): Metrics {
   const refusals: Record<BucketName, number> = { api: 0, download: 0, page: 0 };
   const drops: Record<DropReason, number> = { total: 0, client: 0 };
   const cache = { hits: 0, misses: 0 };
-  /** Undefined until somebody scrapes. */
+  /** Undefined until `watch` is called. */
   let observeSeconds: ((seconds: number) => void) | undefined;
 
   return {
@@ -96,10 +96,10 @@ export function createMetrics(): Metrics {
       const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
       const registry = new Registry();
       const registers = [registry];
-      // CPU, memory, file descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
+      // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
       collectDefaultMetrics({ register: registry });
 
-      /** Samples are read from where they are kept. NaN is how Prometheus says that there is no value. */
+      /** Defines a metric whose samples are read on each scrape. NaN means no value. */
       const define = (
         Metric: typeof Counter | typeof Gauge,
         name: string,
@@ -219,7 +219,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** One sample for each limit. */
+/** One sample per limit. */
 const byLimiter = (read: (name: BucketName) => number) => (): [number, Record<string, string>][] =>
   BUCKETS.map((name) => [read(name), { limiter: name }]);
 

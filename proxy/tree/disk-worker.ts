@@ -4,7 +4,7 @@ import { errorCode } from '../log.js';
 import type { Batch, Results } from './disk.js';
 import { readNow } from './files.js';
 
-/** What the disk thread runs: reads files in plain system calls, one after the other. */
+/** The disk thread: reads files synchronously, one after the other. */
 
 parentPort?.on('message', (batch: Batch) => {
   const results: Results = batch.map((request) => {
@@ -14,7 +14,7 @@ parentPort?.on('message', (batch: Batch) => {
       return { message: error instanceof Error ? error.message : String(error), code: errorCode(error) };
     }
   });
-  // What was read is handed over instead of copied.
+  // Transferred instead of copied.
   const buffers = results.flatMap((result) =>
     'file' in result && result.file?.bytes ? [result.file.bytes.buffer] : [],
   );

@@ -3,20 +3,20 @@ import { Worker } from 'node:worker_threads';
 import type { FileRead, ReadRequest } from './files.js';
 
 /**
- * The disk, behind a thread of its own. A disk that hangs (a network file system whose server is gone) then stops the
- * reads that need it, and nothing that is in memory. Reading there in plain system calls also costs less than half of
- * what Node's asynchronous calls do: each of those is a trip of its own to a thread, and a file takes four.
+ * Reads files in a separate thread. If a disk hangs (a network file system without its server),
+ * only reads from it wait, not files in memory. Synchronous reads there also cost less than half of
+ * Node's asynchronous ones: a file takes four of them, each a round trip to a thread.
  */
 export interface Disk {
   /** See {@link readNow}. */
   readonly read: (request: ReadRequest) => Promise<FileRead | undefined>;
-  /** Ends the thread. Reads that are under way never settle. */
+  /** Ends the thread. Reads in progress never settle. */
   readonly close: () => Promise<void>;
 }
 
-/** What the worker gets: the requests of one turn of the event loop. */
+/** A message to the worker: the requests of one turn of the event loop. */
 export type Batch = readonly ReadRequest[];
-/** What it sends back, in the same order. */
+/** Its reply, in the same order. */
 export type Results = readonly (
   { readonly file: FileRead | undefined } | { readonly message: string; readonly code: string | undefined }
 )[];

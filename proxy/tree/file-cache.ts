@@ -9,27 +9,27 @@ import { withTimeout } from '../timeout.js';
 import type { Disk } from './disk.js';
 import { openFile, readChunks, shorten, type FileRead, type OpenFile } from './files.js';
 
-/** File contents kept in memory, what an entry costs besides its bytes included. 64 MiB. */
+/** Memory for cached files, including the overhead of entries. 64 MiB. */
 const CACHE_MAX_BYTES = 64 * 1024 * 1024;
-/** A larger file is read from disk each time; only what headers say of it is kept. 1 MiB. */
+/** Larger files are read from disk each time, and only their headers are cached. 1 MiB. */
 const CACHED_FILE_MAX_BYTES = 1024 * 1024;
-/** What an entry takes besides its bytes: key, strings, objects, and the allocator's share. */
+/** Overhead of an entry: key, strings, objects, and the allocator's share. */
 const ENTRY_COST_BYTES = 1_024;
 
 /**
- * A file changes only together with the snapshot, so an entry is current for its epoch, and one stat in the next
- * epoch says whether it still is. Where a tree is copied while it is served, a file can arrive after its
- * snapshot.json: so an entry of this epoch is looked at again after 30 s.
+ * Files change only with the snapshot, so an entry is current for its epoch, and one stat in the
+ * next epoch revalidates it. If a tree is copied while it is served, a file may arrive after its
+ * snapshot.json, so entries are also revalidated after 30 s.
  */
 const REVALIDATE_MS = 30_000;
-/** A disk that takes longer to confirm an entry of this epoch, or fails to, does not keep it from being served. 250 ms. */
+/** An entry of this epoch is served if its revalidation fails or takes longer. 250 ms. */
 const REVALIDATE_BUDGET_MS = 250;
 
-/** One state of a file: what a response says about it, and its bytes unless they are too many to hold. */
+/** A file in one state: the data for headers, and its bytes unless too many for memory. */
 export interface CachedFile extends Validators {
   /** Relative to the root. */
   readonly path: string;
-  /** How the bytes are compressed. */
+  /** The compression of the bytes. */
   readonly coding: Coding | undefined;
   /** Last-Modified, as an HTTP-date (RFC 9110 §5.6.7). */
   readonly lastModified: string;
@@ -40,28 +40,28 @@ export interface CachedFile extends Validators {
   readonly bytes: Buffer | undefined;
 }
 
-/** The epoch that a request was taken under, and the root of the tree in it. */
+/** The epoch in which a request was accepted, and the tree's root in it. */
 export interface Epoch {
   readonly epoch: number;
   readonly root: string;
 }
 
 interface Entry {
-  /** Undefined for a compressed form that can't be had. */
+  /** Undefined for a compressed form that is not available. */
   readonly file: CachedFile | undefined;
-  /** Of a compressed form, the ETag of the file that it is a form of. */
+  /** For a compressed form, the ETag of the uncompressed file. */
   readonly of: string | undefined;
-  /** The file was in this state at some moment of this epoch. */
+  /** The file was in this state at some time in this epoch. */
   readonly epoch: number;
   readonly checkedAtMs: number;
 }
 
-/** The files of the tree as they were read lately: the least recently used go first, bounded in bytes. */
+/** An LRU cache of the tree's files, bounded in bytes. */
 export class FileCache {
   readonly #disk: Disk;
   readonly #clock: Clock;
   readonly #entries: LRUCache<string, Entry>;
-  /** Reads under way, which requests that come meanwhile share. */
+  /** Reads in progress, shared by concurrent requests. */
   readonly #reads = new Map<string, Promise<CachedFile | undefined>>();
 
   constructor(disk: Disk, clock: Clock, maxBytes = CACHE_MAX_BYTES) {
@@ -73,36 +73,36 @@ export class FileCache {
     });
   }
 
-  /** Bytes held, what entries cost besides their bytes included. */
+  /** Bytes held, including the overhead of entries. */
   get bytes(): number {
     return this.#entries.calculatedSize;
   }
 
-  /** The file, if memory has it and it is known to be current; undefined means that `read` has to look. */
+  /** The file if it is cached and current; otherwise undefined, and `read` must be called. */
   get(path: string, epoch: Epoch): CachedFile | undefined {
     return this.#current(path, epoch)?.file;
   }
 
   /**
-   * The file; undefined if there is none.
+   * The file; undefined if it does not exist.
    *
    * @param path relative to the root, from a route, never from a client
-   * @throws what the file system says of a file that can't be read
+   * @throws errors of the file system
    */
   read(path: string, epoch: Epoch): Promise<CachedFile | undefined> {
     return this.#share(path, epoch, undefined, () => this.#load(path, epoch));
   }
 
-  /** The same as `get` for a compressed form of a file. What can't be had compressed is the file itself. */
+  /** Like `get`, for a compressed form. If there is no such form, returns the file itself. */
   getSibling(of: CachedFile, coding: Coding, epoch: Epoch): CachedFile | undefined {
     const entry = this.#current(siblingOf(of, coding), epoch);
     return entry?.of === of.etag ? (entry.file ?? of) : undefined;
   }
 
   /**
-   * A compressed form of a file, or the file itself where there is none that decompresses to exactly its content.
-   * Files are renamed into place one by one, so a sibling may be of another version, and after a crash may stay so:
-   * it is decompressed once and compared, or an ETag could name what is not in the body.
+   * A compressed form of a file, or the file itself if no form decompresses to exactly its content.
+   * Files are renamed one by one, so a sibling may be of another version, even permanently after a
+   * crash. So it is decompressed once and compared; otherwise an ETag could name different content.
    */
   async readSibling(of: CachedFile, coding: Coding, epoch: Epoch): Promise<CachedFile> {
     const path = siblingOf(of, coding);
@@ -111,14 +111,14 @@ export class FileCache {
         (await this.#share(path, epoch, of.etag, () => this.#loadSibling(path, of, coding, epoch))) ?? of
       );
     } catch {
-      // Out of file descriptors now may be fine with the next request, so nothing is remembered.
+      // Not cached: a lack of file descriptors, for example, may be temporary.
       return of;
     }
   }
 
   /**
-   * Opens a file that is too large to hold. Undefined if it has been replaced since; then it is forgotten, and `read`
-   * finds the new one. The caller closes the handle.
+   * Opens a file that is too large for memory. Undefined if it was replaced; then `read` finds the
+   * new one. The caller closes the handle.
    */
   async open(file: CachedFile, { root }: Epoch): Promise<OpenFile | undefined> {
     const opened = await openFile(join(root, file.path));
@@ -136,8 +136,8 @@ export class FileCache {
   }
 
   /**
-   * Has requests for the same file share one read. One that only confirms what is known in this epoch is not waited
-   * for beyond its budget.
+   * Shares one read among concurrent requests for a file. A read that only revalidates an entry of
+   * this epoch is not awaited beyond its budget.
    */
   #share(
     path: string,
@@ -200,7 +200,7 @@ export class FileCache {
       root: epoch.root,
       path,
       known: known?.identity,
-      // A form is smaller than its file.
+      // A compressed form is smaller than its file.
       maxBytes: of.size,
       decode: { coding, maxBytes: of.size },
     });
@@ -220,17 +220,17 @@ export class FileCache {
     if (!this.#isOutdated(path, epoch)) this.#entries.delete(path);
   }
 
-  /** What a read that began in an older epoch found must not replace what one that began later did. */
+  /** The result of a read from an older epoch must not replace a newer one. */
   #isOutdated(path: string, epoch: number): boolean {
     const present = this.#entries.get(path);
     return present !== undefined && present.epoch > epoch;
   }
 }
 
-/** What a response says of a file. @param digest see {@link FileRead} */
+/** The data for a file's headers. @param digest see {@link FileRead} */
 export function cachedFile(path: string, read: FileRead, digest: string): CachedFile {
   const { identity, size, modifiedMs, bytes } = read;
-  // A Last-Modified later than Date may not be sent (RFC 9110 §8.8.2.1).
+  // Last-Modified must not be later than Date (RFC 9110 §8.8.2.1).
   const modifiedSeconds = Math.floor(Math.min(modifiedMs, Date.now()) / 1000);
   return {
     path,
@@ -244,7 +244,7 @@ export function cachedFile(path: string, read: FileRead, digest: string): Cached
   };
 }
 
-/** Last-Modified is that of the file: a form is the same state of the same resource. */
+/** Last-Modified is the file's: a compressed form is the same state of the same resource. */
 function formOf(
   of: CachedFile,
   path: string,

@@ -9,62 +9,61 @@ import type { ByteRange } from '../http/ranges.js';
 import { errorCode } from '../log.js';
 
 /**
- * Reading published files. The generator replaces a file by renaming another one into its place, so a reader that
- * has opened a file reads that file to its end, whatever is published in the meantime.
+ * Reads published files. The generator replaces files by renaming, so an open file can be read to
+ * its end, whatever is published meanwhile.
  */
 
-/** What to read. */
 export interface ReadRequest {
-  /** The tree's folder. Links on the way to it are followed, links inside it are not. */
+  /** The tree's folder. Links in its path are followed, links inside it are not. */
   readonly root: string;
   /** Relative to the root, from a route, never from a client. */
   readonly path: string;
-  /** The file is known in this state: if it still is, nothing is read. */
+  /** The identity of a known state: if unchanged, the file is not read. */
   readonly known?: string | undefined;
   /** A larger file is not read into memory. In bytes. */
   readonly maxBytes: number;
-  /** The file is a compressed form; its digest is that of the decompressed content, of at most `maxBytes`. */
+  /** For a compressed form: the digest is of the decompressed content, of at most `maxBytes`. */
   readonly decode?: { readonly coding: Coding; readonly maxBytes: number } | undefined;
 }
 
 /** A file in one state. */
 export interface FileRead {
-  /** The tree's folder with all links followed. */
+  /** The tree's folder with all links resolved. */
   readonly root: string;
-  /** Differs whenever the file is another one. */
+  /** Changes whenever the file is replaced. */
   readonly identity: string;
   readonly size: number;
   readonly modifiedMs: number;
-  /** Undefined if the file is larger than asked for, or is the known one. */
+  /** Undefined if the file is larger than requested, or unchanged. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
-  /** See {@link digestOf}. Undefined where there are no bytes, and for a form that can't be decompressed. */
+  /** See {@link digestOf}. Undefined without bytes, and if a form can't be decompressed. */
   readonly digest: string | undefined;
 }
 
-/** What open and stat say of a path that names no file. */
+/** The errors of open and stat for a path without a file. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
-/** A pipe in place of a file would wait for a writer, so nothing is waited for. Undefined (0) on Windows. */
+/** Non-blocking: a pipe in place of a file would wait for a writer. Undefined (0) on Windows. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Half of SHA-256: 128 bits tell any number of files apart, and the ETag stays short. */
+/** Half of SHA-256: 128 bits avoid collisions, and keep ETags short. */
 const DIGEST_DIGITS = 32;
 
 const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 
-/** The part of an ETag that says what the content is. */
+/** The part of an ETag that identifies the content. */
 export function digestOf(bytes: Uint8Array): string {
   return hash('sha256', bytes).slice(0, DIGEST_DIGITS);
 }
 
-/** Cuts a whole SHA-256 in hex to the same length. */
+/** Shortens a full SHA-256 in hex accordingly. */
 export const shorten = (sha256: string): string => sha256.slice(0, DIGEST_DIGITS);
 
 /**
- * Reads a file, waiting for the disk: for a thread of its own (disk-worker.ts).
+ * Reads a file synchronously, for a thread of its own (disk-worker.ts).
  *
  * @returns undefined if there is no regular file at this path, or it is outside the tree
- * @throws what the file system says of a file that can't be read; an Error if it was written to in place
+ * @throws errors of the file system; Error if the file was modified in place
  */
 export function readNow({ root, path, known, maxBytes, decode }: ReadRequest): FileRead | undefined {
   let descriptor: number | undefined;
@@ -93,8 +92,8 @@ export function readNow({ root, path, known, maxBytes, decode }: ReadRequest): F
 }
 
 function readWhole(descriptor: number, size: number): Buffer<ArrayBuffer> {
-  // One byte more than there should be, so that a file that has grown is noticed. Not from Buffer's pool: a cached
-  // slice would keep all of the pool.
+  // One byte more than expected, so that growth is noticed. Not from Buffer's pool: a cached slice
+  // would keep the whole pool in memory.
   const buffer = Buffer.allocUnsafeSlow(size + 1);
   let length = 0;
   for (let count = -1; count !== 0 && length < Math.max(1, size); length += count) {
@@ -115,7 +114,7 @@ function digestOfDecoded(
   }
 }
 
-/** An open file, for one too large to hold; the caller closes it. */
+/** An open file that is too large for memory; the caller closes it. */
 export interface OpenFile {
   readonly handle: FileHandle;
   readonly identity: string;
@@ -138,10 +137,10 @@ export async function openFile(path: string): Promise<OpenFile | undefined> {
   return undefined;
 }
 
-/** What a client that takes nothing costs in memory, once or twice. 64 KiB. */
+/** The memory cost of a client that does not read, once or twice. 64 KiB. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** An open file, or a part of it, piece by piece. The handle stays open. */
+/** An open file, or a range of it, in chunks. The handle stays open. */
 export async function* readChunks(
   { handle, size }: OpenFile,
   { first, last }: ByteRange = { first: 0, last: size - 1 },

@@ -4,23 +4,20 @@ import { CACHE_CLASSES, ERROR_CODES, type ErrorCode } from '../http/headers.js';
 import { createRouter, type Router } from '../http/router.js';
 import { BUCKETS } from '../limiter/middleware.js';
 
-/** snapshot.json, the contract between the generator and this proxy, as far as the proxy reads it. Pure. */
+/** The part of snapshot.json, the contract with the generator, that the proxy reads. Pure. */
 
-/** Relative to the tree's root; published last, so everything that it names is there. */
+/** Relative to the tree's root; published last, so everything it names exists. */
 export const SNAPSHOT_FILE = 'snapshot.json';
 
-/**
- * The format that this proxy reads. Keys that it does not know are left alone; a change of meaning comes with a new
- * number.
- */
+/** The supported format. Unknown keys are ignored; changed meanings get a new number. */
 export const SNAPSHOT_FORMAT = 3;
 
-/** A snapshot.json that can't be served by. The message is one line for the operator. */
+/** An unusable snapshot.json. The message is one line for the operator. */
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
 }
 
-/** Values end up in headers, where anything else would break or split the response. */
+/** Values end up in headers, where other characters would break or split the response. */
 const printable = v.pipe(v.string(), v.regex(/^[ -~]+$/, 'expected printable ASCII'));
 const fields = v.record(
   v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')),
@@ -42,15 +39,15 @@ const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
 
 const limit = v.object({
   tokens: integer(1, 1_000_000),
-  /** Whole milliseconds of it count; the limiter's sums are integers. */
+  /** To the millisecond: the limiter computes with integers. */
   refill_seconds: v.pipe(v.number(), v.minValue(0.001), v.maxValue(86_400)),
 });
 
 const parameter = v.variant('in', [
-  // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as 2026-11, or a numbered part
-  // of one such as 2026-11-00001.
+  // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as
+  // 2026-11, or a numbered part of one such as 2026-11-00001.
   v.object({ in: v.literal('path'), name: v.string(), type: v.picklist(['id', 'month']) }),
-  // One plain decimal integer, bounds included.
+  // A plain decimal integer, bounds inclusive.
   v.pipe(
     v.object({
       in: v.literal('query'),
@@ -69,19 +66,19 @@ const parameter = v.variant('in', [
 
 const route = v.object({
   name: v.string(),
-  /** URL path; a segment is literal or holds one `{parameter}`, as in `{id}` and `{id}.json`. */
+  /** URL path; a segment is literal or contains one `{parameter}`, as in `{id}` and `{id}.json`. */
   path: v.string(),
   /** File below the tree's root; `{id}` is the value. */
   file: v.string(),
-  /** How its responses are cached. */
+  /** The cache class of its responses. */
   class: v.picklist(CACHE_CLASSES),
   /** The limit that its requests count against. */
   bucket: v.picklist(BUCKETS),
   /** Media type. */
   type: printable,
-  /** A file name: the response is saved under it instead of shown. */
+  /** A suggested file name: the response is saved instead of displayed. */
   attachment: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'expected a plain file name'))),
-  /** The detail of a 404 where this route matched and there is no file, with parameters in braces. */
+  /** The detail of a 404 if this route matched but has no file, with parameters in braces. */
   absent: v.optional(v.string()),
   parameters: v.optional(v.array(parameter), []),
   example: v.optional(v.string()),
@@ -90,14 +87,14 @@ const route = v.object({
 const error = v.object({ status: integer(400, 599), title: v.string() });
 
 const schema = v.object({
-  /** Counts the snapshots published. */
+  /** Numbers the published snapshots. */
   sequence: integer(0),
-  /** Time of the newest reading in it; null for an empty register. */
+  /** Time of the newest reading; null for an empty register. */
   as_of: v.nullable(v.string()),
   /** When it was published. */
   built_at: v.pipe(v.string(), v.isoTimestamp()),
   service: v.object({
-    // With or without a slash at its end; paths are appended to it.
+    // With or without a trailing slash; paths are appended to it.
     base_url: v.pipe(
       httpUrl,
       v.transform((url) => url.replace(/\/$/, '')),
@@ -127,23 +124,23 @@ const schema = v.object({
       `expected ${ERROR_CODES.join(', ')}`,
     ),
   ),
-  /** A file of at least this many bytes, unless it is a download, has compressed siblings. */
+  /** Files of at least this many bytes, except downloads, have compressed siblings. */
   compressed_from: v.optional(integer(0)),
   routes: v.pipe(v.array(route), v.minLength(1)),
 });
 
-/** Something that a request can be for; see the schema for what the keys mean. */
+/** A route; see the schema for the keys. */
 export type RouteDeclaration = v.InferOutput<typeof route>;
 export type PathParameter = Extract<RouteDeclaration['parameters'][number], { in: 'path' }>;
 export type QueryParameter = Extract<RouteDeclaration['parameters'][number], { in: 'query' }>;
 export type ErrorDeclaration = v.InferOutput<typeof error>;
 
-/** A snapshot, checked, with its routes ready for use. */
+/** A validated snapshot, with its compiled routes. */
 export type Snapshot = Readonly<v.InferOutput<typeof schema>> & { readonly router: Router };
 
 /**
  * @param text the content of snapshot.json
- * @throws SnapshotError if it is of another format, or malformed, or could name a file outside the tree
+ * @throws SnapshotError if it has another format, is malformed, or names a file outside the tree
  */
 export function parseSnapshot(text: string): Snapshot {
   let json: unknown;
@@ -176,7 +173,7 @@ export function parseSnapshot(text: string): Snapshot {
   }
 }
 
-/** Status and title of an error. Before the first snapshot there is one error, 503. */
+/** Status and title of an error. Before the first snapshot, every error is a 503. */
 export function errorOf(snapshot: Snapshot | undefined, code: ErrorCode): ErrorDeclaration {
   return snapshot?.errors[code] ?? { status: 503, title: 'No snapshot yet' };
 }

@@ -8,24 +8,24 @@ import { cachedFile, type CachedFile } from './file-cache.js';
 import type { FileRead } from './files.js';
 import { parseSnapshot, SNAPSHOT_FILE, SnapshotError, titleOf, type Snapshot } from './snapshot.js';
 
-/** A snapshot is in service at most this long after it was published, and the time of one read. 1000 ms (= 1 second). */
+/** The polling interval, after which a new snapshot is in service: 1000 ms (= 1 second). */
 const POLL_MS = 1_000;
 
-/** A larger snapshot.json is none. 64 MiB. */
+/** A larger snapshot.json is invalid. 64 MiB. */
 const SNAPSHOT_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Limits set by hand; what is not set follows the snapshot. */
+/** Limits set by the operator; those that are not set follow the snapshot. */
 export type QuotaOverrides = Readonly<Record<BucketName, Partial<Quotas[BucketName]>>>;
 
-/** The snapshot in service, with what follows from it: computed once, when it comes into service. */
+/** The snapshot in service and what is derived from it, computed once. */
 export interface ActiveSnapshot {
-  /** Counts the snapshots that came into service. What was read under another epoch may be out of date. */
+  /** Counts the snapshots in service. Data from another epoch may be outdated. */
   readonly epoch: number;
-  /** Undefined before the first snapshot, when everything is 503. */
+  /** Undefined before the first snapshot, when every response is a 503. */
   readonly snapshot: Snapshot | undefined;
-  /** The tree's folder, all links followed: a tree that is switched by a link stays the same for a whole epoch. */
+  /** The tree's folder with all links resolved, so that it stays the same for a whole epoch. */
   readonly root: string;
-  /** snapshot.json as it was accepted, which a broken one in its place does not replace. */
+  /** snapshot.json as accepted; a broken one does not replace it. */
   readonly document: CachedFile | undefined;
   readonly router: Router;
   readonly quotas: Quotas;
@@ -35,8 +35,8 @@ export interface ActiveSnapshot {
 }
 
 /**
- * Keeps the newest snapshot that could be read in service. It polls in the background, so that no request waits for
- * the file system to find out what is current.
+ * Keeps the newest valid snapshot in service. It polls in the background, so that no request waits
+ * for the file system to determine the current one.
  */
 export class SnapshotWatcher {
   readonly #dist: string;
@@ -44,19 +44,19 @@ export class SnapshotWatcher {
   readonly #disk: Disk;
   readonly #log: Log;
   #active: ActiveSnapshot;
-  /** The last snapshot.json that was read, good or bad. */
+  /** The last snapshot.json that was read, valid or not. */
   #seen: Pick<FileRead, 'identity' | 'root'> | undefined;
   #isPresent = false;
   #isReadable = false;
   #poll: Promise<void> | undefined;
   #nextPoll: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** The last line about something wrong, so that it is logged once and not each second. */
+  /** The last problem logged, so that it is logged once and not every second. */
   #complaint = '';
 
   /**
    * @param dist the published tree
-   * @param overrides limits set by flag or environment; they win over the snapshot's
+   * @param overrides limits set by flag or environment, which override the snapshot's
    */
   constructor(dist: string, overrides: QuotaOverrides, disk: Disk, { log }: Pick<Dependencies, 'log'>) {
     this.#dist = dist;
@@ -70,25 +70,25 @@ export class SnapshotWatcher {
     return this.#active;
   }
 
-  /** Whether there was a snapshot.json at the last look. If not, the tree is gone, and an absent file means nothing. */
+  /** Whether the last poll found a snapshot.json. If not, a missing file proves nothing. */
   get isPresent(): boolean {
     return this.#isPresent;
   }
 
-  /** Whether the snapshot.json of the last look is the one in service. */
+  /** Whether the last poll's snapshot.json is the one in service. */
   get isReadable(): boolean {
     return this.#isReadable;
   }
 
   /**
-   * Looks for the first time, and from then on once a second. No snapshot is fine: the proxy waits for one.
+   * Polls once, and then every second. A missing snapshot is no error: the proxy waits for one.
    *
-   * @throws SnapshotError for one that can't be served by, and what the file system says of one that can't be read
+   * @throws SnapshotError if it is invalid, and errors of the file system
    */
   async start(): Promise<void> {
     await this.#look();
     this.#timer = setInterval(() => {
-      // A look that hangs with the disk is not joined by others.
+      // No further poll starts while one hangs with the disk.
       if (this.#poll === undefined) void this.confirm();
     }, POLL_MS);
     this.#timer.unref();
@@ -99,8 +99,8 @@ export class SnapshotWatcher {
   }
 
   /**
-   * Looks once more: settles after a look that began after the call. Never rejects; what is wrong is logged, and the
-   * last good snapshot stays in service.
+   * Polls again: settles after a poll that began after the call. Never rejects; problems are
+   * logged, and the last good snapshot stays in service.
    */
   confirm(): Promise<void> {
     if (this.#poll === undefined) return this.#startPoll();
@@ -148,7 +148,7 @@ export class SnapshotWatcher {
         `${SNAPSHOT_FILE} can't be read whole: expected at most ${SNAPSHOT_MAX_BYTES} bytes`,
       );
     }
-    // Whatever is wrong with this file deserves a line of its own, and one only.
+    // A new file's problem is logged on a line of its own, and only once.
     this.#seen = { identity: read.identity, root: read.root };
     this.#complaint = '';
     const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
@@ -169,7 +169,7 @@ export class SnapshotWatcher {
   }
 }
 
-/** Where the errors are explained before a snapshot says so; relative, as no base URL is known. */
+/** Explains the errors before the first snapshot; relative, as no base URL is known. */
 const DEFAULT_DOCUMENTATION = '/developers';
 
 function activate(
@@ -192,7 +192,7 @@ function activate(
   };
 }
 
-/** Each number from where it is set first: by hand, in the snapshot, by default. */
+/** Each value is taken from the first of: operator, snapshot, default. */
 function quotasOf(snapshot: Snapshot | undefined, overrides: QuotaOverrides): Quotas {
   const published = snapshot === undefined ? DEFAULT_QUOTAS : publishedQuotas(snapshot);
   return {
@@ -202,7 +202,7 @@ function quotasOf(snapshot: Snapshot | undefined, overrides: QuotaOverrides): Qu
   };
 }
 
-/** The limits as the texts of this snapshot state them. */
+/** The limits as published in this snapshot. */
 export function publishedQuotas({ limits: { api, download, page } }: Snapshot): Quotas {
   return { api: quotaOf(api), download: quotaOf(download), page: quotaOf(page) };
 }
