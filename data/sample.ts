@@ -13,13 +13,13 @@ import { DAY, NOW, timeText } from './sample/times.js';
 import { writeUser } from './sample/users.js';
 
 export interface SampleOptions {
-  /** The register to write; the caller has made sure that it isn't there yet. */
+  /** The register to write; the caller has checked that it doesn't exist. */
   readonly file: string;
-  /** How many groups, users, games and items together: a whole number from 0. */
+  /** Number of groups, users, games and items together: an integer from 0. */
   readonly records: number;
   /** Any safe integer; another seed gives another register. */
   readonly seed: number;
-  /** Told how many records are done, every few milliseconds and at the end; when it rejects, writing stops. */
+  /** Called every few milliseconds and at the end; if it rejects, writing stops. */
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
 }
 
@@ -34,12 +34,12 @@ export interface SampleSummary {
   readonly bytes: number;
 }
 
-/** The ranges of ids are made for no more. */
+/** The ranges of ids don't suffice for more. */
 export const MOST_RECORDS = 100_000_000;
 
 /**
- * Records per transaction and per turn of the event loop, about 10 ms. A number of records and not of
- * milliseconds, because SQLite counts transactions in the file's header.
+ * Records per transaction and per turn of the event loop, about 10 ms. A number of records instead
+ * of milliseconds, because SQLite counts transactions in the file's header.
  */
 const BATCH = 500;
 
@@ -51,10 +51,10 @@ const WRITERS: Readonly<Record<Kind, (register: Register, index: number, tables:
 };
 
 /**
- * Writes a fictional register of so many records: 30 % groups, 40 % users, 10 % games, 20 % items, with
- * histories. The same records and seed give the same bytes on any machine and any day (SQLite notes its version
- * in the file, so that has to be the same too). The file appears under its name when it is complete; until then
- * it is `FILE.partial`, which is removed if writing fails.
+ * Writes a fictional register: 30 % groups, 40 % users, 10 % games, 20 % items, with histories. The
+ * same records and seed give the same bytes on any machine and any day (with the same version of
+ * SQLite, which is in the file). The file is written as `FILE.partial`, which is renamed when
+ * complete, and removed if writing fails.
  */
 export async function writeSample(options: SampleOptions): Promise<SampleSummary> {
   const { file, records, seed } = options;
@@ -81,7 +81,7 @@ export async function writeSample(options: SampleOptions): Promise<SampleSummary
   }
 }
 
-/** Fills a new database and tells the number of its rows. */
+/** Fills a new database. @returns the number of rows */
 async function fill(
   file: string,
   register: Register,
@@ -89,7 +89,7 @@ async function fill(
 ): Promise<number> {
   const db = openDatabase(file);
   try {
-    // A half-written sample is thrown away, so there is nothing to protect
+    // A half-written sample is discarded, so there is nothing to protect
     db.pragma('journal_mode = OFF');
     db.pragma('synchronous = OFF');
     db.exec(fs.readFileSync(path.join(packageRoot(), 'data', 'schema.sql'), 'utf8'));
@@ -122,7 +122,7 @@ function withhold(register: Register, kind: Kind, index: number, tables: Tables)
   tables.insert('withheld', { kind, id: idOf(register, kind, index), since: timeText(NOW - age) });
 }
 
-/** The folder of package.json: this file runs from data/ and, compiled, from build/data/, which has no schema.sql. */
+/** The folder of package.json. Compiled, this file runs from build/data/, without schema.sql. */
 function packageRoot(): string {
   let folder = path.dirname(fileURLToPath(import.meta.url));
   while (!fs.existsSync(path.join(folder, 'package.json'))) {

@@ -1,6 +1,7 @@
--- The register's contract as STRICT tables. By name only: a view serves where a table does, column order is
--- free, extra tables and columns are ignored. NULL means "not measured", always; a measured absence has a value.
--- Times are RFC 3339 UTC in whole seconds (2026-11-20T08:00:00Z). Booleans are 0 or 1. Ids are 1 .. 2^53-1.
+-- The register's contract as STRICT tables. Only names matter: views may replace tables, columns may
+-- be in any order, and extra tables and columns are ignored. NULL always means "not measured"; a
+-- measured absence has a value. Times are RFC 3339 UTC in whole seconds (2026-11-20T08:00:00Z).
+-- Booleans are 0 or 1. Ids are 1 .. 2^53-1.
 PRAGMA user_version = 1;
 
 CREATE TABLE groups (
@@ -20,7 +21,7 @@ CREATE TABLE groups (
   measurements      INTEGER NOT NULL
 ) STRICT;
 
--- One row for each real reading; a gap in the series is simply no row.
+-- One row for each real reading; a gap in the series has no rows.
 CREATE TABLE group_member_readings (
   group_id     INTEGER NOT NULL,
   measured_at  TEXT NOT NULL,
@@ -122,7 +123,7 @@ CREATE TABLE items (
   measurements         INTEGER NOT NULL
 ) STRICT;
 
--- A record named here is published nowhere, nor as an owner's or creator's name elsewhere.
+-- Records that are published nowhere, not even by name as another record's owner or creator.
 CREATE TABLE withheld (
   kind  TEXT NOT NULL, -- group · user · game · item
   id    INTEGER NOT NULL,

@@ -3,7 +3,7 @@ import { type Reference, someRecord, withheldRecord } from './references.js';
 import type { Register } from './register.js';
 import type { Creator } from './tables.js';
 
-/** Who made a game or an item, and what of that was measured. */
+/** The creator of a game or an item, and what was measured of it. */
 export type CreatorStory = 'usual' | 'unnamed' | 'unknown' | 'withheld user' | 'withheld group';
 
 const CREATORS: Readonly<Record<CreatorStory, (register: Register, dice: Dice) => Creator>> = {

@@ -2,9 +2,9 @@
 export type Choices<T> = readonly [T, ...T[]];
 
 /**
- * Chance that is the same on every machine: integer arithmetic only, because Math.log and its kin may differ in
- * the last bit between engines. Each record throws its own dice, seeded by (seed, purpose, index), so that a
- * record depends on no other and any of them can be told again when another one refers to it.
+ * Deterministic randomness: integer arithmetic only, as Math.log may differ in the last bit between
+ * engines. Each record has its own dice, seeded by (seed, purpose, index), so it depends on no
+ * other record, and can be recomputed when another one refers to it.
  */
 export class Dice {
   #a: number;
@@ -15,7 +15,7 @@ export class Dice {
   /**
    * @param seed the register's seed, a safe integer
    * @param purpose what the dice are thrown for, such as `group name`
-   * @param index the record's place among its kind, from 0
+   * @param index the record's index within its kind, from 0
    */
   constructor(seed: number, purpose: string, index: number) {
     this.#a = hashOf(purpose);
@@ -34,25 +34,26 @@ export class Dice {
     return sum >>> 0;
   }
 
-  /** A whole number from 0 to limit - 1; limit is 1 to 2^53 - 1. */
+  /** An integer from 0 to limit - 1; limit is 1 to 2^53 - 1. */
   below(limit: number): number {
     if (limit <= 0x1_0000_0000) return this.#next() % limit;
     return ((this.#next() & 0x1f_ffff) * 0x1_0000_0000 + this.#next()) % limit;
   }
 
-  /** True once in so many throws. */
+  /** True once in this many throws, on average. */
   once(inThrows: number): boolean {
     return this.below(inThrows) === 0;
   }
 
-  /** One of the choices, each as likely. */
+  /** One of the choices, all equally likely. */
   pick<T>(choices: Choices<T>): T {
     return choices[this.below(choices.length)] ?? choices[0];
   }
 
   /**
-   * A count with a heavy tail: most below twice the base, each doubling after that five times in eight.
-   * @returns a whole number below base * 2^(doublings + 1)
+   * A count with a heavy tail: most are below twice the base; each doubling after that has a
+   * probability of 5/8.
+   * @returns an integer below base * 2^(doublings + 1)
    */
   tail(base: number, doublings: number): number {
     let size = base;
@@ -68,7 +69,7 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** All 53 bits of a safe integer stirred into 32, by the finaliser of MurmurHash3. */
+/** Mixes all 53 bits of a safe integer into 32, with the finaliser of MurmurHash3. */
 function mixed(value: number, salt: number): number {
   const high = Math.floor(value / 0x1_0000_0000);
   let hash = (value ^ Math.imul(high, 0x85ebca6b) ^ salt) | 0;

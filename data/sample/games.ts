@@ -12,7 +12,7 @@ interface Story {
   readonly creator: CreatorStory;
   readonly description: DescriptionStory;
   readonly access: 'free' | 'paid';
-  /** So many, instead of a number by chance. */
+  /** A fixed number instead of a random one. */
   readonly visits?: number;
 }
 
@@ -29,7 +29,7 @@ const STORIES: Choices<Partial<Story>> = [
 ];
 const STORY_ONE_IN = 4;
 
-/** The most visited games there are, two of them equally, and some by creators nobody is to see. */
+/** The most visited games, two of them tied, and some by withheld creators. */
 const ONCE: Choices<Partial<Story>> = [
   { visits: 70_001_442_900 },
   { creator: 'withheld user' },
@@ -57,7 +57,6 @@ const UNMEASURED = gaps<GameRow>(
 );
 const UNMEASURED_ONE_IN = 12;
 
-/** Writes a game. */
 export function writeGame(register: Register, index: number, tables: Tables): void {
   const dice = new Dice(register.seed, 'game', index);
   const story: Story = {

@@ -15,9 +15,9 @@ interface Story {
     'kept' | 'unrecorded' | 'changed' | 'abandoned' | 'adopted' | 'none' | 'unnamed' | 'withheld';
   readonly description: DescriptionStory;
   readonly falling: boolean;
-  /** So many, instead of a size by chance. */
+  /** A fixed size instead of a random one. */
   readonly members?: number;
-  /** `lost`: read before, but not any more. `older`: the newest reading of the group told everything but it. */
+  /** `lost`: read earlier, but no longer. `older`: missing from the newest reading. */
   readonly count: 'read' | 'lost' | 'older';
 }
 
@@ -53,7 +53,7 @@ const STORIES: Choices<Partial<Story>> = [
 ];
 const STORY_ONE_IN = 3;
 
-/** The largest groups there are, two pairs of them equal, and some that belong to a user nobody is to see. */
+/** The largest groups, with two tied pairs, and some that belong to a withheld user. */
 const ONCE: Choices<Partial<Story>> = [
   { members: 280_114_906 },
   { members: 280_114_906 },
@@ -67,7 +67,7 @@ const ONCE: Choices<Partial<Story>> = [
 
 const NO_OWNER: Owner = { owner_state: 'none', owner_id: null, owner_name: null };
 
-/** A group's owners, oldest first; the last is the present one. */
+/** A group's owners, oldest first; the last one is current. */
 const OWNERS: Readonly<Record<Story['owner'], (register: Register, dice: Dice) => readonly Owner[]>> = {
   kept: (register, dice) => [owner(register, dice)],
   unrecorded: (register, dice) => [owner(register, dice)],
@@ -120,7 +120,7 @@ export function writeGroup(register: Register, index: number, tables: Tables): v
   };
   tables.insert('groups', row);
 
-  // What was not measured now was not measured before either, but for a counter that was lost
+  // A value missing now was never measured, except for a counter that was lost
   if (row.member_count !== null || story.count === 'lost') {
     const counted = story.count === 'read' ? times.all : times.all.slice(0, -1);
     for (const reading of memberReadings(members, counted, trend(story.falling, dice), dice)) {

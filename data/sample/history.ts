@@ -3,16 +3,16 @@ import type { NameEntry, Owner, OwnerEntry } from './tables.js';
 import { type ReadingTimes, timeText } from './times.js';
 
 /**
- * What became of a name. `changed`: seen to change between two readings. `returned`: A, B, A. `dated`: the
- * platform said when. `listed`: the platform's own list told several at once. `unrecorded`: no history kept.
+ * The history of a name. `changed`: changed between two readings. `returned`: A, B, A. `dated`:
+ * dated by the platform. `listed`: several names from the platform's own list. `unrecorded`: none.
  */
 export type NameStory = 'kept' | 'changed' | 'returned' | 'dated' | 'listed' | 'unrecorded';
 
-/** What a history of names is made of. */
+/** The basis of a history of names. */
 export interface NameLife {
   readonly story: NameStory;
   readonly name: string;
-  /** A name from before, so many changes ago. */
+  /** The name before this many changes. */
   readonly former: (steps: number) => string;
   /** Seconds since 1970. */
   readonly createdAt: number;
@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<NameStory, (life: NameLife, dice: Dice) => readonly
   unrecorded: () => [],
 };
 
-/** The names of a record, oldest first; the last is its present one. */
+/** The names of a record, oldest first; the last one is current. */
 export function nameHistory(life: NameLife, dice: Dice): readonly NameEntry[] {
   const names = NAMES[life.story](life, dice).filter((name, at, all) => name !== all[at - 1]);
   if (life.story === 'listed') return learnedFromList(names, life, dice);
@@ -50,7 +50,7 @@ export function nameHistory(life: NameLife, dice: Dice): readonly NameEntry[] {
   });
 }
 
-/** The owners of a group, oldest first; the last is its present one. */
+/** The owners of a group, oldest first; the last one is current. */
 export function ownerHistory(owners: readonly Owner[], times: ReadingTimes): readonly OwnerEntry[] {
   return runs(owners, times).map(({ value: owner, position, first, last }) => ({
     ...owner,
@@ -60,7 +60,7 @@ export function ownerHistory(owners: readonly Owner[], times: ReadingTimes): rea
   }));
 }
 
-/** Gives each value its share of the readings, in order: as many as the others, give or take one. */
+/** Assigns each value its share of the readings, in order, as evenly as possible. */
 function runs<T>(values: readonly T[], { first, last, all }: ReadingTimes) {
   const start = (at: number) => Math.floor((at * all.length) / values.length);
   return values.map((value, at) => ({
@@ -75,14 +75,14 @@ function formers(former: (steps: number) => string, count: number): readonly str
   return Array.from({ length: count }, (_, at) => former(count - at));
 }
 
-/** One reading of the list told all names, so that is when each was first and, but for the present one, last seen. */
+/** All names were learned in one reading, and all but the current one were last seen in it. */
 function learnedFromList(
   names: readonly string[],
   { createdAt, times }: NameLife,
   dice: Dice,
 ): readonly NameEntry[] {
   const learned = dice.pick([times.first, times.last]);
-  // The list dates the changes, so it can't date the first name
+  // The list dates the changes, so the first name has no date
   const changedAt = (at: number) => createdAt + Math.floor(((learned - createdAt) * at) / names.length);
   return names.map((name, at) => ({
     position: at + 1,

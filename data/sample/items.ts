@@ -10,7 +10,7 @@ interface Story {
   readonly state: 'present' | 'deleted';
   readonly creator: CreatorStory;
   readonly sale: 'priced' | 'free' | 'unlisted' | 'limited';
-  /** The lowest resale price of a limited item, instead of one by chance. */
+  /** A fixed lowest resale price for a limited item, instead of a random one. */
   readonly resale?: number;
 }
 
@@ -30,11 +30,11 @@ const PRICES: Readonly<Record<Story['sale'], (dice: Dice) => Price>> = {
   priced: (dice) => ({ price_state: 'priced', price: 5 * (1 + dice.tail(8, 9)), off_sale: 0 }),
   free: () => ({ price_state: 'free', price: 0, off_sale: 0 }),
   unlisted: () => ({ price_state: 'unlisted', price: null, off_sale: 1 }),
-  // Sold out at its maker's: only those who have it sell it
+  // Sold out by its creator: only its owners sell it
   limited: (dice) => ({ price_state: 'unlisted', price: null, off_sale: dice.below(2) }),
 };
 
-/** The dearest resales there are, two of them equal, and some items by creators nobody is to see. */
+/** The highest resale prices, two of them tied, and some items by withheld creators. */
 const ONCE: Choices<Partial<Story>> = [
   { sale: 'limited', resale: 1_000_000_000_000 },
   { creator: 'withheld user' },
@@ -62,7 +62,6 @@ const UNMEASURED = gaps<ItemRow>(
 );
 const UNMEASURED_ONE_IN = 12;
 
-/** Writes a catalogue item. */
 export function writeItem(register: Register, index: number, tables: Tables): void {
   const dice = new Dice(register.seed, 'item', index);
   const story: Story = {
@@ -93,7 +92,7 @@ export function writeItem(register: Register, index: number, tables: Tables): vo
   });
 }
 
-/** Only limited items are sold again, and not all of those are for sale at the moment. */
+/** Only limited items are resold, and not all of those are on sale at the moment. */
 function resaleOf({ sale, resale }: Story, dice: Dice): Resale {
   if (sale !== 'limited') {
     return {

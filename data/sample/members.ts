@@ -10,7 +10,7 @@ import {
   WEEKLY_CADENCE,
 } from './times.js';
 
-/** The larger a group, the more often it is measured: from so many members on. */
+/** Larger groups are measured more often, from this many members on. */
 const CADENCES: readonly { readonly members: number; readonly cadence: Cadence }[] = [
   { members: 500_000, cadence: HOURLY_CADENCE },
   { members: 10_000, cadence: DAILY_CADENCE },
@@ -26,14 +26,14 @@ export function cadenceFor(members: number): Cadence {
   return CADENCES.find((row) => members >= row.members)?.cadence ?? SELDOM_CADENCE;
 }
 
-/** How fast a group grows, in millionths per day. Falling ones fall slowly, or their past would be implausible. */
+/** Daily growth in millionths. Groups shrink slowly, or their past would be implausible. */
 export function trend(falling: boolean, dice: Dice): number {
   return falling ? -50 - dice.below(250) : dice.below(2_500) - 200;
 }
 
 /**
- * A group's counter at each of the times, oldest first, told backwards from its newest value.
- * @param perDay millionths by which it grows each day
+ * A group's member counts at some times, oldest first, computed backwards from the newest.
+ * @param perDay daily growth in millionths
  */
 export function memberReadings(
   newest: number,
@@ -46,7 +46,7 @@ export function memberReadings(
   const readings: MemberReading[] = [];
   for (const time of times.toReversed()) {
     if (time !== later) {
-      // Never more than nine tenths of the counter between two readings
+      // Never more than nine tenths of the count between two readings
       const millionths = Math.min(900_000, Math.floor((perDay * (later - time)) / DAY));
       const wobble = 2 + Math.floor(count / 200_000);
       count = Math.max(

@@ -3,66 +3,66 @@ import type { Kind, Register } from './register.js';
 import { special } from './shapes.js';
 import { ADJECTIVES, GAME_FORMS, GROUP_FORMS, ITEM_TYPES, NOUNS, ODD_TEXTS, SENTENCES } from './words.js';
 
-/** How rare odd texts are once each has had its turn. */
+/** Frequency of odd texts, once each has been used. */
 const ODD_ONE_IN = 14;
 const LONGEST_DESCRIPTION = 1_000;
 
-/** The present name of a record: a username, or the name of a group, game or item. Any other record can ask for it. */
+/** The current name of a record. It depends on no other record, so any can ask for it. */
 export function nameOf(register: Register, kind: Kind, index: number): string {
   if (kind === 'user') return usernameOf(index);
   const dice = new Dice(register.seed, `${kind} name`, index);
   return odd(filled(formOf(register, kind, index), dice), index, dice);
 }
 
-/** A name that a group had before, its steps-th last. */
+/** A former name of a group, from `steps` changes ago. */
 export function formerGroupName(register: Register, index: number, steps: number): string {
   const dice = new Dice(register.seed, `former group name ${steps}`, index);
   return dice.once(6) ? dice.pick(ODD_TEXTS)(filled('{Noun}', dice)) : filled(dice.pick(GROUP_FORMS), dice);
 }
 
-/** A username that a user had before, its steps-th last; nobody has it now. */
+/** A former username, from `steps` changes ago; nobody has it now. */
 export function formerUsername({ counts }: Register, index: number, steps: number): string {
   return usernameOf(index + steps * counts.user);
 }
 
-/** What a user is called on screen: often the username, else anything. */
+/** A user's display name: often the username, otherwise any name. */
 export function displayNameOf(register: Register, index: number): string {
   const dice = new Dice(register.seed, 'display name', index);
   const plain = dice.once(2) ? usernameOf(index) : filled(dice.pick(['{Noun}', '{Adjective} {Noun}']), dice);
   return odd(plain, index, dice);
 }
 
-/** What an item is; its name follows from that. */
+/** An item's type, from which its name is derived. */
 export function itemTypeOf({ seed }: Register, index: number) {
   return new Dice(seed, 'item type', index).pick(ITEM_TYPES);
 }
 
-/** What a description is: measured as empty, as long as the platform allows, or a few sentences. */
+/** A description: measured as empty, as long as the platform allows, or a few sentences. */
 export type DescriptionStory = 'some' | 'empty' | 'long';
 
-/** A description; of the ordinary ones every third is empty too. */
+/** A description; every third ordinary one is empty, too. */
 export function describe(story: DescriptionStory, dice: Dice): string {
   if (story === 'long') return longDescription(dice);
   return story === 'empty' || dice.once(3) ? '' : shortDescription(dice);
 }
 
-/** One to eight sentences, with line breaks here and there. */
+/** One to eight sentences, with occasional line breaks. */
 function shortDescription(dice: Dice): string {
   const sentences = Array.from({ length: 1 + dice.tail(1, 2) }, () => filled(dice.pick(SENTENCES), dice));
   return sentences.join(dice.pick([' ', ' ', '\n', '\n\n']));
 }
 
-/** The longest description that the platform takes, in UTF-16 code units. */
+/** The longest description that the platform allows, in UTF-16 code units. */
 function longDescription(dice: Dice): string {
   const line = `${filled('The story of the {Adjective} {Noun}, told slowly', dice)},\n`;
   return line.repeat(LONGEST_DESCRIPTION).slice(0, LONGEST_DESCRIPTION);
 }
 
-/** The username with a number: a different one for each number, of 3 to 20 letters, digits and underscores. */
+/** A username from a number: unique, with 3 to 20 letters, digits and underscores. */
 export function usernameOf(number: number): string {
   const plain = 4 * ADJECTIVES.length * NOUNS.length;
   const round = Math.floor(number / plain);
-  // A prime step goes through all of them once, and neighbours share nothing
+  // A prime step visits all of them once, and neighbours have nothing in common
   const place = ((number % plain) * 7_919) % plain;
   const adjective = ADJECTIVES[Math.floor(place / 4) % ADJECTIVES.length] ?? '';
   const noun = NOUNS[Math.floor(place / (4 * ADJECTIVES.length))] ?? '';

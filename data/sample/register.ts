@@ -1,10 +1,10 @@
 import { Dice } from './dice.js';
 
-/** The kinds of records, in the order they are written. */
+/** The kinds of records, in the order in which they are written. */
 export const KINDS = ['group', 'user', 'game', 'item'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** The register to write: its seed and how many records it has of each kind. Everything else follows from these. */
+/** A register, fully determined by its seed and the number of records of each kind. */
 export interface Register {
   readonly seed: number;
   readonly counts: Readonly<Record<Kind, number>>;
@@ -18,7 +18,7 @@ export function registerOf(records: number, seed: number): Register {
   return { seed, counts: { group, user: records - group - game - item, game, item } };
 }
 
-/** A range of ids: how many per mille of a kind's records lie in it, and how far apart they are at most. */
+/** A range of ids: its share of a kind's records, and the largest step between them. */
 interface IdRange {
   readonly perMille: number;
   readonly from: number;
@@ -26,7 +26,7 @@ interface IdRange {
   readonly widestStep: number;
 }
 
-/** Most ids are small and some far beyond 2^32, as a platform that changed its numbering over the years has them. */
+/** Most ids are small and some far beyond 2^32, as on a platform that renumbered over the years. */
 const ID_RANGES: Readonly<Record<Kind, readonly IdRange[]>> = {
   group: [
     { perMille: 970, from: 2, to: 4.2e9, widestStep: 61 },
@@ -47,7 +47,7 @@ const ID_RANGES: Readonly<Record<Kind, readonly IdRange[]>> = {
   ],
 };
 
-/** The id of a record: ascending with its index, with gaps, and known without any other record. */
+/** The id of a record: ascending with its index, with gaps, independent of other records. */
 export function idOf({ seed, counts }: Register, kind: Kind, index: number): number {
   let first = 0;
   let perMille = 0;
@@ -63,7 +63,7 @@ export function idOf({ seed, counts }: Register, kind: Kind, index: number): num
   throw new RangeError(`There is no ${kind} ${index} in a register of ${counts[kind]}`);
 }
 
-/** The first withheld record of each kind. Some groups, games and items are made to belong to it. */
+/** The first withheld record of each kind. Some groups, games and items belong to it. */
 export const FIRST_WITHHELD = 6;
 
 /** A few of each kind, whatever the register's size. */

@@ -1,6 +1,6 @@
 import type { Database, Statement } from '../../generator/sqlite/index.js';
 
-/** The row of each table, by the column names of data/schema.sql. Times as text, booleans as 0 or 1. */
+/** Rows of each table, by column names of data/schema.sql. Times as text, booleans as 0 or 1. */
 export interface Rows {
   readonly groups: GroupRow;
   readonly group_member_readings: MemberReading & { readonly group_id: number };
@@ -101,7 +101,7 @@ export interface MemberReading {
   readonly member_count: number;
 }
 
-/** An entry of a history: its place, from 1 = oldest, and the readings between which its value was seen. */
+/** An entry of a history: its position, 1 = oldest, and the first and last reading with it. */
 interface Entry {
   readonly position: number;
   readonly first_measured_at: string;
@@ -125,7 +125,7 @@ export class Tables {
     this.#db = db;
   }
 
-  /** How many rows were written so far. */
+  /** Number of rows written so far. */
   get rows(): number {
     return this.#rows;
   }
@@ -140,7 +140,7 @@ export class Tables {
     this.#rows++;
   }
 
-  /** The schema says the columns; a row that lacks one of them is refused by better-sqlite3. */
+  /** The schema defines the columns; better-sqlite3 rejects a row that lacks any of them. */
   #insertInto(table: keyof Rows): Statement<[object]> {
     const columns = this.#db
       .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')

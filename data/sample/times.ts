@@ -4,7 +4,7 @@ export const HOUR = 3_600;
 export const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** The register's present, in seconds since 1970: fixed, so that a sample is the same on any day. */
+/** The register's present, in seconds since 1970: fixed, so that samples are reproducible. */
 export const NOW = Date.UTC(2026, 10, 20, 8) / 1000;
 
 /** RFC 3339 UTC in whole seconds. */
@@ -12,15 +12,15 @@ export function timeText(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** Readings about every so often, back to an age; all in seconds. */
+/** Readings at an interval, back to an age; all in seconds. */
 interface Stretch {
   readonly every: number;
-  /** What a step takes longer at most. Steps never come early: a day later is at least 24 hours later. */
+  /** The maximum delay of a step. Steps are never early: daily means at least 24 hours apart. */
   readonly late: number;
   readonly backTo: number;
 }
 
-/** How often a record is read, newest stretch first, and how old its newest reading is at most, in seconds. */
+/** How often a record is read, newest stretch first; `newest` is the last reading's maximum age. */
 export interface Cadence {
   readonly newest: number;
   readonly stretches: readonly [Stretch, ...Stretch[]];
@@ -55,8 +55,8 @@ export interface ReadingTimes {
 }
 
 /**
- * The readings of a record. Now and then the reader paused for a few steps: such gaps stay gaps.
- * @param atLeast how many readings the record's story needs
+ * The readings of a record. Occasionally the reader paused for a few steps, which leaves a gap.
+ * @param atLeast the minimum number of readings
  */
 export function readingTimes(dice: Dice, cadence: Cadence, atLeast: number): ReadingTimes {
   const oldestAge = 20 * DAY + dice.below(3 * YEAR - 20 * DAY);
@@ -74,7 +74,7 @@ export function readingTimes(dice: Dice, cadence: Cadence, atLeast: number): Rea
   return { first: all.at(-1) ?? last, last, all: all.toReversed() };
 }
 
-/** The first and the newest reading of a record that has no series, and how many they were. */
+/** The first and newest reading of a record without a series, and their number. */
 export function countedReadings(dice: Dice): { first: number; last: number; measurements: number } {
   const last = NOW - dice.below(60 * DAY);
   const measurements = 1 + dice.tail(1, 6);
@@ -82,7 +82,7 @@ export function countedReadings(dice: Dice): { first: number; last: number; meas
   return { first, last, measurements };
 }
 
-/** When the platform says that a record was created: a day to twelve years before it was first measured. */
+/** When the record was created, by the platform: a day to twelve years before its first reading. */
 export function createdBefore(first: number, dice: Dice): number {
   return first - DAY - dice.below(12 * YEAR);
 }

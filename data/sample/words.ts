@@ -1,6 +1,6 @@
 import type { Choices } from './dice.js';
 
-/** Words to make names of, none of them anybody's. At most six letters each: two of them must fit a username. */
+/** Fictional words for names, of at most six letters: two of them must fit in a username. */
 export const ADJECTIVES = words(`
   amber ashen azure bold brave brisk bright calm cedar clever cobalt copper coral cosy crisp dapper
   dusky early faint fern fleet frosty gentle gilded glad golden grand hazel hidden hollow humble indigo
@@ -47,7 +47,7 @@ export const GAME_FORMS: Words = [
   '{Noun} vs. {Second}',
 ];
 
-/** What an item can be: the platform's number and name of its type, and how such items are called. */
+/** The types of items: the platform's number and name, and the form of their names. */
 export const ITEM_TYPES: Choices<ItemType> = [
   { id: 3, type: 'Headwear', form: '{Adjective} {Noun} Cap' },
   { id: 3, type: 'Headwear', form: 'Crown of the {Noun}' },
@@ -94,7 +94,7 @@ export const SENTENCES: Words = [
   'If something is broken, tell us: we mend it on Mondays.',
 ];
 
-/** Texts that are hard to carry unchanged, each in its own way. */
+/** Texts that are hard to preserve exactly, each in its own way. */
 export const ODD_TEXTS: Choices<OddText> = [
   (plain) => `🦊 ${plain} 🌙`,
   (plain) => `👩‍🚀 ${plain} 👨‍👩‍👧‍👦🏳️‍🌈`,
