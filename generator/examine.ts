@@ -64,10 +64,10 @@ export async function examine(
   const detect = () => detectAll(shards, pool, basis, isComparable, progress);
   const detecting = canDetect && isComparable ? detect() : undefined;
   // Runs on the main thread while the workers detect changes.
-  const records = detecting && attempted(() => recordsOf(register));
+  const records = detecting && deferError(() => recordsOf(register));
   const changed = await detecting;
   const isSameOperator = before?.operator === buildKey.operator;
-  const scope = changed !== undefined && isSameOperator && isLittle(changed) ? 'changed' : 'all';
+  const scope = changed !== undefined && isSameOperator && areFew(changed) ? 'changed' : 'all';
   if (scope === 'changed') await pool.all('scope', basis.patches);
   const checked = (of: typeof scope): Promise<CheckReport> =>
     check(register, progress, skipInvalid, of, (step) => pool.run('check', step));
@@ -160,7 +160,7 @@ function countsOf(changed: Changed): Counted {
   return counts;
 }
 
-function isLittle(changed: Changed): boolean {
+function areFew(changed: Changed): boolean {
   const counts = countsOf(changed);
   const all = RESOURCES.reduce((sum, { plural }) => sum + (counts.get(plural)?.rows ?? 0), 0);
   const dirty = [...changed.values()].reduce((sum, its) => sum + its.dirty, 0);
@@ -168,7 +168,7 @@ function isLittle(changed: Changed): boolean {
 }
 
 /** Runs an action now; its error is thrown when the result is read. */
-function attempted<T>(action: () => T): () => T {
+function deferError<T>(action: () => T): () => T {
   try {
     const result = action();
     return () => result;

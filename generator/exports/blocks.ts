@@ -20,7 +20,7 @@ const BLOCK_ROWS = 1000;
 export function* blocks(register: Register, table: Export): Generator<Block, void, undefined> {
   const derived = new DerivedColumns(register, table);
   try {
-    for (const { rows, columns } of stretches(register, table))
+    for (const { rows, columns } of blocksFromSql(register, table))
       yield { rows, columns: derived.complete(columns) };
   } finally {
     derived.close();
@@ -28,7 +28,7 @@ export function* blocks(register: Register, table: Export): Generator<Block, voi
 }
 
 /** Blocks of the columns from SQL, the first of which has the ids of the rows' records. */
-function stretches(register: Register, table: Export): Generator<Block, void, undefined> {
+function blocksFromSql(register: Register, table: Export): Generator<Block, void, undefined> {
   const { resource, history, key } = table;
   if (table.columns[0]?.value.name !== key[0])
     throw new TypeError(`the columns of "${table.name}" don't begin with ${key[0]}`);
@@ -36,11 +36,11 @@ function stretches(register: Register, table: Export): Generator<Block, void, un
     'sql' in from ? [{ sql: from.sql, type }] : [],
   );
   const [isKey] = register.integers(isKeyQuery(history?.table ?? resource.plural, key));
-  return isKey === 1n ? pages(register, table, columns) : gathered(register, table, columns);
+  return isKey === 1n ? readByPage(register, table, columns) : readRowByRow(register, table, columns);
 }
 
 /** Reads a table with an index on the key, page by page. */
-function* pages(
+function* readByPage(
   register: Register,
   { resource, history }: Export,
   columns: readonly PageColumn[],
@@ -56,7 +56,7 @@ function* pages(
 }
 
 /** Reads anything else row by row in one pass, since each query would scan all of it. */
-function* gathered(
+function* readRowByRow(
   register: Register,
   { resource, history }: Export,
   columns: readonly PageColumn[],

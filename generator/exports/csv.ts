@@ -70,7 +70,7 @@ export class CsvEncoder {
 }
 
 /** A text that needs quotes: its start and END in the column, and its length with quotes. */
-interface Hard {
+interface TextToQuote {
   readonly start: number;
   readonly end: number;
   readonly length: number;
@@ -78,7 +78,7 @@ interface Hard {
 
 /** Adds quotes to the texts in a column that need them. */
 function quoted(cells: Cells): Cells {
-  const hard = hardIn(cells);
+  const hard = textsToQuote(cells);
   if (hard.length === 0) return cells;
   const texts = hard.map(({ start, end }) =>
     cells[start] === EMPTY ? '' : cells.toString('utf8', start, end),
@@ -99,18 +99,18 @@ function quoted(cells: Cells): Cells {
 }
 
 /** Finds texts that need quotes: empty, or with a comma, quote or line break (RFC 4180, 2.5 f.). */
-function hardIn(cells: Cells): Hard[] {
-  const found: Hard[] = [];
+function textsToQuote(cells: Cells): TextToQuote[] {
+  const found: TextToQuote[] = [];
   for (let at = 0; at < cells.length; at += 1) {
     const start = at;
-    let isHard = false;
+    let needsQuotes = false;
     let quotes = 0;
     for (let byte = cells[at]; byte !== undefined && byte !== END; byte = cells[at]) {
       if (byte === QUOTE) quotes += 1;
-      else if (byte === COMMA || byte === LF || byte === CR || byte === EMPTY) isHard = true;
+      else if (byte === COMMA || byte === LF || byte === CR || byte === EMPTY) needsQuotes = true;
       at += 1;
     }
-    if (isHard || quotes > 0) {
+    if (needsQuotes || quotes > 0) {
       const length = cells[start] === EMPTY ? 0 : at - start;
       found.push({ start, end: at, length: length + quotes + 2 });
     }

@@ -70,7 +70,7 @@ export class ParquetEncoder {
   #writeGroup(): Uint8Array {
     const columnData = this.#values.map(({ name, type }, index) => ({
       name,
-      ...stored(
+      ...encodingOf(
         this.#blocks.flatMap(({ columns }) => columns[index] ?? []),
         type,
       ),
@@ -119,22 +119,22 @@ function charactersIn(cells: Cells | undefined): number {
 }
 
 /** A column's values for the library, with encoding and compression. */
-function stored(
+function encodingOf(
   column: readonly Cells[],
   type: ValueType,
 ): Pick<ColumnSource, 'data' | 'encoding' | 'codec'> {
-  if (type === 'boolean') return { data: gathered(column, addBooleans) };
+  if (type === 'boolean') return { data: decode(column, addBooleans) };
   // Snappy is slow on these, and saves next to nothing.
-  if (type === 'time') return { data: gathered(column, addTimes), codec: 'UNCOMPRESSED' };
-  if (TYPES[type] === undefined) return { data: gathered(column, addTexts) };
-  const integers = gathered(column, addIntegers);
+  if (type === 'time') return { data: decode(column, addTimes), codec: 'UNCOMPRESSED' };
+  if (TYPES[type] === undefined) return { data: decode(column, addTexts) };
+  const integers = decode(column, addIntegers);
   // Packed differences are smaller than Snappy's output, and need no bigint per value.
   return integers.every(isSmall)
     ? { data: integers, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
     : { data: integers.map((value) => (value === null ? null : BigInt(value))) };
 }
 
-function gathered<Value>(column: readonly Cells[], add: (cells: Cells, list: Value[]) => void): Value[] {
+function decode<Value>(column: readonly Cells[], add: (cells: Cells, list: Value[]) => void): Value[] {
   const list: Value[] = [];
   for (const cells of column) add(cells, list);
   return list;

@@ -132,7 +132,7 @@ export function detectChanges(register: Register, { shard, old, patches }: Detec
       const end = ends.get(low);
       const chunk = end === undefined ? undefined : { low, high: end };
       // Not `some`: each call also records the table's fingerprint.
-      const changed = tables.filter((table) => table.look(low, chunk));
+      const changed = tables.filter((table) => table.compare(low, chunk));
       if (changed.length === 0) continue;
       records.keepBelow(low);
       for (const entry of fingerprintsOf(tables, { low, high }))
@@ -227,7 +227,7 @@ class TableDetector {
    * @param chunk undefined if the chunk no longer exists
    * @returns whether it changed
    */
-  look(low: number, chunk: KeyRange | undefined): boolean {
+  compare(low: number, chunk: KeyRange | undefined): boolean {
     const isChanged = this.#compare(low, chunk);
     this.#isChanged ||= isChanged;
     return isChanged;

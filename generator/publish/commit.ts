@@ -109,7 +109,7 @@ export async function apply(tree: Tree, progress: Progress, discard?: Discard): 
   try {
     // Whatever remains is deleted with the stage.
     const discarding = discard && Promise.allSettled(partsOf(setAside(tree)).map(discard));
-    await take(published(tree));
+    await take(publishSteps(tree));
     await discarding;
     tidyUp(tree);
   } catch (error) {
@@ -136,9 +136,9 @@ function partsOf(outdated: string): readonly string[] {
 }
 
 /** Brings the published folder up to date; yields after each move or deletion. */
-function* published(tree: Tree): Generator<void, void, undefined> {
+function* publishSteps(tree: Tree): Generator<void, void, undefined> {
   const paths = stagePaths(tree);
-  free(paths.reserve, tree.stage);
+  freeReserve(paths.reserve, tree.stage);
   yield* moveInto(paths.tree, tree.out);
   yield* moveEach(paths.replacing, tree.out, unflattened);
   for (const list of listFiles(paths.lists, 'removed')) {
@@ -172,7 +172,7 @@ function tidyUp(tree: Tree): void {
 }
 
 /** Frees the reserved disk space. Some file systems do so only once the deletion is on disk. */
-function free(reserve: string, folder: string): void {
+function freeReserve(reserve: string, folder: string): void {
   if (!existsSync(reserve)) return;
   unlinkSync(reserve);
   flushOne(folder);

@@ -17,7 +17,7 @@ interface Step {
   readonly table: Table;
   /** The offending rows `t`, as a FROM clause. */
   readonly from: string;
-  readonly look: (register: Register, found: Findings) => void;
+  readonly run: (register: Register, found: Findings) => void;
 }
 
 /** The steps of the check: the values of every table, then the rules between rows and tables. */
@@ -92,7 +92,7 @@ export function takeStep(register: Register, { scope, step }: CheckStep): Found 
   const taken = steps(scope)[step];
   if (taken === undefined) throw new TypeError(`the check has no step ${step}`);
   try {
-    taken.look(register, found);
+    taken.run(register, found);
   } catch (error) {
     // A view may fail only when its rows are read.
     if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
@@ -109,7 +109,7 @@ function rowsStep(rule: RowRule): Step {
   const sql =
     `SELECT ${key.map((column) => asText(`t.${name(column)}`)).join(', ')},` +
     ` ${rule.value}, ${rule.expected} FROM ${from}`;
-  const look = (register: Register, found: Findings): void => {
+  const run = (register: Register, found: Findings): void => {
     for (const row of register.rows<(string | null)[]>(sql)) {
       found.add(
         {
@@ -123,7 +123,7 @@ function rowsStep(rule: RowRule): Step {
       );
     }
   };
-  return { table, from, look };
+  return { table, from, run };
 }
 
 /** Finds missing tables and columns, and views that can't be read. */
@@ -170,7 +170,7 @@ function valuesStep(table: Table, scope: Scope): Step {
   const sql =
     `SELECT ${key.map((column) => asText(name(column))).join(', ')},` +
     ` ${rules.map(({ column, broken }) => `${broken}, ${asText(name(column))}`).join(', ')} FROM ${from}`;
-  const look = (register: Register, found: Findings): void => {
+  const run = (register: Register, found: Findings): void => {
     for (const row of register.rows<(string | number | null)[]>(sql)) {
       for (const [index, { column, expected }] of rules.entries()) {
         if (row[key.length + 2 * index] !== 1) continue;
@@ -187,7 +187,7 @@ function valuesStep(table: Table, scope: Scope): Step {
       }
     }
   };
-  return { table, from, look };
+  return { table, from, run };
 }
 
 /** Excludes the records of broken rows from publication. */

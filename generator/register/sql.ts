@@ -171,7 +171,7 @@ function historyRows(kind: Kind, history: History, scope: Scope, page?: string):
     [history.key, history.order, ...columnsOf(history.fields)].map((c) => name(c.name)),
   );
   // Reading neighbours multiplies the cost of a row, so only histories that need them do.
-  const neighbours = Object.entries(page === undefined ? IN_WINDOW : besides(name(history.table), key, order))
+  const neighbours = Object.entries(page === undefined ? IN_WINDOW : lookups(name(history.table), key, order))
     .filter(([column]) =>
       history.fields.some((field) => field.is === 'computed' && field.sql.includes(column)),
     )
@@ -195,7 +195,7 @@ const IN_WINDOW: Neighbours = {
 };
 
 /** The same by key lookup: half the cost of the window, but only for a table with that key. */
-function besides(table: string, key: string, order: string): Neighbours {
+function lookups(table: string, key: string, order: string): Neighbours {
   const others = `FROM ${table} AS other WHERE other.${key} = entry.${key} AND other.${order}`;
   return {
     previous_last: `(SELECT last_measured_at ${others} < entry.${order} ORDER BY other.${order} DESC LIMIT 1)`,

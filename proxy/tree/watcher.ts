@@ -52,7 +52,7 @@ export class SnapshotWatcher {
   #nextPoll: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** The last problem logged, so that it is logged once and not every second. */
-  #complaint = '';
+  #lastProblem = '';
 
   /**
    * @param dist the published tree
@@ -115,7 +115,7 @@ export class SnapshotWatcher {
     this.#poll = this.#look()
       .catch((error: unknown) => {
         this.#isReadable = false;
-        this.#complain(
+        this.#logProblem(
           error instanceof SnapshotError
             ? error.message
             : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
@@ -135,7 +135,7 @@ export class SnapshotWatcher {
     if (file === undefined) {
       this.#seen = undefined;
       this.#isReadable = false;
-      this.#complain(`no ${SNAPSHOT_FILE}`);
+      this.#logProblem(`no ${SNAPSHOT_FILE}`);
       return;
     }
     if (file.identity === seen?.identity && file.root === seen.root) {
@@ -150,7 +150,7 @@ export class SnapshotWatcher {
     }
     // A new file's problem is logged on a line of its own, and only once.
     this.#seen = { identity: read.identity, root: read.root };
-    this.#complaint = '';
+    this.#lastProblem = '';
     const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
     const document = cachedFile(SNAPSHOT_FILE, read, read.digest);
     this.#active = activate(snapshot, this.#active.epoch + 1, read.root, document, this.#overrides);
@@ -158,14 +158,14 @@ export class SnapshotWatcher {
     this.#log(`serving ${titleOf(snapshot)}`);
   }
 
-  #complain(complaint: string): void {
+  #logProblem(problem: string): void {
     const { snapshot } = this.#active;
     const consequence = snapshot
       ? `still serving ${titleOf(snapshot)}`
       : 'responding 503 until there is a good one';
-    const line = `${complaint}: ${consequence}`;
-    if (line !== this.#complaint) this.#log(line);
-    this.#complaint = line;
+    const line = `${problem}: ${consequence}`;
+    if (line !== this.#lastProblem) this.#log(line);
+    this.#lastProblem = line;
   }
 }
 

@@ -46,7 +46,7 @@ export function* archive<Entry extends Read>(
   const newest: Entry[] = [];
   let previous: number | undefined;
   let held: Part<Entry> | undefined;
-  for (const part of parts(watched(dated, newest), openMonth)) {
+  for (const part of parts(collect(dated, newest), openMonth)) {
     if (held !== undefined) yield { ...held, previous, next: part.key };
     previous = held?.key;
     held = part;
@@ -59,7 +59,7 @@ export function* archive<Entry extends Read>(
 export function newestOf<Entry>(dated: Iterable<Entry>): readonly Entry[] {
   const newest: Entry[] = [];
   // Iterating fills `newest`.
-  for (const _ of watched(dated, newest));
+  for (const _ of collect(dated, newest));
   return newestFirst(newest);
 }
 
@@ -67,7 +67,7 @@ const newestFirst = <Entry>(newest: readonly Entry[]): readonly Entry[] =>
   newest.slice(-DOCUMENT_ENTRIES).toReversed();
 
 /** Passes entries through; `newest` collects the latest. */
-function* watched<Entry>(dated: Iterable<Entry>, newest: Entry[]): Generator<Entry> {
+function* collect<Entry>(dated: Iterable<Entry>, newest: Entry[]): Generator<Entry> {
   for (const each of dated) {
     newest.push(each);
     if (newest.length >= 2 * DOCUMENT_ENTRIES) newest.splice(0, DOCUMENT_ENTRIES);
