@@ -1,6 +1,6 @@
 /**
  * Content-defined chunks, as in rsync and restic: a pure function of a key decides whether a chunk
- * begins there. So no layout is stored, and an inserted or deleted key affects only its own chunk.
+ * begins there. So no layout is stored, and inserting or deleting a key affects at most two chunks.
  */
 
 /** The largest prime below 2^26: products of two smaller numbers are exact in doubles. */
