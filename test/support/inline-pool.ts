@@ -1,4 +1,4 @@
-/** A pool without threads: jobs are done in the calling one, in the order in which they were asked for. */
+/** A pool without threads: it runs jobs in the calling one, in order. */
 import { Register } from '../../generator/register/database.js';
 import type { Renewable } from '../../generator/register/snapshot.js';
 import { perform } from '../../generator/workers/jobs.js';
@@ -8,7 +8,7 @@ import type { Options, Pool } from '../../generator/workers/pool.js';
 export class InlinePool implements Pool {
   readonly threads: readonly Renewable[];
   readonly #register: Register;
-  #last: Promise<unknown> = Promise.resolve();
+  #last = Promise.resolve();
   #isClosed = false;
 
   constructor(register: string) {
@@ -27,11 +27,13 @@ export class InlinePool implements Pool {
     const job = async (): Promise<Output<Name>> =>
       structuredClone(await perform(context, { name, input: structuredClone(input) }));
     return new Promise((resolve, reject) => {
-      this.#last = this.#last.then(async () => {
-        if (this.#isClosed) return;
-        await job().then(resolve, reject);
-      });
+      this.#last = this.#afterwards(this.#last, () => job().then(resolve, reject));
     });
+  }
+
+  async #afterwards(last: Promise<void>, job: () => Promise<void>): Promise<void> {
+    await last;
+    if (!this.#isClosed) await job();
   }
 
   async all<Name extends JobName>(name: Name, input: Input<Name>): Promise<void> {
