@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
-import { PROJECT, temporary } from '../support/folder.js';
-import { SETTINGS } from '../../proxy/config.js';
+import { temporary } from '../support/folder.js';
 import { snapshot } from '../support/cli.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
@@ -93,35 +92,5 @@ describe('every link of a record', () => {
         expect(existsSync(join(out, target)), `${file} -> ${link}`).toBe(true);
       }
     }
-  });
-});
-
-describe('the README', () => {
-  const readme = readFileSync(join(PROJECT, 'README.md'), 'utf8');
-
-  it('lists the options of build that --help lists, and no others', async () => {
-    const help = (await snapshot(['build', '--help'])).stdout;
-    const real = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option);
-    const rows = readme.split('Those of `build`:')[1]?.split('\n\n')[1] ?? '';
-    const told = [...rows.matchAll(/`(--[a-z-]+)/g)].map(([, option]) => option);
-    expect(new Set(told)).toEqual(new Set(real.filter((option) => option !== '--help')));
-  });
-
-  it('lists the commands there are', async () => {
-    const help = (await snapshot(['--help'])).stdout;
-    const real = [...(help.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+) /gm)].map(
-      ([, command]) => command,
-    );
-    const told = [...(readme.split('| Command')[1]?.split('\n\n')[0] ?? '').matchAll(/^\| `([a-z]+)`/gm)];
-    expect(new Set(told.map(([, command]) => command))).toEqual(
-      new Set(real.filter((command) => command !== 'help')),
-    );
-  });
-
-  it('lists the options of the proxy that --help lists, and no others', () => {
-    const real = SETTINGS.map(({ flag }) => flag);
-    const rows = readme.split('## The proxy')[1]?.split('\n\n')[3] ?? '';
-    const told = [...rows.matchAll(/`(--[a-z-]+)/g)].map(([, option]) => option);
-    expect(new Set(told)).toEqual(new Set(real));
   });
 });

@@ -98,7 +98,7 @@ function countsOf(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, 
   return { groups: count('groups'), users: count('users'), games: count('games'), items: count('items') };
 }
 
-/** Takes one change list over into a mirror, as the README tells a client to. */
+/** Takes one change list over into a mirror, as docs/api-clients.md says. */
 function follow(out: string, mirror: Map<string, string>, sequence: number): void {
   const urlOf = urlsOf(out);
   const files = new Map([...readTree(out)].map(([file, content]) => [urlOf(file), content]));

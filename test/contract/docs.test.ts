@@ -1,0 +1,174 @@
+/** What README.md and docs/ say, compared with the programs: options, exit codes, JSON results, links. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { EXIT } from '../../generator/errors.js';
+import { SETTINGS } from '../../proxy/config.js';
+import { snapshot } from '../support/cli.js';
+import { PROJECT, temporary } from '../support/folder.js';
+import { changeRegister, writeRegister } from '../support/register.js';
+
+const path = temporary();
+
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'data/README.md',
+  ...readdirSync(join(PROJECT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+/** Pictures that a script of its own makes. */
+const MADE_LATER = new Set(['docs/front-page.png', 'docs/terminal.svg']);
+
+const read = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
+const commands = read('docs/commands.md');
+
+/** What stands below a heading, up to the next of the same level or a higher one. */
+function section(page: string, heading: string): string {
+  const [, rest] = page.split(`\n${heading}\n`);
+  if (rest === undefined) throw new Error(`expected a heading "${heading}"`);
+  const level = heading.indexOf(' ');
+  const [body = ''] = rest.split(new RegExp(`\n#{1,${level}} `));
+  return body;
+}
+
+/** The entries of a list of options, by the option. */
+function optionsIn(body: string): ReadonlyMap<string, string> {
+  const entries = body.split(/^- (?=`--)/m).slice(1);
+  return new Map(entries.map((entry) => [/^`(--[a-z-]+)/.exec(entry)?.[1] ?? '', entry]));
+}
+
+/** The options that --help lists, each with its default. */
+function optionsOf(help: string): ReadonlyMap<string, string | undefined> {
+  const entries = (help.split('Options:')[1] ?? '').split(/^ {2}(?=(?:-\w, )?--)/m).slice(1);
+  const options = entries.map((entry): [string, string | undefined] => {
+    const text = entry.replaceAll(/\s+/g, ' ');
+    return [/--[a-z-]+/.exec(text)?.[0] ?? '', /\(default: "?([^\s")]+)"?\)/.exec(text)?.[1]];
+  });
+  return new Map(options.filter(([option]) => option !== '--help'));
+}
+
+const COMMANDS = [...section(commands, '## The generator').matchAll(/^\| `([a-z]+)`/gm)].map(
+  ([, command = '']) => command,
+);
+
+describe('docs/commands.md', () => {
+  it('lists the commands there are', async () => {
+    const help = (await snapshot(['--help'])).stdout.split('Commands:')[1] ?? '';
+    const real = [...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, command]) => command);
+    expect(new Set([...COMMANDS, 'help'])).toEqual(new Set(real));
+  });
+
+  it.each(COMMANDS)('lists the options of %s that --help lists, with their defaults', async (command) => {
+    const real = optionsOf((await snapshot([command, '--help'])).stdout);
+    const listed = optionsIn(section(commands, `### Options of \`${command}\``));
+    expect(new Set(listed.keys())).toEqual(new Set(real.keys()));
+    for (const [option, fallback = ''] of real)
+      expect(listed.get(option)).toContain(fallback && `(default \`${fallback}\``);
+  });
+
+  it('lists the options of the proxy, with their variables and defaults', () => {
+    const listed = optionsIn(section(commands, '### Options of the proxy'));
+    expect([...listed.keys()].toSorted()).toEqual(SETTINGS.map(({ flag }) => flag).toSorted());
+    for (const { flag, variable, fallback } of SETTINGS) {
+      expect(listed.get(flag)).toContain(`\`${variable}\``);
+      const hasDefault = typeof fallback === 'string' || typeof fallback === 'number';
+      expect(listed.get(flag)).toContain(hasDefault ? `(default \`${fallback}\`` : '');
+    }
+  });
+
+  it('lists the exit codes of the generator', () => {
+    const listed = [...section(commands, '### Exit codes').matchAll(/^\| (\d+)/gm)];
+    expect(listed.map(([, code]) => Number(code))).toEqual(Object.values(EXIT));
+  });
+
+  it('shows the JSON that each command prints', async () => {
+    const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
+    const broken = writeRegister(path('broken.sqlite'), { groups: [{ id: 1, member_count: -5 }] });
+    const out = path('dist');
+    const tree = ['--register', register, '--out', out];
+    const built = await print('build', ...tree);
+    changeRegister(register, `UPDATE groups SET name = 'another'`);
+    const results = [
+      await print('check', '--register', broken),
+      built,
+      await print('build', '--register', broken, '--out', out),
+      await print('diff', ...tree),
+      await print('build', ...tree).then(() => print('verify', '--out', out)),
+      await print('rollback', '--out', out),
+      await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
+    ];
+    const shown = section(commands, '### JSON results').matchAll(/```json\n(.*?)```/gs);
+    const examples = [...shown].map(([, json = '']): unknown => JSON.parse(json));
+    expect(examples).toHaveLength(results.length);
+    for (const [index, example] of examples.entries()) {
+      const [members, real] = [example, results[index]].map((each) => z.looseObject({}).parse(each));
+      expect(Object.keys(members ?? {})).toEqual(Object.keys(real ?? {}));
+      for (const member of pathsIn(example)) expect(real).toHaveProperty(member);
+    }
+  });
+});
+
+async function print(...args: string[]): Promise<unknown> {
+  return JSON.parse((await snapshot([...args, '--json', '--quiet'])).stdout);
+}
+
+/** The paths of all members of objects; of lists, which may be empty, none. */
+function pathsIn(value: unknown): readonly string[][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => [
+    [name],
+    ...pathsIn(member).map((rest) => [name, ...rest]),
+  ]);
+}
+
+describe.each(PAGES)('%s', (page) => {
+  const text = read(page);
+
+  it('has links that lead somewhere', () => {
+    const prose = text.replaceAll(/```.*?```/gs, '').replaceAll(/`[^`\n]*`/g, '');
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+    expect(targets.filter((target) => !leadsSomewhere(page, target))).toEqual([]);
+  });
+
+  it('quotes URLs with a question mark in commands, which zsh takes for a pattern', () => {
+    const shell = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) => code).join('');
+    expect(shell.match(/(?<!['"])https?:\/\/[^\s'"]*\?.*/g) ?? []).toEqual([]);
+  });
+
+  it('has lines of at most 100 columns', () => {
+    expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+});
+
+function leadsSomewhere(page: string, target: string): boolean {
+  if (/^(https?|mailto):/.test(target)) return true;
+  const [file = '', anchor] = target.split('#');
+  const linked = file === '' ? page : normalize(join(dirname(page), file));
+  if (MADE_LATER.has(linked)) return true;
+  if (!existsSync(join(PROJECT, linked))) return false;
+  return anchor === undefined || anchorsIn(read(linked)).includes(anchor);
+}
+
+/** The anchors of headings, as GitHub makes them. */
+function anchorsIn(page: string): readonly string[] {
+  const headings = page.replaceAll(/```.*?```/gs, '').matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('README.md', () => {
+  it('has the commands to try it and to test it', () => {
+    const readme = read('README.md');
+    expect(readme).toContain('npm ci && npm start');
+    expect(readme).toContain('npm ci && npm test');
+  });
+});
