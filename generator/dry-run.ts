@@ -1,7 +1,7 @@
 /** Compares rendered documents with a published tree, without writing: counts and examples. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { codeOf } from './errors.js';
 import type { Entry } from './incremental/hash-file.js';
 import { PatchWriter } from './incremental/patch.js';
@@ -118,7 +118,8 @@ export class DryRun {
     return new Map(
       [...this.#indexes].map(([{ name }, old]) => {
         const counts = this.#counts.get(name) ?? { added: 0, changed: 0, removed: 0 };
-        const before = old === undefined ? 0 : (index?.routes[name]?.documents ?? 0);
+        // Under the name that the last snapshot has for the route.
+        const before = old === undefined ? 0 : (index?.routes[basename(old)]?.documents ?? 0);
         return [name, { ...counts, unchanged: before - counts.changed - counts.removed }];
       }),
     );
