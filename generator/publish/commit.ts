@@ -20,22 +20,22 @@ import { Failure, codeOf, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { deleteFile, linesOf, moveEach, moveInto } from './files.js';
 import { listFiles, stagePaths } from './stage.js';
+import type { StagePaths } from './stage.js';
 import { keptIn, unflattened } from './stage-writer.js';
 import type { Tree } from './tree.js';
 
 /**
  * Writes the journal, which marks the stage as complete. From here on the commit only goes forward:
  * everything it needs is on disk, by one flush of the file system instead of one per file.
- * @param takesDown a record was newly withheld, so no replaced file may be kept
  */
-export function prepareCommit(tree: Tree, sequence: number, takesDown: boolean): void {
+export function prepareCommit(tree: Tree, sequence: number): void {
   const { journal } = stagePaths(tree);
   // Node has no syncfs(2); coreutils has.
   flush(tree.stage);
   const partial = `${journal}.partial`;
   const descriptor = openSync(partial, 'w');
   try {
-    writeSync(descriptor, JSON.stringify({ sequence, takes_down: takesDown }));
+    writeSync(descriptor, JSON.stringify({ sequence }));
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
@@ -71,20 +71,26 @@ function flushOne(path: string): void {
   }
 }
 
-const journalSchema = z.object({ sequence: z.int(), takes_down: z.boolean().default(false) });
+const journalSchema = z.object({ sequence: z.int() });
 
-/** Journals of formats before 3 have no `takes_down`. */
 const readJournal = (journal: string): z.infer<typeof journalSchema> =>
   journalSchema.parse(JSON.parse(readFileSync(journal, 'utf8')));
 
-/** A file that records why there is no previous snapshot to roll back to. */
-export const takenDown = ({ previous }: Tree): string => join(previous, 'taken-down');
+const TAKEN_DOWN = 'taken-down';
 
-/** Deletes the previous snapshot: a rollback to it would publish a withheld record. */
-export function forgetPrevious(tree: Tree): void {
+/** A file that records why there is no previous snapshot to roll back to. */
+export const takenDown = ({ previous }: Tree): string => join(previous, TAKEN_DOWN);
+
+/** Stages what takes the place of the previous snapshot, since a rollback would publish a withheld record. */
+export function stageTakedown({ withoutPrevious }: StagePaths): void {
+  mkdirSync(withoutPrevious);
+  writeFileSync(join(withoutPrevious, TAKEN_DOWN), '');
+}
+
+/** Replaces the previous snapshot. @param folder in the stage */
+export function replacePrevious(tree: Tree, folder: string): void {
   rmSync(tree.previous, { recursive: true, force: true });
-  mkdirSync(tree.previous);
-  writeFileSync(takenDown(tree), '');
+  renameSync(folder, tree.previous);
 }
 
 /** Whether a commit was interrupted. */
@@ -152,20 +158,17 @@ function* publishSteps(tree: Tree): Generator<void, void, undefined> {
     if (existsSync(tree.index)) renameSync(tree.index, join(paths.previous, 'index'));
     renameSync(paths.index, tree.index);
   }
-  mkdirSync(join(tree.out, 'changes'), { recursive: true });
-  yield* moveInto(paths.changes, join(tree.out, 'changes'));
+  yield* moveInto(paths.last, tree.out);
   if (existsSync(paths.manifest)) renameSync(paths.manifest, tree.manifest);
 }
 
 /** Keeps the rollback data and the lists, and removes the journal and the stage. */
 function tidyUp(tree: Tree): void {
   const paths = stagePaths(tree);
-  const { sequence, takes_down: takesDown } = readJournal(paths.journal);
-  if (takesDown) forgetPrevious(tree);
-  else if (existsSync(paths.previous)) {
-    rmSync(tree.previous, { recursive: true, force: true });
-    renameSync(paths.previous, tree.previous);
-  }
+  const { sequence } = readJournal(paths.journal);
+  const previous = [paths.withoutPrevious, paths.previous].find((folder) => existsSync(folder));
+  if (previous === paths.withoutPrevious) rmSync(paths.previous, { recursive: true, force: true });
+  if (previous !== undefined) replacePrevious(tree, previous);
   if (existsSync(paths.lists)) renameSync(paths.lists, tree.unreported(sequence));
   unlinkSync(paths.journal);
   rmSync(tree.stage, { recursive: true, force: true });

@@ -9,7 +9,7 @@ import { Failure, asFailure } from '../errors.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './change-list.js';
-import { apply, forgetPrevious, isPrepared, prepareCommit } from './commit.js';
+import { apply, isPrepared, prepareCommit, replacePrevious, stageTakedown } from './commit.js';
 import type { Discard } from './commit.js';
 import { treeDigest } from './digest.js';
 import { readIndex, replaceIndex, writeIndex } from './index-json.js';
@@ -201,7 +201,7 @@ export class Publisher {
         return;
       }
       this.#complete(plan, announcement);
-      prepareCommit(tree, sequence, this.previous !== undefined && this.takedown.isOne);
+      prepareCommit(tree, sequence);
     } catch (error) {
       this.abort();
       throw asFailure(error, `output folder "${tree.out}"`);
@@ -220,8 +220,11 @@ export class Publisher {
   /** No document changed: only the build time is updated. A rollback keeps its target. */
   #renew(plan: Plan, { snapshotFeed }: Announcement): void {
     const { tree } = this;
+    if (this.takedown.isOne) {
+      stageTakedown(this.paths);
+      replacePrevious(tree, this.paths.withoutPrevious);
+    }
     renameSync(this.paths.manifest, tree.manifest);
-    if (this.takedown.isOne) forgetPrevious(tree);
     const { snapshotFeed: feed, ...before } = this.index ?? {};
     const next = this.#nextIndex(plan);
     if (!isDeepStrictEqual(before, next)) {
@@ -265,6 +268,7 @@ export class Publisher {
     rmSync(paths.scratch, { recursive: true, force: true });
     // A first snapshot moves whole folders, so no existing folder grows.
     if (previous === undefined) return;
+    if (this.takedown.isOne) stageTakedown(paths);
     reserveRoom(paths, this.next.placed);
   }
 

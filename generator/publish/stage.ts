@@ -20,10 +20,13 @@ export function stagePaths({ stage }: Tree) {
     /** What is put and removed, by route (see `ListWriter`). */
     lists: join(stage, 'lists'),
     /** The change list and its index, moved after the documents. */
-    changes: join(stage, 'changes'),
+    last: join(stage, 'last'),
+    changes: join(stage, 'last', 'changes'),
     manifest: join(stage, 'snapshot.json'),
     /** The rollback data: what the commit replaces. */
     previous: join(stage, 'previous'),
+    /** In its place where a record was newly withheld. */
+    withoutPrevious: join(stage, 'without-previous'),
     /** The old rollback data, while it is being deleted. */
     outdated: join(stage, 'outdated'),
     /** Disk space that the commit may need as folders grow. */

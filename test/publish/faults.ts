@@ -102,7 +102,7 @@ export function likeOf(call: Call, calls: readonly Call[], others: readonly Call
 }
 
 /** Many builds, on a machine that may have much else to do: 180000 ms (= 3 minutes). */
-export const SWEEP = { timeout: 420_000 };
+export const SWEEP = { timeout: 180_000 };
 
 /** The note of who holds the lock: a test that fails there says so itself (disk.test.ts). */
 const ofTheLock = ({ path }: Call): boolean => path.endsWith('lock.pid');

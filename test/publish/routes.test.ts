@@ -1,11 +1,12 @@
 /** Trees that a version with other routes has published: nothing is taken for another, nothing is left behind. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { Publisher } from '../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { rollback } from '../../generator/rollback.js';
-import { effectsAt, quiet } from '../support/build.js';
+import { effectsAt } from '../support/build.js';
+import { LONG, publish, route } from './small.js';
+import type { Documents } from './small.js';
 import {
   contentOf,
   damageOf,
@@ -19,47 +20,6 @@ import {
 
 const path = temporary();
 const AT = '2026-12-01T00:00:00Z';
-
-const route = (name: string, url: string, file: string): PublishedRoute => ({
-  name,
-  path: url,
-  file,
-  class: 'record',
-  parameters: [{ name: 'id', in: 'path', type: 'id', description: '' }],
-});
-
-/** Documents by route and key. */
-type Documents = Readonly<Record<string, Readonly<Record<number, string>>>>;
-
-/** From 4 KiB on there are compressed siblings. */
-const LONG = 'long, '.repeat(1000);
-
-async function publish(out: string, routes: readonly PublishedRoute[], documents: Documents): Promise<void> {
-  const publisher = await Publisher.open(new Tree(out), () => routes, quiet());
-  for (const [name, all] of Object.entries(documents))
-    for (const [key, body] of Object.entries(all)) publisher.put(name, Number(key), body);
-  const plan = await publisher.plan();
-  const { sequence, digest, files, bytes } = plan;
-  const manifest = {
-    format: 3,
-    sequence,
-    as_of: null,
-    built_at: AT,
-    digest,
-    counts: {},
-    tree: { files, bytes },
-    compressed_from: 4096,
-    routes,
-  };
-  const announcement = {
-    manifest: JSON.stringify(manifest),
-    asOf: null,
-    builtAt: AT,
-    kinds: {},
-    snapshotFeed: () => [],
-  };
-  await publisher.commit(plan, announcement, quiet());
-}
 
 const OLD = [
   route('moved', '/m/{id}', 'm/{id}.json'),
@@ -106,7 +66,7 @@ async function tree(
   ...versions: readonly (readonly [readonly PublishedRoute[], Documents])[]
 ): Promise<string> {
   const out = path('dist');
-  for (const [routes, documents] of versions) await publish(out, routes, documents);
+  for (const [routes, documents] of versions) await publish(out, { routes, documents });
   return out;
 }
 

@@ -1,0 +1,196 @@
+/**
+ * The publisher at every call that changes the disk: the process dies there, or the disk is full from
+ * there on. A tree is the old version or the new one, and whoever comes next leads it to the new one.
+ */
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { rollback } from '../../generator/rollback.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { effectsAt } from '../support/build.js';
+import { differing, inState, isOfTheBuild } from '../support/tree.js';
+import { SWEEP, callsOf, deadFrom, fullFrom, survive, withFault } from './faults.js';
+import { LONG, publish, route } from './small.js';
+import type { Version } from './small.js';
+import { contentOf, damageOf, hashesOf, leftovers, manifestOf, stateOf, temporary } from './support.js';
+
+const path = temporary();
+
+const SECRET = 'a secret that is withheld';
+const ROUTES = [route('a', '/a/{id}', 'a/{id}.json'), route('b', '/b/{id}', 'b/{id}/all.json')];
+const OLD: Version = {
+  routes: ROUTES,
+  documents: { a: { 1: 'one', 2: LONG, 3: SECRET, 4: LONG }, b: { 1: 'one', 2: LONG } },
+};
+const NEW: Version = {
+  routes: ROUTES,
+  // Unchanged, another with siblings, gone, without siblings by now, new.
+  documents: { a: { 1: 'one', 2: `${LONG}!`, 4: 'short', 5: LONG }, b: { 1: 'another', 3: 'three' } },
+};
+const TAKEDOWN: Version = { ...NEW, withheld: { a: [3] } };
+const RENAMED: Version = {
+  routes: [route('a', '/a/{id}', 'elsewhere/{id}.json'), route('c', '/b/{id}', 'b/{id}/all.json')],
+  documents: { a: { 1: 'one', 2: LONG }, c: { 1: 'one', 7: LONG } },
+};
+
+/** A folder with a tree in it, as several versions leave it. */
+async function site(...versions: readonly Version[]): Promise<string> {
+  const folder = path('site');
+  mkdirSync(folder);
+  for (const version of versions) await publish(join(folder, 'dist'), version);
+  return folder;
+}
+
+/** The tree of a copy of a folder. */
+function copied(folder: string): string {
+  const copy = path('copy');
+  cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+  return join(copy, 'dist');
+}
+
+const isInterrupted = (out: string): boolean => existsSync(inState(out, 'stage/COMMIT'));
+
+/** The published files. The folder may be missing, and hold what only tries whether it can be written. */
+function filesIn(out: string): Record<string, string> {
+  if (!existsSync(out)) return {};
+  const { '.probe': _, ...files } = hashesOf(out);
+  return files;
+}
+
+/** Those that follow from what was published. */
+const lastingOf = (files: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).filter(([file]) => !isOfTheBuild(file)));
+
+/** Documents that are neither those of one version nor of another. */
+const torn = (out: string, versions: readonly Record<string, string>[]): string[] =>
+  Object.entries(filesIn(out))
+    .filter(([file, hash]) => !isOfTheBuild(file) && !versions.some((all) => all[file] === hash))
+    .map(([file]) => file);
+
+/** Every file below a folder that holds a text. */
+const holding = (folder: string, text: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).includes(text));
+
+interface Scenario {
+  readonly title: string;
+  /** What is there before, and what is published. */
+  readonly before: readonly Version[];
+  readonly next: Version;
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  { title: 'a first snapshot', before: [], next: NEW },
+  { title: 'the next snapshot', before: [NEW, OLD], next: NEW },
+  { title: 'a snapshot that withholds a record', before: [NEW, OLD], next: TAKEDOWN },
+  { title: 'a snapshot with other routes', before: [OLD], next: RENAMED },
+];
+
+describe.each(SCENARIOS)('$title', ({ before, next }) => {
+  /** What the sweeps compare with. */
+  async function prepared() {
+    const folder = await site(...before);
+    const old = join(folder, 'dist');
+    const isFirst = before.length === 0;
+    // Node keeps the functions that it finds when it first copies, so not within a fault.
+    const copy = copied(folder);
+    return {
+      folder,
+      oldFiles: filesIn(old),
+      newTree: contentOf(join(await site(next), 'dist')),
+      sequence: (isFirst ? 0 : manifestOf(old).sequence) + 1,
+      calls: await callsOf(() => publish(copy, next)),
+    };
+  }
+  type Prepared = Awaited<ReturnType<typeof prepared>>;
+
+  /** What must be so right after a death or a failure. */
+  async function expectOldOrNew(out: string, { oldFiles, newTree }: Prepared, where: string): Promise<void> {
+    expect(torn(out, [oldFiles, newTree]), where).toEqual([]);
+    if (isInterrupted(out)) return;
+    const found = filesIn(out);
+    const isOld = differing(found, oldFiles).length === 0;
+    expect(isOld ? [] : differing(lastingOf(found), newTree), where).toEqual([]);
+    if (existsSync(join(out, 'snapshot.json'))) expect(await damageOf(out), where).toEqual([]);
+  }
+
+  /** What must be so when the next build is done. */
+  async function expectNew(out: string, { newTree, sequence }: Prepared, where: string): Promise<void> {
+    expect(differing(contentOf(out), newTree), where).toEqual([]);
+    expect(manifestOf(out).sequence, where).toBe(sequence);
+    expect(await damageOf(out), where).toEqual([]);
+    expect(
+      leftovers(out).filter((name) => !name.startsWith('unreported-')),
+      where,
+    ).toEqual([]);
+    if (next === TAKEDOWN) expect(holding(join(out, '..'), SECRET), where).toEqual([]);
+  }
+
+  it('survives a death at every call', SWEEP, async () => {
+    const all = await prepared();
+    for (const { number, name, path: file } of all.calls) {
+      const where = `dead at ${number} of ${all.calls.length}, ${name} ${file}`;
+      const out = copied(all.folder);
+      await survive(withFault(deadFrom(number), () => publish(out, next)));
+      await expectOldOrNew(out, all, where);
+      // Dead once more, somewhere else.
+      const again = 1 + ((number * 7) % all.calls.length);
+      await survive(withFault(deadFrom(again), () => publish(out, next)));
+      await expectOldOrNew(out, all, `${where}, then at ${again}`);
+      await publish(out, next);
+      await expectNew(out, all, where);
+    }
+    expect(all.calls.length).toBeGreaterThan(40);
+  });
+
+  it('leaves the tree as it was, or completes it, where the disk is full', SWEEP, async () => {
+    const all = await prepared();
+    let refused = 0;
+    for (const { number, name, path: file } of all.calls.filter(({ grows }) => grows)) {
+      const where = `full from ${number}, ${name} ${file}`;
+      const out = copied(all.folder);
+      const state = existsSync(out) ? stateOf(out) : {};
+      const error: unknown = await withFault(fullFrom(number), () => publish(out, next)).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      if (error === undefined) await expectNew(out, all, where);
+      else {
+        refused += 1;
+        expect(error, where).toMatchObject({ exitCode: 3 });
+        expect(differing(existsSync(out) ? stateOf(out) : {}, state), where).toEqual([]);
+        await publish(out, next);
+        await expectNew(out, all, where);
+      }
+    }
+    expect(refused).toBeGreaterThan(10);
+  });
+});
+
+describe('a rollback', () => {
+  it('survives a death at every call', SWEEP, async () => {
+    const folder = await site(OLD, NEW);
+    const oldTree = contentOf(join(await site(OLD), 'dist'));
+    const files = [OLD, NEW].map(async (version) => hashesOf(join(await site(version), 'dist')));
+    const both = await Promise.all(files);
+    const back = (out: string) => rollback(new Tree(out), effectsAt('2026-12-02T00:00:00Z'));
+    const copy = copied(folder);
+    const calls = await callsOf(() => back(copy));
+    for (const { number, name, path: file } of calls) {
+      const where = `dead at ${number}, ${name} ${file}`;
+      const out = copied(folder);
+      await survive(withFault(deadFrom(number), () => back(out)));
+      expect(torn(out, both), where).toEqual([]);
+      const isBegun = isInterrupted(out) || manifestOf(out).sequence === 3;
+      // An interrupted rollback is completed by the next build; one that never began is done again.
+      if (isBegun) await publish(out, OLD);
+      else await back(out);
+      expect(differing(contentOf(out), oldTree), where).toEqual([]);
+      expect(manifestOf(out).sequence, where).toBe(3);
+      expect(await damageOf(out), where).toEqual([]);
+    }
+    expect(calls.length).toBeGreaterThan(40);
+  });
+});

@@ -1,0 +1,69 @@
+/** Small trees of documents that a test makes up, published without a register. */
+import type { Plan } from '../../generator/publish/plan.js';
+import { Publisher } from '../../generator/publish/publisher.js';
+import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { quiet } from '../support/build.js';
+
+/** Documents by route and key. */
+export type Documents = Readonly<Record<string, Readonly<Record<number, string>>>>;
+
+/** One version of a tree. */
+export interface Version {
+  readonly routes: readonly PublishedRoute[];
+  readonly documents: Documents;
+  /** Keys of withheld records, by route. */
+  readonly withheld?: Readonly<Record<string, readonly number[]>>;
+}
+
+/** From 4 KiB on there are compressed siblings. */
+export const LONG = 'long, '.repeat(1000);
+
+export const route = (name: string, url: string, file: string): PublishedRoute => ({
+  name,
+  path: url,
+  file,
+  class: 'record',
+  parameters: [{ name: 'id', in: 'path', type: 'id', description: '' }],
+});
+
+export async function publish(out: string, { routes, documents, withheld }: Version): Promise<void> {
+  const publisher = await Publisher.open(new Tree(out), () => routes, quiet());
+  const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
+    publisher.abort();
+    throw error;
+  });
+  const { sequence, digest, files, bytes } = plan;
+  const manifest = {
+    format: 3,
+    sequence,
+    as_of: null,
+    built_at: '2026-12-01T00:00:00Z',
+    digest,
+    counts: {},
+    tree: { files, bytes },
+    compressed_from: 4096,
+    routes,
+  };
+  const announcement = {
+    manifest: JSON.stringify(manifest),
+    asOf: null,
+    builtAt: manifest.built_at,
+    kinds: {},
+    snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(sequence) }],
+  };
+  await publisher.commit(plan, announcement, quiet());
+}
+
+async function planned(
+  publisher: Publisher,
+  documents: Documents,
+  withheld: Version['withheld'],
+): Promise<Plan> {
+  const keys = Object.entries(withheld ?? {}).map(([name, all]) => [name, new Set(all)] as const);
+  const records = keys.flatMap(([name, all]) => [...all].map((key) => `${name} ${key}`));
+  publisher.takedown.withheld = { keys: new Map(keys), marks: { records, names: [] } };
+  for (const [name, all] of Object.entries(documents))
+    for (const [key, body] of Object.entries(all)) publisher.put(name, Number(key), body);
+  return publisher.plan();
+}
