@@ -1,12 +1,20 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Tests that take longer or need other programs run with `npm run test:full` alone. */
+const FULL = 'test/**/*.full.test.ts';
+const isFull = process.env.TEST_FULL === '1';
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
-    include: ['test/**/*.test.ts'],
+    include: [isFull ? FULL : 'test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(isFull ? [] : [FULL])],
     environment: 'node',
-    // Real processes, tens of thousands of files, and a machine that may be busy: 180000 ms (= 3 minutes).
+    globalSetup: 'test/support/left-out.ts',
+    maxWorkers: availableParallelism(),
+    // On a machine that may be busy with other work: 180000 ms (= 3 minutes).
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

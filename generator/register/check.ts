@@ -21,10 +21,16 @@ interface Step {
 }
 
 /** The steps of the check: the values of every table, then the rules between rows and tables. */
-const steps = (scope: Scope): readonly Step[] => [
-  ...TABLES.map((table) => valuesStep(table, scope)),
-  ...rowRules(scope).map(rowsStep),
-];
+function steps(scope: Scope): readonly Step[] {
+  const known = STEPS.get(scope);
+  if (known !== undefined) return known;
+  const all = [...TABLES.map((table) => valuesStep(table, scope)), ...rowRules(scope).map(rowsStep)];
+  STEPS.set(scope, all);
+  return all;
+}
+
+/** Their SQL takes longer to write than a small register to check. */
+const STEPS = new Map<Scope, readonly Step[]>();
 
 /** A step, by its index among those of a scope. */
 export interface CheckStep {

@@ -46,12 +46,17 @@ export function renderShard(
   } else {
     register.scope('changed', rangesOf(shard.kind, keysIn(changed)));
     const outputs = records(register, resource, ROUTES, 'changed');
-    let next = outputs.next();
-    for (const key of keysIn(changed)) {
-      for (const sink of sinks.values()) sink.keepBelow(key);
-      const isThere = next.done !== true && next.value.key === key;
-      for (; next.done !== true && next.value.key === key; next = outputs.next()) put(next.value);
-      if (!isThere) for (const sink of sinks.values()) sink.remove(key);
+    try {
+      let next = outputs.next();
+      for (const key of keysIn(changed)) {
+        for (const sink of sinks.values()) sink.keepBelow(key);
+        const isThere = next.done !== true && next.value.key === key;
+        for (; next.done !== true && next.value.key === key; next = outputs.next()) put(next.value);
+        if (!isThere) for (const sink of sinks.values()) sink.remove(key);
+      }
+    } finally {
+      // A connection can't be closed while a query is open.
+      outputs.return(undefined);
     }
     for (const sink of sinks.values()) sink.keepBelow(Number.POSITIVE_INFINITY);
   }

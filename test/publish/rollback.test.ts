@@ -1,5 +1,5 @@
 /** `rollback`: the previous snapshot again, as a new one that mirrors follow like any other. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Failure } from '../../generator/errors.js';
@@ -8,7 +8,6 @@ import { completeCommit } from '../../generator/publish/recover.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt, published, quiet } from '../support/build.js';
-import { SWEEP, callsOf, deadFrom, spread, survive, withFault } from './faults.js';
 import {
   buildWith,
   contentOf,
@@ -190,28 +189,6 @@ describe('a rollback', () => {
       .toMatchObject({ sequence: 4, counts: manifestOf(other).counts, routes: manifestOf(other).routes });
     expect.soft(differing(contentOf(out), both.trees[1])).toEqual([]);
     expect.soft(await damageOf(out)).toEqual([]);
-  });
-
-  it('that dies anywhere leaves the old tree or leads to the new one', SWEEP, async () => {
-    const out = await two();
-    const calls = await callsOf(() => back(out));
-    let at: 0 | 1 = 0;
-    for (const { number } of spread(calls, 26)) {
-      const to: 0 | 1 = at === 0 ? 1 : 0;
-      const { sequence } = manifestOf(out);
-      await survive(withFault(deadFrom(number), () => back(out)));
-      const isInterrupted = existsSync(inState(out, 'stage/COMMIT'));
-      const isOld = manifestOf(out).sequence === sequence;
-      const state = isOld ? at : to;
-      expect(isInterrupted ? [] : differing(contentOf(out), both.trees[state]), `dead at ${number}`).toEqual(
-        [],
-      );
-      if (isInterrupted) await buildWith({ register: both.registers[to], out });
-      else if (isOld) await back(out);
-      expect(differing(contentOf(out), both.trees[to]), `dead at ${number}`).toEqual([]);
-      expect(await damageOf(out)).toEqual([]);
-      at = to;
-    }
   });
 
   it.each([

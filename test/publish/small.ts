@@ -3,6 +3,7 @@ import type { Plan } from '../../generator/publish/plan.js';
 import { Publisher } from '../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
 import { Tree } from '../../generator/publish/tree.js';
+import { RECORD_ROUTES } from '../../generator/removal-guard.js';
 import { quiet } from '../support/build.js';
 
 /** Documents by route and key. */
@@ -49,7 +50,7 @@ export async function publish(out: string, { routes, documents, withheld }: Vers
     manifest: JSON.stringify(manifest),
     asOf: null,
     builtAt: manifest.built_at,
-    kinds: {},
+    kinds: RECORD_ROUTES,
     snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(sequence) }],
   };
   await publisher.commit(plan, announcement, quiet());

@@ -96,25 +96,30 @@ class Archive {
     const link = (rel: string, key: number | undefined) => (key === undefined ? {} : { [rel]: url(key) });
     const subscription = absolute(this.#operator, this.#table, atomRoute(this.#feed))(0);
     const parts = archive(all, month);
-    let step = parts.next();
-    for (; step.done !== true; step = parts.next()) {
-      const { key, previous, next } = step.value;
-      if (isSame(route, key, inputsOf(step.value))) {
-        yield { route, key };
-        continue;
+    try {
+      let step = parts.next();
+      for (; step.done !== true; step = parts.next()) {
+        const { key, previous, next } = step.value;
+        if (isSame(route, key, inputsOf(step.value))) {
+          yield { route, key };
+          continue;
+        }
+        const links = {
+          current: subscription,
+          ...link('prev-archive', previous),
+          ...link('next-archive', next),
+        };
+        const document = documentOf(this.#feed, this.#dated(step.value.entries).toReversed(), this.#operator);
+        const body = atom({ ...document, self: url(key), links, isArchive: true }, this.#operator);
+        yield { route, key, body };
       }
-      const links = {
-        current: subscription,
-        ...link('prev-archive', previous),
-        ...link('next-archive', next),
-      };
-      const document = documentOf(this.#feed, this.#dated(step.value.entries).toReversed(), this.#operator);
-      const body = atom({ ...document, self: url(key), links, isArchive: true }, this.#operator);
-      yield { route, key, body };
+      const newest = this.#dated(step.value.newest);
+      yield* current(this.#feed, newest, this.#operator, this.#table, link('prev-archive', step.value.last));
+      return newest;
+    } finally {
+      // A connection can't be closed while a query is open.
+      parts.return({ newest: [], last: undefined });
     }
-    const newest = this.#dated(step.value.newest);
-    yield* current(this.#feed, newest, this.#operator, this.#table, link('prev-archive', step.value.last));
-    return newest;
   }
 
   #dated(entries: readonly Change[]): readonly Dated[] {

@@ -39,6 +39,8 @@ export class Components {
   readonly #limits: Limits;
   readonly #baseUrl: string;
   readonly #published: PublishedHeaders;
+  /** The headers of the responses so far: most routes share them. */
+  readonly #byFacts = new Map<string, Schema>();
   readonly #headers = new Named('headers');
   readonly #responses = new Named('responses');
 
@@ -49,9 +51,15 @@ export class Components {
   }
 
   /** The headers of a response, by name. */
-  headers(route: Route, status: number): Schema {
+  headers({ class: cacheClass, bucket }: Route, status: number): Schema {
+    const route = { class: cacheClass, bucket };
+    const key = `${status} ${cacheClass} ${bucket}`;
+    const known = this.#byFacts.get(key);
+    if (known !== undefined) return known;
     const headers = headersOf({ status, route, limits: this.#limits, published: this.#published });
-    return Object.fromEntries(headers.map((header) => [header.name, this.#header(header)]));
+    const schema = Object.fromEntries(headers.map((header) => [header.name, this.#header(header)]));
+    this.#byFacts.set(key, schema);
+    return schema;
   }
 
   #header({ name, description, example, always, variant }: Header): Schema {

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { leaveOut } from '../../support/programs.js';
 
 /** A real Redis, or Valkey, of the test's own: on a free port of 127.0.0.1, in a folder that goes with it. */
 export interface TestRedis {
@@ -26,12 +27,10 @@ export const REDIS_PROGRAM = ['redis-server', 'valkey-server'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
 );
 
-/** Says so, where a whole file of tests is left out. */
+/** Whether there is one; otherwise a file of tests is noted as left out. */
 export function hasRedis(file: string): boolean {
   if (REDIS_PROGRAM === undefined) {
-    process.stderr.write(
-      `SKIPPED ${file}: no redis-server and no valkey-server in PATH (Debian: apt-get install redis-server)\n`,
-    );
+    leaveOut(file, 'no redis-server and no valkey-server (Debian: apt-get install redis-server)');
   }
   return REDIS_PROGRAM !== undefined;
 }

@@ -19,6 +19,7 @@ import { ThreadPool } from '../../generator/workers/pool.js';
 import type { Pool } from '../../generator/workers/pool.js';
 import { OPERATOR, WORKER, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
+import { leaveOut } from '../support/programs.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { SWEEP, callsOf, fullFrom, kindOf, likeOf, ofEveryKind, withFault } from './faults.js';
 import type { Call, Fault } from './faults.js';
@@ -44,7 +45,7 @@ import { differing, inState } from '../support/tree.js';
 const path = temporary();
 unmountAfterwards();
 const mountable = mayMount(path('mount'));
-const skipped = mountable ? '' : ' (SKIPPED: this process is not permitted to mount)';
+if (!mountable) leaveOut('small disks', 'this process is not permitted to mount');
 
 const buildOf = (register: string, out: string, ...more: string[]) =>
   snapshot([
@@ -231,7 +232,7 @@ async function atEveryLevel(disk: string, levels: readonly number[], pairs: Pair
   return problems;
 }
 
-describe.skipIf(!mountable)(`a small disk${skipped}`, () => {
+describe.skipIf(!mountable)('a small disk', () => {
   let both: Pair;
   beforeAll(async () => {
     both = await pair(path);
@@ -354,31 +355,30 @@ const immutable = (() => {
   return did('chattr', '+i', file) && did('chattr', '-i', file);
 })();
 
-describe.skipIf(!immutable)(
-  `an output folder that can’t be changed${immutable ? '' : ' (SKIPPED: no chattr here)'}`,
-  () => {
-    it('ends the build with exit 3, and when it can be again the next build completes', async () => {
-      const { registers, trees } = await pair(path);
-      const out = path('dist');
-      await published({ register: registers[0], out });
-      const before = contentOf(out);
-      const locked = [join(out, 'api/v1/item'), join(out, 'api/v1/user')];
-      try {
-        for (const folder of locked) expect(did('chattr', '+i', folder)).toBe(true);
-        const { code, stderr } = await buildOf(registers[1], out);
-        expect.soft(code).toBe(3);
-        // What is published now is not the old tree, so the message has to say what is to be done.
-        const isOld = JSON.stringify(contentOf(out)) === JSON.stringify(before);
-        expect.soft(stderr).toContain(isOld ? 'the published tree is what it was' : 'the next build');
-      } finally {
-        for (const folder of locked) did('chattr', '-i', folder);
-      }
-      expect((await buildOf(registers[1], out)).code).toBe(0);
-      expect(differing(contentOf(out), trees[1])).toEqual([]);
-      await expectAtRest(out);
-    });
-  },
-);
+if (!immutable) leaveOut('an output folder that can’t be changed', 'no chattr here');
+
+describe.skipIf(!immutable)('an output folder that can’t be changed', () => {
+  it('ends the build with exit 3, and when it can be again the next build completes', async () => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    const before = contentOf(out);
+    const locked = [join(out, 'api/v1/item'), join(out, 'api/v1/user')];
+    try {
+      for (const folder of locked) expect(did('chattr', '+i', folder)).toBe(true);
+      const { code, stderr } = await buildOf(registers[1], out);
+      expect.soft(code).toBe(3);
+      // What is published now is not the old tree, so the message has to say what is to be done.
+      const isOld = JSON.stringify(contentOf(out)) === JSON.stringify(before);
+      expect.soft(stderr).toContain(isOld ? 'the published tree is what it was' : 'the next build');
+    } finally {
+      for (const folder of locked) did('chattr', '-i', folder);
+    }
+    expect((await buildOf(registers[1], out)).code).toBe(0);
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    await expectAtRest(out);
+  });
+});
 
 describe('an output folder', () => {
   it('that is a file is refused with exit 3, and stays', async () => {

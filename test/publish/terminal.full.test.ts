@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
+import { leaveOut } from '../support/programs.js';
 import { writeRegister } from '../support/register.js';
 
 const path = temporary();
 const hasScript = spawnSync('script', ['--version']).status === 0;
-const why = hasScript ? '' : ' (SKIPPED: no `script` of util-linux to make a terminal)';
+if (!hasScript) leaveOut('a build on a terminal', 'no `script` of util-linux');
 
 /** Runs the command line on a pseudo-terminal. */
 function onTerminal(...args: readonly string[]): { code: number | null; shown: string } {
@@ -21,7 +22,7 @@ function onTerminal(...args: readonly string[]): { code: number | null; shown: s
   return { code: status, shown: stdout };
 }
 
-describe(`on a terminal${why}`, () => {
+describe('on a terminal', () => {
   it.runIf(hasScript)('a build that is refused while the bar is shown says so, and ends', async () => {
     const out = path('dist');
     await published({ register: writeRegister(path('full.sqlite'), { items: [{ id: 1 }, { id: 2 }] }), out });
