@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, codeOf, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { deleteFile, linesOf, moveEach, moveInto } from './files.js';
+import { deleteFile, deleteFolder, linesOf, moveEach, moveInto } from './files.js';
 import { listFiles, stagePaths } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { keptIn, unflattened } from './stage-writer.js';
@@ -171,7 +171,7 @@ function tidyUp(tree: Tree): void {
   if (previous !== undefined) replacePrevious(tree, previous);
   if (existsSync(paths.lists)) renameSync(paths.lists, tree.unreported(sequence));
   unlinkSync(paths.journal);
-  rmSync(tree.stage, { recursive: true, force: true });
+  deleteFolder(tree.stage);
 }
 
 /** Frees the reserved disk space. Some file systems do so only once the deletion is on disk. */
