@@ -14,6 +14,8 @@ export default defineConfig({
     environment: 'node',
     globalSetup: 'test/support/left-out.ts',
     maxWorkers: availableParallelism(),
+    // Test files share what they import, which takes longer than most tests.
+    isolate: false,
     // On a machine that may be busy with other work: 180000 ms (= 3 minutes).
     testTimeout: 180_000,
     hookTimeout: 180_000,
