@@ -20,8 +20,6 @@ const PAGES = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
-/** Pictures that a script of its own makes. */
-const MADE_LATER = new Set(['docs/front-page.png', 'docs/terminal.svg']);
 
 const read = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
 const commands = read('docs/commands.md');
@@ -148,7 +146,6 @@ function leadsSomewhere(page: string, target: string): boolean {
   if (/^(https?|mailto):/.test(target)) return true;
   const [file = '', anchor] = target.split('#');
   const linked = file === '' ? page : normalize(join(dirname(page), file));
-  if (MADE_LATER.has(linked)) return true;
   if (!existsSync(join(PROJECT, linked))) return false;
   return anchor === undefined || anchorsIn(read(linked)).includes(anchor);
 }
