@@ -70,6 +70,7 @@ Exit codes
   2    the command was not understood
   3    the machine: a file is missing, a folder not writable, the disk full
   70   a defect of this program
+  75   another process is at work on the tree (see --wait)
   130  stopped by a signal
 
 Examples

@@ -1,5 +1,13 @@
-/** The exit codes; scripts depend on them (70 is from sysexits). */
-export const EXIT = { done: 0, invalid: 1, usage: 2, environment: 3, defect: 70, interrupted: 130 } as const;
+/** The exit codes; scripts depend on them (70 and 75 are EX_SOFTWARE and EX_TEMPFAIL of sysexits). */
+export const EXIT = {
+  done: 0,
+  invalid: 1,
+  usage: 2,
+  environment: 3,
+  defect: 70,
+  busy: 75,
+  interrupted: 130,
+} as const;
 
 /** The parts of a Failure that can be sent to another thread. */
 export interface FailureParts {
@@ -42,6 +50,11 @@ export class Failure extends Error {
   /** The machine lacks or forbids something: file missing, not writable, disk full. */
   static environment(message: string, cause?: string): Failure {
     return new Failure(EXIT.environment, message, cause);
+  }
+
+  /** Another process is at work on the tree. @param holder its pid, as far as it is known */
+  static busy(message: string, holder: string): Failure {
+    return new Failure(EXIT.busy, message, holder);
   }
 
   /** Recreates a failure from another thread. */

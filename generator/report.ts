@@ -13,6 +13,24 @@ export interface Cost {
   readonly peakMemoryBytes: number;
 }
 
+/**
+ * The result of a command as one line of JSON, with its cost. Members are snake_case, as in all that
+ * is published; what a result quotes of published documents is so already.
+ */
+export const jsonLine = (result: object, cost: Cost): string =>
+  JSON.stringify(snakeCased({ ...result, ...cost }));
+
+function snakeCased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCased);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]: [string, unknown]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      snakeCased(member),
+    ]),
+  );
+}
+
 /** 5300000 -> `5.3 MB`. */
 export function size(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
@@ -41,12 +59,19 @@ export function findingLines({ findings, more }: CheckReport): string[] {
   ];
 }
 
+/** The time of the newest reading, in words. */
+export const asOfText = (asOf: string | null): string =>
+  asOf === null ? 'no readings yet' : `register as of ${asOf}`;
+
+/** Whether a build had anything to publish. */
+export const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
+  added + changed + removed > 0;
+
 export function publishedLines(out: string, result: Published, cost: Cost): string[] {
   const { sequence, asOf, records, files, bytes, changes } = result;
-  const touched = changes.added + changes.changed + changes.removed;
   return [
-    `${touched === 0 ? 'Nothing changed since' : 'Published'} snapshot ${sequence} in ${out}` +
-      ` (register as of ${asOf ?? 'never measured'})`,
+    `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
+      ` (${asOfText(asOf)})`,
     `  records  ${list(records)}`,
     `  exports  ${exportsText(result)}`,
     `  files    ${number(files)}, ${size(bytes)}`,
@@ -59,7 +84,9 @@ function exportsText({ exports, downloads: { asOf, kept } }: Published): string 
   const all = Object.values(exports);
   const written = all.filter((table) => table.written).length;
   const counts = list({ written, unchanged: all.length - written - kept.length });
-  return kept.length === 0 ? counts : `${counts}, ${kept.length} kept as of ${asOf ?? 'no reading yet'}`;
+  return kept.length === 0
+    ? counts
+    : `${counts}, ${kept.length} kept ${asOf === null ? 'without readings' : `as of ${asOf}`}`;
 }
 
 export const checkedLine = (register: string, { total }: CheckReport, cost: Cost): string =>

@@ -3,11 +3,14 @@ import { build } from '../build.js';
 import { buildConfig } from '../config.js';
 import { EXIT } from '../errors.js';
 import { number } from '../progress.js';
-import { checkedLine, findingLines, publishedLines } from '../report.js';
+import { Tree } from '../publish/tree.js';
+import { checkedLine, findingLines, isNews, jsonLine, publishedLines } from '../report.js';
 import { buildOptions } from './options.js';
-import type { Common, Terminal } from './terminal.js';
+import { onTree, waitOption } from './terminal.js';
+import type { Common, Terminal, Waiting } from './terminal.js';
 
-export function addBuild(program: Command, { say, warn, effects, cost, exitWith }: Terminal): void {
+export function addBuild(program: Command, terminal: Terminal): void {
+  const { say, warn, effects, cost, exitWith } = terminal;
   buildOptions(program.command('build'))
     .description('Check the register, render every response, and publish what changed.')
     .option('--accept-removals', 'publish even if over 10 % of a kind, or all of it, would be removed')
@@ -15,14 +18,17 @@ export function addBuild(program: Command, { say, warn, effects, cost, exitWith 
       '--keep-downloads',
       'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',
     )
+    .addOption(waitOption())
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
-    .action(async ({ json, quiet, ...flags }: Common & Record<string, unknown>) => {
+    .action(async ({ json, quiet, wait, ...flags }: Common & Waiting & Record<string, unknown>) => {
       const config = buildConfig(flags);
-      const result = await build(config, effects(quiet === true));
+      const result = await onTree(new Tree(config.out, config.state), terminal, { quiet, wait }, () =>
+        build(config, effects(quiet === true)),
+      );
       for (const line of findingLines(result.report)) warn(line);
-      if (json === true) say(JSON.stringify({ ...result, ...cost() }));
+      if (json === true) say(jsonLine({ ...result, published: result.published && isNews(result) }, cost()));
       if (!result.published) {
         warn(`${checkedLine(config.register, result.report, cost())}; nothing was published`);
         exitWith(EXIT.invalid);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT } from '../errors.js';
 import { check } from '../register/check.js';
 import { Register } from '../register/database.js';
-import { checkedLine, findingLines } from '../report.js';
+import { checkedLine, findingLines, jsonLine } from '../report.js';
 import { jsonOption, quietOption, registerOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 
@@ -20,7 +20,7 @@ export function addCheck(program: Command, { say, progress, cost, exitWith }: Te
         if (report.total > 0) exitWith(EXIT.invalid);
         if (json === true) {
           const { findings, more, total } = report;
-          say(JSON.stringify({ register: file, total, findings, more, ...cost() }));
+          say(jsonLine({ register: file, total, findings, more }, cost()));
           return;
         }
         for (const line of findingLines(report)) say(line);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { buildConfig } from '../config.js';
 import { diff } from '../diff.js';
-import { differenceLines, findingLines } from '../report.js';
+import { differenceLines, findingLines, jsonLine } from '../report.js';
 import { buildOptions } from './options.js';
 import type { Common, Terminal } from './terminal.js';
 
@@ -14,7 +14,7 @@ export function addDiff(program: Command, { say, warn, effects, cost }: Terminal
       const config = buildConfig(flags);
       const difference = await diff(config, effects(quiet === true));
       for (const line of findingLines(difference.report)) warn(line);
-      if (json === true) say(JSON.stringify({ ...difference, ...cost() }));
+      if (json === true) say(jsonLine(difference, cost()));
       else for (const line of differenceLines(difference)) say(line);
     });
 }

@@ -1,23 +1,30 @@
 import type { Command } from 'commander';
 import { Tree } from '../publish/tree.js';
+import { asOfText, jsonLine } from '../report.js';
 import { rollback } from '../rollback.js';
-import { jsonOption, outOption, quietOption, stateOption } from './terminal.js';
-import type { Common, Terminal } from './terminal.js';
+import { jsonOption, onTree, outOption, quietOption, stateOption, waitOption } from './terminal.js';
+import type { Common, Terminal, Waiting } from './terminal.js';
 
-export function addRollback(program: Command, { say, effects, cost }: Terminal): void {
+export function addRollback(program: Command, terminal: Terminal): void {
+  const { say, effects, cost } = terminal;
   program
     .command('rollback')
     .description('Publish the previous snapshot again, as a new one.')
     .addOption(outOption())
     .addOption(stateOption())
+    .addOption(waitOption())
     .addOption(jsonOption())
     .addOption(quietOption())
-    .action(async ({ out, state, json, quiet }: Common & { out: string; state?: string }) => {
-      const { sequence, contentOf, asOf } = await rollback(new Tree(out, state), effects(quiet === true));
-      if (json === true) say(JSON.stringify({ sequence, contentOf, asOf, ...cost() }));
+    .action(async ({ out, state, json, quiet, wait }: Common & Waiting & { out: string; state?: string }) => {
+      const tree = new Tree(out, state);
+      const result = await onTree(tree, terminal, { quiet, wait }, () =>
+        rollback(tree, effects(quiet === true)),
+      );
+      const { sequence, contentOf, asOf } = result;
+      if (json === true) say(jsonLine(result, cost()));
       else if (quiet !== true) {
         say(
-          `Published snapshot ${sequence} in ${out}: the content of snapshot ${contentOf} (as of ${asOf ?? 'never'})`,
+          `Published snapshot ${sequence} in ${out}: the content of snapshot ${contentOf} (${asOfText(asOf)})`,
         );
       }
     });

@@ -5,7 +5,7 @@ import { MOST_RECORDS, writeSample } from '../../data/sample.js';
 import { DEFAULTS } from '../config.js';
 import { Failure, messageOf } from '../errors.js';
 import { number } from '../progress.js';
-import { size } from '../report.js';
+import { jsonLine, size } from '../report.js';
 import { jsonOption, quietOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 
@@ -66,7 +66,7 @@ export function addSample(program: Command, { say, progress, cost }: Terminal): 
         throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
       });
       shown.finish();
-      if (json === true) say(JSON.stringify({ register: file, seed, ...summary, ...cost() }));
+      if (json === true) say(jsonLine({ register: file, seed, ...summary }, cost()));
       else if (quiet !== true) {
         say(
           `Wrote ${number(records)} fictional records (${number(summary.rows)} rows, ${size(summary.bytes)}) to ${file}`,

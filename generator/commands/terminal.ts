@@ -3,6 +3,8 @@ import { Option } from 'commander';
 import type { Effects } from '../build.js';
 import { DEFAULTS } from '../config.js';
 import type { Progress } from '../progress.js';
+import { whenFree } from '../publish/lock.js';
+import type { Tree } from '../publish/tree.js';
 import type { Cost } from '../report.js';
 
 export interface Terminal {
@@ -21,7 +23,12 @@ export interface Terminal {
 /** Options that every command has. */
 export interface Common {
   readonly json?: true;
-  readonly quiet?: true;
+  readonly quiet?: true | undefined;
+}
+
+/** The option of the commands that need a tree for themselves. */
+export interface Waiting {
+  readonly wait?: true | undefined;
 }
 
 export const jsonOption = () => new Option('--json', 'print the result as one JSON object');
@@ -34,3 +41,14 @@ export const stateOption = () =>
     '--state <dir>',
     'what is kept of the tree, never to be served (default: .NAME-state beside it)',
   );
+export const waitOption = () =>
+  new Option('--wait', 'if another process is at work on the tree, wait for it instead of ending with 75');
+
+/** Does the work of a command on a tree; with --wait, once no other process is at work on it. */
+export const onTree = <T>(
+  tree: Tree,
+  { progress, warn }: Terminal,
+  { wait, quiet }: Pick<Common, 'quiet'> & Waiting,
+  work: () => Promise<T>,
+): Promise<T> =>
+  wait === true ? whenFree(tree.lock, work, progress(true), quiet === true ? () => undefined : warn) : work();

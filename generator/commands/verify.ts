@@ -10,17 +10,19 @@ import { prepareRepair, verify } from '../publish/verify.js';
 import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
 import { Register } from '../register/database.js';
-import { damageLines } from '../report.js';
+import { damageLines, jsonLine } from '../report.js';
 import { buildOptions } from './options.js';
-import type { Common, Terminal } from './terminal.js';
+import { onTree, waitOption } from './terminal.js';
+import type { Common, Terminal, Waiting } from './terminal.js';
 
-interface Flags extends Common, Record<string, unknown> {
+interface Flags extends Common, Waiting, Record<string, unknown> {
   readonly out: string;
   readonly state?: string;
   readonly repair?: true;
 }
 
-export function addVerify(program: Command, { say, progress, effects, cost, exitWith }: Terminal): void {
+export function addVerify(program: Command, terminal: Terminal): void {
+  const { say, progress, effects, cost, exitWith } = terminal;
   buildOptions(program.command('verify'))
     .description('Check every file of the tree against its index and digest.')
     .option('--accept-removals', 'repair even if over 10 % of a kind, or all of it, would be removed')
@@ -28,30 +30,28 @@ export function addVerify(program: Command, { say, progress, effects, cost, exit
       '--repair',
       'complete an interrupted commit, render anew from the register what is damaged, delete untracked files',
     )
-    .action(async ({ json, quiet, repair, ...flags }: Flags) => {
+    .addOption(waitOption())
+    .action(async ({ json, quiet, wait, repair, ...flags }: Flags) => {
       const silent = quiet === true;
       const tree = new Tree(flags.out, flags.state);
       tree.requirePublished();
       const repairing = repair === true ? buildConfig(flags) : undefined;
-      if (repairing !== undefined) {
-        await completeCommit(tree, progress(silent));
-        // Checks the other preconditions of a repair before anything is changed.
-        await requireSound(repairing, progress(silent));
-      }
-      const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
-      let left = found.total;
-      let snapshot = found.sequence;
-      if (repairing !== undefined) {
+      const { found, left, snapshot } = await onTree(tree, terminal, { quiet, wait }, async () => {
+        if (repairing !== undefined) {
+          await completeCommit(tree, progress(silent));
+          // Checks the other preconditions of a repair before anything is changed.
+          await requireSound(repairing, progress(silent));
+        }
+        const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
+        if (repairing === undefined) return { found, left: found.total, snapshot: found.sequence };
         const result = await build(repairing, effects(silent));
-        if (result.published) snapshot = result.sequence;
-        left = (await verify(tree, progress(silent))).total;
-      }
+        const { total } = await verify(tree, progress(silent));
+        return { found, left: total, snapshot: result.published ? result.sequence : found.sequence };
+      });
       const isRepaired = repairing !== undefined && left === 0;
       if (left > 0) exitWith(EXIT.invalid);
       if (json === true) {
-        say(
-          JSON.stringify({ ...found, repaired: isRepaired, ...(isRepaired ? { snapshot } : {}), ...cost() }),
-        );
+        say(jsonLine({ ...found, repaired: isRepaired, ...(isRepaired && { snapshot }) }, cost()));
         return;
       }
       if (silent && found.total === 0) return;

@@ -5,12 +5,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pid } from 'node:process';
-import { Failure, codeOf, messageOf } from '../errors.js';
+import { setTimeout } from 'node:timers/promises';
+import { EXIT, Failure, codeOf, messageOf } from '../errors.js';
+import { follow } from '../progress.js';
+import type { Progress } from '../progress.js';
 import { openDatabase, type Database } from '../sqlite/index.js';
 import { makeFolder } from './files.js';
 
 /** The cause of a Failure if the lock can't be created, as opposed to being held. */
 const UNLOCKABLE = 'unlockable';
+
+/** How often a waiting process looks whether the tree is free: 200 ms. */
+const POLL_MS = 200;
+/** A process that waits holds the lock for an instant to see whether it is free: 100 ms. */
+const INSTANT_MS = 100;
 
 export class Lock {
   readonly #database: Database;
@@ -21,13 +29,13 @@ export class Lock {
 
   /**
    * Takes the lock of a tree.
-   * @throws Failure environment: another process is at work on the tree
+   * @throws Failure busy: another process is at work on the tree; environment: it can't be locked
    */
   static take(file: string): Lock {
     let database: Database | undefined;
     try {
       makeFolder(dirname(file));
-      database = openDatabase(file, { timeout: 0 });
+      database = openDatabase(file, { timeout: INSTANT_MS });
       // Nothing is ever written to the database, so it needs no journal file.
       database.exec('PRAGMA journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
@@ -37,7 +45,11 @@ export class Lock {
       database?.close();
       const code = codeOf(error);
       if (code?.startsWith('SQLITE_BUSY') === true) {
-        throw Failure.environment(`another build is at work on this tree (process ${holder(file)})`);
+        const other = holder(file);
+        throw Failure.busy(
+          `another build is at work on this tree (process ${other}): try again later, or use --wait`,
+          other,
+        );
       }
       if (code === undefined) throw error;
       throw Failure.environment(`lock "${file}" can't be taken: ${messageOf(error)} (${code})`, UNLOCKABLE);
@@ -58,6 +70,43 @@ export class Lock {
     this.#database.close();
   }
 }
+
+/**
+ * Does some work on a tree; if another process is at work on it, waits for the end of that and
+ * starts again, so that nothing is held and nothing grows old meanwhile.
+ * @param file the lock of the tree
+ * @param say says for whom it waits
+ * @throws Failure interrupted: a signal ended the wait; and what the work throws
+ */
+export async function whenFree<T>(
+  file: string,
+  work: () => Promise<T>,
+  progress: Progress,
+  say: (line: string) => void,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      say(`waiting for process ${String(error.cause)}, which is at work on this tree`);
+    }
+    do await follow(setTimeout(POLL_MS), () => 0, progress);
+    while (!isFree(file));
+  }
+}
+
+function isFree(file: string): boolean {
+  try {
+    Lock.take(file).release();
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
+}
+
+const isBusy = (error: unknown): error is Failure => error instanceof Failure && error.exitCode === EXIT.busy;
 
 /** For the error message only; the lock does not depend on this file. */
 function holder(file: string): string {

@@ -89,7 +89,8 @@ export class Publisher {
 
   /**
    * Locks the tree for one build, completes an interrupted commit, and rebuilds a damaged index.
-   * @throws Failure environment: the folder is not a tree, is in use, or can't be written
+   * @throws Failure busy: another process is at work on the tree; environment: the folder is not a
+   * tree, or can't be written
    */
   static async open(
     tree: Tree,

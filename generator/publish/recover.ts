@@ -12,7 +12,7 @@ import type { Tree } from './tree.js';
 
 /**
  * Completes an interrupted commit, if there is one.
- * @throws Failure environment: another process is at work on the tree
+ * @throws Failure busy: another process is at work on the tree
  */
 export async function completeCommit(tree: Tree, progress: Progress): Promise<void> {
   if (!isPrepared(tree)) return;

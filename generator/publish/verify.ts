@@ -60,7 +60,7 @@ const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {} };
 
 /**
  * Checks every file against the index, and the index against the digest in snapshot.json.
- * @throws Failure environment: a build is at work on the tree
+ * @throws Failure busy: another process is at work on the tree
  */
 export async function verify(tree: Tree, progress: Progress): Promise<VerifyReport> {
   const lock = Lock.takeIfWritable(tree.lock);

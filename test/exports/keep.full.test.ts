@@ -390,9 +390,9 @@ describe('the command line', () => {
     expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
     const second = await snapshot(['build', ...args(made), '--keep-downloads', '--json']);
     expect(JSON.parse(second.stdout)).toMatchObject({
-      asOf: LATER,
+      as_of: LATER,
       exports: { items: { written: false }, users: { written: false } },
-      downloads: { asOf, kept: CHANGED },
+      downloads: { as_of: asOf, kept: CHANGED },
     });
     const third = await snapshot(['build', ...args(made)]);
     expect(third.stdout).toContain('  exports  3 written, 5 unchanged\n');

@@ -392,15 +392,15 @@ describe.concurrent('snapshot build', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       published: true,
       sequence: 1,
-      asOf: '2026-01-01T00:00:00Z',
+      as_of: '2026-01-01T00:00:00Z',
       records: { groups: 1, users: 1, games: 1, items: 1 },
       files: 262,
       changes: { added: 262, changed: 0, removed: 0, unchanged: 0 },
       report: { total: 0 },
     });
-    const { seconds, peakMemoryBytes } = fields(JSON.parse(stdout));
+    const { seconds, peak_memory_bytes } = fields(JSON.parse(stdout));
     expect(seconds).toBeGreaterThan(0);
-    expect(peakMemoryBytes).toBeGreaterThan(1_000_000);
+    expect(peak_memory_bytes).toBeGreaterThan(1_000_000);
     expect(json(readTree(out), 'snapshot.json')).toMatchObject({ sequence: 1 });
   });
 
@@ -436,6 +436,8 @@ describe.concurrent('snapshot build', () => {
     const { code, stdout } = await snapshot(args);
     expect(code).toBe(0);
     expect(stdout).toContain('Nothing changed since snapshot 1');
+    const again = fields(JSON.parse((await snapshot([...args, '--json'])).stdout));
+    expect(again).toMatchObject({ published: false, sequence: 1, changes: { added: 0, unchanged: 262 } });
   });
 
   it('fills the empty dist of a clone, which has a .gitignore', async () => {

@@ -33,7 +33,7 @@ const changes = z.object({ added: z.int(), changed: z.int(), removed: z.int(), u
 const schema = z.object({
   sequence: z.int().nullable(),
   changes,
-  byRoute: z.record(z.string(), changes),
+  by_route: z.record(z.string(), changes),
   exports: z.array(z.string()),
   examples: z.array(
     z.object({
@@ -149,7 +149,7 @@ describe('a diff', () => {
       ['games', 'game'],
       ['items', 'item'],
     ] as const) {
-      expect(told.byRoute[route]).toMatchObject(counts?.[kind] ?? {});
+      expect(told.by_route[route]).toMatchObject(counts?.[kind] ?? {});
     }
     const { stdout } = await diff(both.registers[1], out);
     expect(stdout).toBe('A build would change nothing in snapshot 2\n');

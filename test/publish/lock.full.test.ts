@@ -1,6 +1,7 @@
 /** One builder for each tree: while the first lives nobody else touches it, and a dead one hinders nobody. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { Lock } from '../../generator/publish/lock.js';
@@ -54,7 +55,7 @@ async function heldUp() {
 }
 
 describe('a tree that is being built', () => {
-  it('is refused to every other command with exit 3 and the process that has it, and is free when that was killed', async () => {
+  it('is refused to every other command with exit 75 and the process that has it, and is free when that was killed', async () => {
     const { out, first } = await heldUp();
     const before = stateOf(out);
     for (const args of [
@@ -68,7 +69,7 @@ describe('a tree that is being built', () => {
       if (args[0] === 'rollback' && code === 1) continue;
       expect([args, code, errorsOf({ stderr })]).toEqual([
         args,
-        3,
+        75,
         [expect.stringMatching(new RegExp(`another build .*process ${first.pid}\\)`))],
       ]);
       expect(differing(stateOf(out), before)).toEqual([]);
@@ -120,7 +121,7 @@ describe('a tree that is being built', () => {
     const lock = Lock.take(new Tree(out).lock);
     const { code, stderr } = await snapshot(['rollback', '--quiet', '--out', out]);
     lock.release();
-    expect([code, stderr]).toEqual([3, expect.stringContaining(`process ${process.pid}`)]);
+    expect([code, stderr]).toEqual([75, expect.stringContaining(`process ${process.pid}`)]);
     expect(differing(stateOf(out), before)).toEqual([]);
   });
 
@@ -144,8 +145,8 @@ describe('four builds started at once', () => {
       const ended = await Promise.all(all.map(({ done }) => done));
       const codes = ended.map(({ code }) => code);
       for (const { code, stderr } of ended) {
-        expect([0, 3]).toContain(code);
-        expect(stderr).toMatch(code === 3 ? /another build is at work/ : /^$/);
+        expect([0, 75]).toContain(code);
+        expect(stderr).toMatch(code === 75 ? /another build is at work/ : /^$/);
       }
       expect(codes).toContain(0);
       expect(differing(contentOf(out), trees[1])).toEqual([]);
@@ -154,6 +155,52 @@ describe('four builds started at once', () => {
       await expectAtRest(out);
     },
   );
+});
+
+describe('--wait', () => {
+  it.each([
+    ['build', '--accept-removals', '--register', register, '--operator', OPERATOR],
+    ['verify', '--repair', '--accept-removals', '--register', register, '--operator', OPERATOR],
+    ['rollback'],
+  ])('has %s wait for the other process, and say for which', async (...args) => {
+    const { registers } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    await buildWith({ register: registers[1], out });
+    const lock = Lock.take(new Tree(out).lock);
+    const waiting = start([...args, '--wait', '--out', out]);
+    await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
+    lock.release();
+    const { code, stderr } = await waiting.done;
+    expect(code).toBe(0);
+    const told = `waiting for process ${process.pid}, which is at work on this tree\n`;
+    expect(stderr.split(told)).toHaveLength(2);
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('ends with 130 at a signal, and leaves the tree as it was', async () => {
+    const out = path('dist');
+    await published({ register, out });
+    const before = stateOf(out);
+    const lock = Lock.take(new Tree(out).lock);
+    const waiting = startBuild(register, out, '--wait');
+    await sleep(1500);
+    waiting.child.kill('SIGINT');
+    const { code, stderr } = await waiting.done;
+    lock.release();
+    // Quiet: it doesn't say that it waits.
+    expect([code, stderr]).toEqual([130, 'error: stopped by SIGINT\n']);
+    expect(differing(stateOf(out), before)).toEqual([]);
+  });
+
+  it('lets four builds that are started at once all end with 0', async () => {
+    const out = path('dist');
+    const all = Array.from({ length: 4 }, () => startBuild(register, out, '--wait'));
+    const ended = await Promise.all(all.map(({ done }) => done));
+    expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(ended.map(() => [0, '']));
+    expect(manifestOf(out).sequence).toBe(1);
+    await expectAtRest(out);
+  });
 });
 
 describe('what an earlier build left behind', () => {

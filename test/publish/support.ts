@@ -331,7 +331,7 @@ export function start(args: readonly string[]) {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, ...output }));
   });
-  return { child, done, pid: child.pid ?? 0 };
+  return { child, done, output, pid: child.pid ?? 0 };
 }
 
 /** `build` as a process, with removals accepted. */

@@ -14,7 +14,7 @@ export function readme({ operator }: BuildConfig, { asOf, tables }: Downloads): 
   return `${name}: bulk downloads
 ${'='.repeat(LINE_CHARACTERS)}
 
-Measured records of ${platform}, whole populations, as of ${asOf ?? 'no reading yet'}.
+Measured records of ${platform}, whole populations, ${asOf === null ? 'before the first reading' : `as of ${asOf}`}.
 Every value is measured, never estimated. Not affiliated with ${platform}.
 
 Licence: ${licence.name}, ${licence.url}

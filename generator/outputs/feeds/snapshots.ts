@@ -46,7 +46,7 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, oper
   const added = sum((count) => count.added);
   const facts: readonly Fact[] = [
     ...(from === null ? [] : [['Follows', `snapshot ${from}`] as const]),
-    ['Register as of', as_of ?? 'never measured'],
+    ['Register as of', as_of ?? 'no readings yet'],
     ['Built at', built_at],
     ...kinds.map(([kind, count]) => [kind, inWords(count)] as const),
   ];
