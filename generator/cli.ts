@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** The command line: `npm run snapshot -- COMMAND`. The only file here that uses process.*. */
-import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { join } from 'node:path';
+import { CommanderError } from 'commander';
+import { commandLine, refuseArguments } from '../shared/command-line.js';
+import { readPackage, returnToUser } from '../shared/package.js';
 import { addBuild } from './commands/build.js';
 import { addCheck } from './commands/check.js';
 import { addDiff } from './commands/diff.js';
@@ -9,11 +11,15 @@ import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
 import type { Terminal } from './commands/terminal.js';
 import { addVerify } from './commands/verify.js';
+import { DEFAULTS } from './config.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { codeIdentity } from './incremental/build-key.js';
 import { progressFor } from './progress.js';
 import type { Progress } from './progress.js';
 import { ThreadPool } from './workers/pool.js';
+
+const self = readPackage();
+const defaultsFolder = returnToUser(process, self);
 
 const stop = new AbortController();
 
@@ -29,14 +35,6 @@ function progress(quiet: boolean): Progress {
   return made;
 }
 
-function self(): { name: string; version: string } {
-  const file: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  if (typeof file === 'object' && file !== null && 'name' in file && 'version' in file) {
-    return { name: String(file.name), version: String(file.version) };
-  }
-  throw new TypeError('package.json has no name and version');
-}
-
 const terminal: Terminal = {
   say,
   warn,
@@ -45,7 +43,7 @@ const terminal: Terminal = {
     progress: progress(quiet),
     warn,
     now: () => new Date(),
-    generator: { ...self(), code: `${codeIdentity()} ${process.version}` },
+    generator: { name: self.name, version: self.version, code: `${codeIdentity()} ${process.version}` },
     startPool: (register) => new ThreadPool(new URL('workers/worker.js', import.meta.url), register),
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
@@ -54,13 +52,10 @@ const terminal: Terminal = {
   },
 };
 
-const program = new Command('snapshot')
+const program = commandLine('register-api', self.version)
   .description(
     'Publishes a measured register as a tree of JSON files, ready for the proxy or any static host.',
   )
-  .version(self().version)
-  .exitOverride()
-  .showHelpAfterError('(--help shows how it is used)')
   .addHelpText(
     'after',
     `
@@ -82,6 +77,17 @@ Examples
   );
 
 for (const add of [addBuild, addCheck, addDiff, addVerify, addRollback, addSample]) add(program, terminal);
+
+program.hook('preAction', (_, command) => {
+  const has = (option: string): boolean => command.options.some(({ long }) => long === option);
+  refuseArguments(command, (argument) =>
+    has('--register') && (/\.(db|sqlite3?)$/.test(argument) || !has('--out')) ? '--register' : '--out',
+  );
+  for (const key of Object.keys(DEFAULTS)) {
+    if (command.getOptionValueSource(key) !== 'default') continue;
+    command.setOptionValue(key, join(defaultsFolder, String(command.getOptionValue(key))));
+  }
+});
 
 /** Prints an error, in one line if it was expected, and returns the exit code. */
 function failed(error: unknown): number {

@@ -2,7 +2,10 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
+import { closest } from '../shared/closest.js';
 import { Failure, codeOf, messageOf } from './errors.js';
+import { placesIn } from './json-places.js';
+import type { Place } from './json-places.js';
 import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
@@ -51,41 +54,60 @@ export const DEFAULTS = {
   operator: 'data/operator.json',
 } as const;
 
-const text = z.string().min(1, 'expected text that is not empty');
-const webUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
-const limit = z
-  .strictObject({
-    tokens: z.int().min(1).max(1_000_000),
-    refill_seconds: z
-      .number()
-      .min(0.001)
-      .max(86_400)
-      .multipleOf(0.001, 'expected seconds, in whole milliseconds'),
-  })
-  .transform(({ tokens, refill_seconds }): Limit => ({ tokens, refillSeconds: refill_seconds }));
+const TEXT = 'expected text that is not empty';
+const text = z.string(TEXT).min(1, TEXT);
+const url = (protocol: RegExp, error: string) => z.url({ protocol, error });
+const webUrl = url(/^https?$/, 'expected an http or https URL');
+
+/** An object with no other keys than these. */
+const object = <T extends z.core.$ZodShape>(shape: T) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => unknownKey(key, Object.keys(shape))).join('\n')
+        : 'expected an object',
+  });
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const meant = closest(key, known);
+  return `unknown key ${JSON.stringify(key)}${meant === undefined ? '' : ` (did you mean "${meant}"?)`}`;
+}
+
+const TOKENS = 'expected a whole number from 1 to 1,000,000';
+const SECONDS = 'expected seconds from 0.001 to 86,400, with at most three decimals';
+const limit = object({
+  tokens: z.int(TOKENS).min(1, TOKENS).max(1_000_000, TOKENS),
+  refill_seconds: z
+    .number(SECONDS)
+    .min(0.001, { error: SECONDS, abort: true })
+    .max(86_400, SECONDS)
+    .multipleOf(0.001, SECONDS),
+}).transform(({ tokens, refill_seconds }): Limit => ({ tokens, refillSeconds: refill_seconds }));
 
 const baseUrl = webUrl
-  .refine((url) => !/[?#]/.test(url), 'expected a URL without query or fragment')
-  // Links, routes and well-known paths all start at the root of the host.
-  .refine((url) => /^[^:]+:\/\/[^/]+\/*$/.test(url), 'expected a URL without a path')
+  .refine((url) => !/[?#]/.test(url), { error: 'expected a URL without query or fragment', abort: true })
+  .refine(
+    (url) => /^[^:]+:\/\/[^/]+\/*$/.test(url),
+    'expected a URL without a path, since pages and API lie at the root of their host',
+  )
   .transform((url) => url.replace(/\/+$/, ''));
 
-const operatorFile = z.strictObject({
+const DOMAIN = 'expected a domain name in lower case';
+
+const operatorFile = object({
   name: text,
   url: webUrl,
   base_url: baseUrl,
-  contact: z.url({ protocol: /^(mailto|https)$/, error: 'expected a mailto: or https: URL' }),
+  contact: url(/^(mailto|https)$/, 'expected a mailto: or https: URL'),
   platform: text,
-  licence: z.strictObject({ name: text, url: webUrl }),
-  tag_authority: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'expected a domain name in lower case'),
+  licence: object({ name: text, url: webUrl }),
+  tag_authority: z.string(DOMAIN).regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, DOMAIN),
   // 60 requests, refilled 1/s; 12 downloads, refilled 1/min; 240 pages and assets, refilled 4/s.
-  limits: z
-    .strictObject({
-      api: limit.default({ tokens: 60, refillSeconds: 1 }),
-      download: limit.default({ tokens: 12, refillSeconds: 60 }),
-      page: limit.default({ tokens: 240, refillSeconds: 0.25 }),
-    })
-    .prefault({}),
+  limits: object({
+    api: limit.default({ tokens: 60, refillSeconds: 1 }),
+    download: limit.default({ tokens: 12, refillSeconds: 60 }),
+    page: limit.default({ tokens: 240, refillSeconds: 0.25 }),
+  }).prefault({}),
 });
 
 const buildFlags = z.object({
@@ -108,7 +130,7 @@ const buildFlags = z.object({
  * unreadable
  */
 export function buildConfig(flags: unknown): BuildConfig {
-  const given = parsed(buildFlags, flags, 'option');
+  const given = readFlags(flags);
   const { limits, base_url, tag_authority, ...operator } = readOperator(given.operator);
   requireApart(given.register, given.out);
   requireOwnFiles(given);
@@ -137,13 +159,42 @@ function readOperator(file: string): z.infer<typeof operatorFile> {
     const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
     throw Failure.environment(`operator file "${file}" ${why}`);
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch (error) {
-    throw Failure.usage(`operator file "${file}" is not JSON: ${messageOf(error)}`);
+  const json = content.replace(/^\uFEFF/, '');
+  const places = placesIn(json);
+  if (places.error !== undefined) {
+    const { expected, line, column } = places.error;
+    throw Failure.usage(
+      `operator file "${file}" is not JSON: expected ${expected} at line ${line}, column ${column}`,
+    );
   }
-  return parsed(operatorFile, value, `operator file "${file}"`);
+  const result = operatorFile.safeParse(JSON.parse(json), { reportInput: true });
+  if (result.success) return result.data;
+  const problems = result.error.issues.flatMap((issue) => {
+    const keys = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [key]) : [[]];
+    return describe(issue).map((message, index) => ({
+      place: places.of([...issue.path, ...(keys[index] ?? [])]),
+      message,
+    }));
+  });
+  throw unusable(file, problems);
+}
+
+interface Problem {
+  readonly place: Place;
+  readonly message: string;
+}
+
+/** All problems of the operator file, in the order of the file. */
+function unusable(file: string, problems: readonly Problem[]): Failure {
+  const lines = problems
+    .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
+    .map(({ place: { line, column }, message }) => `line ${line}, column ${column}: ${message}`);
+  const name = `operator file "${file}"`;
+  return Failure.usage(
+    lines.length === 1
+      ? `${name}, ${lines.join()}`
+      : `${name} has ${lines.length} problems\n${lines.map((line) => `  ${line}`).join('\n')}`,
+  );
 }
 
 /** The register must lie outside the output folder, or it would be published or replaced. */
@@ -191,14 +242,24 @@ function realOf(path: string): string {
   }
 }
 
-/** Parses a value, or throws one line with its name, the value and what was expected. */
-function parsed<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
-  const result = schema.safeParse(value, { reportInput: true });
+function readFlags(flags: unknown): z.infer<typeof buildFlags> {
+  const result = buildFlags.safeParse(flags, { reportInput: true });
   if (result.success) return result.data;
-  const { issues } = result.error;
-  // A misspelt key is also missing; naming the misspelling helps more.
-  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
-  const place = issue?.path.join('.') ?? '';
-  const input = issue?.input === undefined ? '' : `, got ${JSON.stringify(issue.input)}`;
-  throw Failure.usage(`${what}${place === '' ? '' : ` ${place}`}: ${issue?.message ?? 'invalid'}${input}`);
+  const [issue] = result.error.issues;
+  if (issue === undefined) throw result.error;
+  throw Failure.usage(`--${kebab(describe(issue).join())}`);
+}
+
+const kebab = (name: string): string =>
+  name.replace(/^\w+/, (word) => word.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+
+/** What is wrong, in a line for each problem: the key, what was expected, and what was found. */
+function describe({ path, message, input, code }: z.core.$ZodIssue): readonly string[] {
+  const key = path.join('.');
+  const prefix = key === '' ? '' : `${key}: `;
+  if (code === 'unrecognized_keys') return message.split('\n').map((line) => prefix + line);
+  if (input === undefined) return [`${key} is missing, ${message}`];
+  // An object or a list could be the whole file.
+  const found = typeof input === 'object' && input !== null ? '' : `, got ${JSON.stringify(input)}`;
+  return [prefix + message + found];
 }

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
-import { distance } from 'fastest-levenshtein';
+import { join } from 'node:path';
 
+import { closest } from '../shared/closest.js';
 import { parseRanges, type AddressRange } from './limiter/client-ip.js';
 import type { Quota } from './limiter/gcra.js';
 import type { QuotaOverrides } from './tree/watcher.js';
@@ -143,11 +144,13 @@ const REQUIREMENTS: readonly (readonly [Setting<unknown>, Setting<unknown>])[] =
  * Flags override the environment (where empty means unset), which overrides the defaults.
  *
  * @param flags commander's options
+ * @param defaultsFolder where default paths start
  * @throws ConfigError for the first invalid value, and for an unknown PROXY_ variable
  */
 export function resolveConfig(
   flags: Readonly<Record<string, unknown>>,
   environment: Readonly<Record<string, string | undefined>>,
+  defaultsFolder = '',
 ): Config {
   const read = <T>({ flag, key, variable, parse, fallback }: Setting<T>): T => {
     const isFlag = flags[key] !== undefined;
@@ -170,7 +173,7 @@ export function resolveConfig(
   }
   const readyMaxAge = read(settings.readyMaxAge);
   return Object.freeze({
-    dist: read(settings.dist),
+    dist: read({ ...settings.dist, fallback: join(defaultsFolder, settings.dist.fallback) }),
     port: read(settings.port),
     host: read(settings.host),
     quotas: Object.freeze({
@@ -206,17 +209,13 @@ function rejectUnknownVariables(environment: Readonly<Record<string, string | un
   const known = SETTINGS.map(({ variable }) => variable);
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith(PREFIX) || value === '' || known.includes(name)) continue;
-    const [closest = ''] = known.toSorted((a, b) => dissimilarity(a, name) - dissimilarity(b, name));
-    const hint =
-      dissimilarity(closest, name) <= 0.5 ? `did you mean ${closest}?` : '--help lists the variables';
+    const meant = closest(
+      name.slice(PREFIX.length),
+      known.map((variable) => variable.slice(PREFIX.length)),
+    );
+    const hint = meant === undefined ? '--help lists the variables' : `did you mean ${PREFIX}${meant}?`;
     throw new ConfigError(`${name}: no such setting; ${hint}`);
   }
-}
-
-/** Edit distance between two names without their prefix, as a share of the longer one. */
-function dissimilarity(name: string, other: string): number {
-  const [a, b] = [name.slice(PREFIX.length), other.slice(PREFIX.length)];
-  return distance(a, b) / Math.max(a.length, b.length, 1);
 }
 
 function nonEmpty(text: string): string {

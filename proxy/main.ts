@@ -1,10 +1,11 @@
-import { Command, CommanderError } from 'commander';
-import { readFileSync } from 'node:fs';
+#!/usr/bin/env node
+import { CommanderError } from 'commander';
 import { readFile, stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { resolve } from 'node:path';
 import { destination } from 'pino';
 
+import { commandLine, refuseArguments } from '../shared/command-line.js';
+import { readPackage, returnToUser, type Package } from '../shared/package.js';
 import { ConfigError, resolveConfig, SETTINGS, type Config } from './config.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
@@ -29,8 +30,8 @@ const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
 /** An error of the machine, not the program: one line and exit code 3. */
 class EnvironmentError extends Error {}
 
-/** The maximum number of URLs in the banner. */
-const MAX_URLS_TO_TRY = 12;
+/** How many URLs of the API are in the banner. */
+const API_URLS_TO_TRY = 3;
 
 const HELP = `
 Examples:
@@ -73,25 +74,16 @@ function clock(): number {
   return Math.floor(ORIGIN_MS + performance.now());
 }
 
-/** The package's version; the compiled main.js is two folders below package.json. */
-function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const json: unknown = JSON.parse(text);
-  const version = typeof json === 'object' && json !== null && 'version' in json && json.version;
-  return typeof version === 'string' ? version : 'unknown';
-}
-
-function readCommandLine(version: string): Config {
-  const program = new Command('proxy')
+function readCommandLine({ root, version }: Package): Config {
+  const program = commandLine('register-api-proxy', version)
     .description('Serves a published register tree over HTTP, with a limit for each client.')
-    .version(version)
-    .exitOverride()
     .addHelpText('after', HELP);
   for (const { flags, description, variable, fallback } of SETTINGS) {
     const hasDefault = typeof fallback === 'string' || typeof fallback === 'number';
     program.option(flags, `${description} (${hasDefault ? `default: ${fallback}, or ` : ''}${variable})`);
   }
-  return resolveConfig(program.parse().opts(), process.env);
+  refuseArguments(program.parse(), () => '--dist');
+  return resolveConfig(program.opts(), process.env, returnToUser(process, { root }));
 }
 
 async function serve(config: Config, version: string): Promise<void> {
@@ -99,7 +91,10 @@ async function serve(config: Config, version: string): Promise<void> {
   const { dist, quotas, trustProxy, adminPort, adminHost, readyMaxAgeMs } = config;
   const disk = openDisk(new URL('tree/disk-worker.js', import.meta.url));
   const watcher = new SnapshotWatcher(dist, quotas, disk, { log });
-  await watcher.start();
+  await watcher.start().catch((error: unknown) => {
+    if (!(error instanceof SnapshotError)) throw error;
+    throw new EnvironmentError(`--dist "${dist}": ${error.message}`);
+  });
   const isTrusted = matcherOf(trustProxy);
   const redis = config.redis === undefined ? undefined : new RedisBuckets(config.redis, log);
   const metrics = createMetrics();
@@ -243,7 +238,7 @@ function baseOf(server: Server): string {
 function announce(server: Server, { dist, accessLog }: Config, { snapshot, quotas }: ActiveSnapshot): void {
   const base = baseOf(server);
   const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
-  const lines = [`register-api proxy on ${base} serving ${resolve(dist)} (${state})`];
+  const lines = [`register-api proxy on ${base} serving ${dist} (${state})`];
   if (snapshot !== undefined) {
     const published = describe(publishedQuotas(snapshot));
     if (describe(quotas) !== published) {
@@ -255,14 +250,14 @@ function announce(server: Server, { dist, accessLog }: Config, { snapshot, quota
   stream.write(`${lines.join('\n')}\n`);
 }
 
-/** Pages first, then examples of the API. */
+/** The front page and the documentation, then examples of the API. */
 function urlsToTry({ routes, service }: Snapshot): string[] {
   const pages = ['/', service.docs].filter((page) => routes.some(({ path }) => path === page));
   const examples = routes
     .filter(({ bucket }) => bucket === 'api')
     .map(({ path, example }) => example ?? (path.includes('{') ? undefined : path))
     .filter((path) => path !== undefined);
-  return [...pages, ...examples].slice(0, MAX_URLS_TO_TRY);
+  return [...pages, ...examples.slice(0, API_URLS_TO_TRY)];
 }
 
 function describe(quotas: Quotas): string {
@@ -282,13 +277,13 @@ process.on('uncaughtException', (error) => {
 });
 
 try {
-  const version = readVersion();
-  await serve(readCommandLine(version), version);
+  const self = readPackage();
+  await serve(readCommandLine(self), self.version);
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage);
   }
-  const isEnvironment = error instanceof EnvironmentError || error instanceof SnapshotError;
+  const isEnvironment = error instanceof EnvironmentError;
   if (!(error instanceof ConfigError) && !isEnvironment && errorCode(error) === undefined) throw error;
   log(error instanceof Error ? error.message : String(error));
   process.exit(error instanceof ConfigError ? EXIT.usage : EXIT.environment);

@@ -49,9 +49,8 @@ const schema = z.looseObject({
     z.looseObject({
       name: z.string().regex(/^[\w-]+$/),
       path: z.string(),
-      file: z
-        .string()
-        .regex(/^[^:]*$/, 'files in 1,000 folders are no longer supported: delete the tree and build anew'),
+      // An earlier version put files into 1,000 folders: `{id:3}`.
+      file: z.string().regex(/^[^:]*$/),
       class: z.enum(CACHE_CLASSES),
       parameters: z.array(parameter).exactOptional(),
     }),
@@ -72,12 +71,25 @@ export function readManifest(file: string): Manifest | undefined {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-  const result = schema.safeParse(json(content));
+  const value = json(content);
+  const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
+  const { format } = z.object({ format: z.int() }).safeParse(value).data ?? {};
+  if (format !== undefined && format > FORMAT) {
+    throw Failure.invalid(
+      `"${file}" is of format ${format}, of a newer version: expected ${FORMAT} at most, so use that version`,
+    );
+  }
   throw Failure.invalid(
-    `"${file}" is no snapshot this generator wrote (${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'})`,
+    `"${file}" ${value === undefined ? 'is not JSON' : 'was not written by this program'}${damageOf(result.error)}: ` +
+      'if its folder is a published tree, "npm run snapshot -- verify --repair" repairs it, otherwise choose another',
   );
+}
+
+/** Where the first damage is. */
+function damageOf({ issues }: z.ZodError): string {
+  const path = issues[0]?.path.join('.') ?? '';
+  return path === '' ? '' : ` (see "${path}")`;
 }
 
 function json(content: string): unknown {

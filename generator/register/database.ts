@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
+import { dirname } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { isSqliteError, openDatabase, type Database, type Statement } from '../sqlite/index.js';
 import { KINDS } from '../schema/field.js';
@@ -13,6 +14,9 @@ export const CONTRACT_VERSION = 1;
 const BUSY_TIMEOUT_MS = 5000;
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
+/** The last byte of an SQLite file's header that is read here: 2 if the file is in WAL mode. */
+const READ_VERSION_AT = 19;
+const WAL = 2;
 
 /**
  * A register open for reading: one read transaction from opening to closing, so that all queries
@@ -36,8 +40,18 @@ export class Register {
    * is not an SQLite database, is encrypted or truncated, or has another contract version
    */
   static open(file: string): Register {
-    requireDatabase(file);
-    return Register.join(file);
+    const isInWalMode = requireDatabase(file);
+    try {
+      return Register.join(file);
+    } catch (error) {
+      const isUnwritable =
+        error instanceof Failure && /^SQLITE_(CANTOPEN|READONLY)/.test(String(error.cause));
+      if (!isInWalMode || !isUnwritable) throw error;
+      throw Failure.environment(
+        `register "${file}" is in WAL mode, which even readers need a writable folder for: make "${dirname(file)}" ` +
+          `writable for this user, or run PRAGMA journal_mode = DELETE on the register (${String(error.cause)})`,
+      );
+    }
   }
 
   /**
@@ -182,8 +196,11 @@ function begin(database: Database, version: Statement<[]>, file: string): void {
   }
 }
 
-/** Distinguishes cases that SQLite reports as "unable to open" or, for an empty name, accepts. */
-function requireDatabase(file: string): void {
+/**
+ * Distinguishes cases that SQLite reports as "unable to open" or, for an empty name, accepts.
+ * @returns whether the database is in WAL mode
+ */
+function requireDatabase(file: string): boolean {
   let descriptor: number | undefined;
   try {
     const found = statSync(file);
@@ -191,11 +208,12 @@ function requireDatabase(file: string): void {
       throw Failure.environment(`register "${file}" is a folder, expected an SQLite file`);
     if (!found.isFile()) throw Failure.environment(`register "${file}" is not a regular file`);
     descriptor = openSync(file, 'r');
-    const magic = Buffer.alloc(SQLITE_MAGIC.length);
-    const length = readSync(descriptor, magic, 0, magic.length, 0);
-    if (magic.toString('latin1', 0, length) !== SQLITE_MAGIC) {
+    const header = Buffer.alloc(READ_VERSION_AT + 1);
+    readSync(descriptor, header, 0, header.length, 0);
+    if (header.toString('latin1', 0, SQLITE_MAGIC.length) !== SQLITE_MAGIC) {
       throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
     }
+    return header[READ_VERSION_AT] === WAL;
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (codeOf(error) === 'ENOENT') throw Failure.environment(`register "${file}" does not exist`);
@@ -222,7 +240,7 @@ export function translated<T>(file: string, action: () => T): T {
       throw Failure.environment(`register "${file}" is locked by a writer (waited ${BUSY_TIMEOUT_MS} ms)`);
     }
     if (/^SQLITE_(IOERR|CANTOPEN|PERM|READONLY|FULL|NOMEM|PROTOCOL)/.test(code)) {
-      throw Failure.environment(`register "${file}" can't be read: ${message} (${code})`);
+      throw Failure.environment(`register "${file}" can't be read: ${message} (${code})`, code);
     }
     throw Failure.invalid(`register "${file}" can't be read: ${message} (${code})`, code);
   }

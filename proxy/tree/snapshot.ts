@@ -138,6 +138,9 @@ export type ErrorDeclaration = v.InferOutput<typeof error>;
 /** A validated snapshot, with its compiled routes. */
 export type Snapshot = Readonly<v.InferOutput<typeof schema>> & { readonly router: Router };
 
+/** For a file that was altered after the generator wrote it. */
+const REMEDY = ' (see verify --repair)';
+
 /**
  * @param text the content of snapshot.json
  * @throws SnapshotError if it has another format, is malformed, or names a file outside the tree
@@ -147,11 +150,11 @@ export function parseSnapshot(text: string): Snapshot {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new SnapshotError(`${SNAPSHOT_FILE} is not JSON`);
+    throw new SnapshotError(`${SNAPSHOT_FILE} is not JSON${REMEDY}`);
   }
   const format = v.safeParse(v.object({ format: v.pipe(v.number(), v.integer()) }), json);
   if (!format.success) {
-    throw new SnapshotError(`${SNAPSHOT_FILE} has no format number: expected one at "format"`);
+    throw new SnapshotError(`${SNAPSHOT_FILE} has no format number${REMEDY}`);
   }
   if (format.output.format !== SNAPSHOT_FORMAT) {
     throw new SnapshotError(
@@ -162,14 +165,14 @@ export function parseSnapshot(text: string): Snapshot {
   if (!parsed.success) {
     const [issue] = parsed.issues;
     throw new SnapshotError(
-      `${SNAPSHOT_FILE} is malformed at ${v.getDotPath(issue) ?? '?'}: ${issue.message}`,
+      `${SNAPSHOT_FILE} is malformed at ${v.getDotPath(issue) ?? '?'}: ${issue.message}${REMEDY}`,
     );
   }
   try {
     return { ...parsed.output, router: createRouter(parsed.output.routes) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}`, { cause: error });
+    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}${REMEDY}`, { cause: error });
   }
 }
 

@@ -266,17 +266,33 @@ describe('a build that can’t be done', () => {
     });
 
     it('with more than the command takes', async () => {
-      expect((await usage('build', 'register.sqlite')).stderr).toContain('too many arguments');
+      const hints: readonly [string, string, string][] = [
+        ['build', 'own.sqlite', '--register'],
+        ['check', 'own', '--register'],
+        ['build', 'public', '--out'],
+        ['verify', 'public', '--out'],
+        ['sample', 'own.sqlite', '--out'],
+      ];
+      for (const [command, argument, option] of hints) {
+        expect((await usage(command, argument)).stderr).toBe(
+          `error: unexpected argument '${argument}'\n(Did you mean ${option} ${argument}?)\nRun with --help for usage.\n`,
+        );
+      }
     });
 
     it('with a base URL that is none', async () => {
-      expect(await refused(2, '--register', good(), '--base-url', 'api.example')).toContain('"api.example"');
+      expect(await refused(2, '--register', good(), '--base-url', 'api.example')).toBe(
+        'error: --base-url: expected an http or https URL, got "api.example"',
+      );
+      expect(await refused(2, '--register', good(), '--base-url', 'https://x.example/api')).toContain(
+        '--base-url: expected a URL without a path, since',
+      );
     });
 
     it('with nothing: it says how it is used', async () => {
       const { code, stderr } = await snapshot([]);
       expect(code).toBe(2);
-      expect(stderr).toContain('Usage: snapshot');
+      expect(stderr).toContain('Usage: register-api');
     });
   });
 
@@ -291,13 +307,27 @@ describe('a build that can’t be done', () => {
     it('that is no JSON', async () => {
       const file = path('operator.json');
       writeFileSync(file, '{');
-      expect(await refused(2, '--register', good(), '--operator', file)).toContain(`"${file}" is not JSON`);
+      expect(await refused(2, '--register', good(), '--operator', file)).toBe(
+        `error: operator file "${file}" is not JSON: expected a key in double quotes at line 1, column 2`,
+      );
     });
 
-    it('that misspells a key, which is named', async () => {
+    it('that has several mistakes: all are named, each with its place', async () => {
       const file = path('operator.json');
-      writeFileSync(file, readFileSync(OPERATOR, 'utf8').replace('tag_authority', 'tag_authorty'));
-      expect(await refused(2, '--register', good(), '--operator', file)).toContain('tag_auth');
+      const content = readFileSync(OPERATOR, 'utf8')
+        .replace('tag_authority', 'tag_authorty')
+        .replace('mailto:', 'mail:');
+      writeFileSync(file, content);
+      const result = await snapshot(['build', '--register', good(), '--out', out, '--operator', file]);
+      expect([result.code, result.stderr]).toEqual([
+        2,
+        `error: operator file "${file}" has 3 problems
+  line 1, column 1: tag_authority is missing, expected a domain name in lower case
+  line 5, column 3: contact: expected a mailto: or https: URL, got "mail:golden@golden.example"
+  line 11, column 3: unknown key "tag_authorty" (did you mean "tag_authority"?)
+`,
+      ]);
+      expect(state(readTree(out))).toEqual(before);
     });
 
     it('that has no good URL', async () => {
@@ -307,7 +337,7 @@ describe('a build that can’t be done', () => {
         readFileSync(OPERATOR, 'utf8').replace('https://golden.example"', 'golden.example"'),
       );
       expect(await refused(2, '--register', good(), '--operator', file)).toContain(
-        'url: expected an http or https URL, got "golden.example"',
+        'line 3, column 3: url: expected an http or https URL, got "golden.example"',
       );
     });
   });

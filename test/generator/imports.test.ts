@@ -37,14 +37,21 @@ function sourcesIn(folder: string): Source[] {
 
 const generator = sourcesIn('generator');
 const proxy = sourcesIn('proxy');
+/** What both programs use: of the package and of command lines, nothing of registers or trees. */
+const shared = sourcesIn('shared');
 
 /** `a.ts imports b.js`, for each import that leads from the folder to where it may not. */
 const trespasses = (folder: string, allowed: (path: string) => boolean): string[] =>
-  [...generator, ...proxy]
+  [...generator, ...proxy, ...shared]
     .filter(({ file }) => file.startsWith(folder))
     .flatMap(({ file, imports }) =>
       imports.filter((path) => !allowed(path)).map((path) => `${file} imports ${path}`),
     );
+
+const isIn =
+  (...folders: readonly string[]) =>
+  (path: string): boolean =>
+    folders.some((folder) => path.startsWith(folder));
 
 describe('imports', () => {
   it('are seen by this test', () => {
@@ -55,13 +62,15 @@ describe('imports', () => {
   });
 
   it('of the proxy stay in the proxy: it knows the generator by snapshot.json alone', () => {
-    expect(trespasses('proxy/', (path) => path.startsWith('proxy/'))).toEqual([]);
+    expect(trespasses('proxy/', isIn('proxy/', 'shared/'))).toEqual([]);
+  });
+
+  it('of what both programs share lead into neither', () => {
+    expect(trespasses('shared/', isIn('shared/'))).toEqual([]);
   });
 
   it('of the generator never lead into the proxy, and into data only for the sample command', () => {
-    expect(
-      trespasses('generator/', (path) => path.startsWith('generator/') || path.startsWith('data/')),
-    ).toEqual([]);
+    expect(trespasses('generator/', isIn('generator/', 'data/', 'shared/'))).toEqual([]);
     const data = trespasses('generator/', (path) => !path.startsWith('data/'));
     expect(data).toEqual(['generator/commands/sample.ts imports data/sample.js']);
   });
@@ -83,11 +92,13 @@ describe('imports', () => {
 
 describe('every source file', () => {
   it('leaves the process to the command lines', () => {
-    const touching = [...generator, ...proxy].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
+    const touching = [...generator, ...proxy, ...shared].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
     expect(touching.map(({ file }) => file)).toEqual(
       ['generator/cli.ts', 'proxy/main.ts'].filter((file) => existsSync(join(PROJECT, file))),
     );
-    const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
+    const imported = [...generator, ...proxy, ...shared].filter(({ code }) =>
+      /from '(node:)?process'/.test(code),
+    );
     // For the pid, which tells who holds a tree, and for the version of Node.
     expect(imported.map(({ file }) => file)).toEqual([
       'generator/publish/lock.ts',
@@ -96,7 +107,7 @@ describe('every source file', () => {
   });
 
   it('has 300 lines at most', () => {
-    const long = [...generator, ...proxy].filter(({ lines }) => lines > 300);
+    const long = [...generator, ...proxy, ...shared].filter(({ lines }) => lines > 300);
     expect(long.map(({ file, lines }) => `${file}: ${lines}`)).toEqual([]);
   });
 

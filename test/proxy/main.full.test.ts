@@ -75,12 +75,14 @@ async function treeWithDownload(bytes: number): Promise<string> {
   return root;
 }
 
+const HINT = 'Run with --help for usage.\n';
+
 describe('main: misuse', () => {
   it('ends with 2 and says why if it can not read its command line or environment', async () => {
     const cases: [args: string[], environment: Record<string, string>, message: string][] = [
-      [['--prot', '80'], {}, "error: unknown option '--prot'\n(Did you mean --port?)\n"],
-      [['--port'], {}, "error: option '--port <number>' argument missing\n"],
-      [['serve'], {}, 'error: too many arguments. Expected 0 arguments but got 1.\n'],
+      [['--prot', '80'], {}, `error: unknown option '--prot'\n(Did you mean --port?)\n${HINT}`],
+      [['--port'], {}, `error: option '--port <number>' argument missing\n${HINT}`],
+      [['serve'], {}, `error: unexpected argument 'serve'\n(Did you mean --dist serve?)\n${HINT}`],
       [
         ['--port', '99999'],
         {},
@@ -114,8 +116,8 @@ describe('main: misuse', () => {
     await publish(broken, 'snapshot.json', '{"format":1');
     const file = join(newer, 'snapshot.json');
     const cases = [
-      [newer, /^register-api proxy: the tree is of format 99, .+\n$/],
-      [broken, /^register-api proxy: snapshot\.json is .+\n$/],
+      [newer, /^register-api proxy: --dist ".+": the tree is of format 99, .+\n$/],
+      [broken, /^register-api proxy: --dist ".+": snapshot\.json is not JSON \(see verify --repair\)\n$/],
       [
         '/nowhere',
         /^register-api proxy: --dist "\/nowhere" does not exist: run npm run snapshot -- build .+\n$/,

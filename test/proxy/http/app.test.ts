@@ -481,7 +481,7 @@ describe('createApp: a new snapshot', () => {
     expect([after.status, after.text, after.headers.etag]).toEqual([200, before.text, before.headers.etag]);
     expect([watcher.isPresent, watcher.isReadable]).toEqual([true, false]);
     expect(log.slice(1)).toEqual([
-      'snapshot.json is not JSON: still serving snapshot 3, as of 2026-11-20T08:00:00Z',
+      'snapshot.json is not JSON (see verify --repair): still serving snapshot 3, as of 2026-11-20T08:00:00Z',
     ]);
   });
 

@@ -135,7 +135,7 @@ describe('SnapshotWatcher.confirm', () => {
 
   it.each([
     ['of a newer format', '{"format":4}', 'tree is of format 4, this proxy reads format 3'],
-    ['cut short', '{"format":3,', 'snapshot.json is not JSON'],
+    ['cut short', '{"format":3,', 'snapshot.json is not JSON (see verify --repair)'],
   ])(
     'keeps the last good snapshot when the new one is %s, and says so once for each broken file',
     async (_name, text, message) => {
@@ -230,7 +230,9 @@ describe('SnapshotWatcher with a link', () => {
     await symlink(next, `${link}.new`);
     await rename(`${link}.new`, link);
     for (let count = 0; count < 3; count += 1) await watcher.confirm();
-    expect(log.slice(1)).toEqual([expect.stringContaining('is not JSON: still serving')]);
+    expect(log.slice(1)).toEqual([
+      expect.stringContaining('is not JSON (see verify --repair): still serving'),
+    ]);
 
     await rm(join(next, 'snapshot.json'));
     const late = watch(link);
@@ -239,7 +241,7 @@ describe('SnapshotWatcher with a link', () => {
     for (let count = 0; count < 3; count += 1) await late.watcher.confirm();
     expect(late.log).toEqual([
       'no snapshot.json: responding 503 until there is a good one',
-      'snapshot.json is not JSON: responding 503 until there is a good one',
+      'snapshot.json is not JSON (see verify --repair): responding 503 until there is a good one',
     ]);
   });
 });

@@ -1,0 +1,40 @@
+/** The package of both programs, and the folder in which a user starts them. */
+import { readFileSync, realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface Package {
+  /** The folder of package.json. */
+  readonly root: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Reads package.json, which is two folders above this file once it is compiled. */
+export function readPackage(): Package {
+  const root = realpathSync(fileURLToPath(new URL('../..', import.meta.url)));
+  const file: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  if (typeof file === 'object' && file !== null && 'name' in file && 'version' in file) {
+    return { root, name: String(file.name), version: String(file.version) };
+  }
+  throw new TypeError('package.json has no name and version');
+}
+
+/** The scripts of package.json that start one of the programs. */
+const SCRIPTS = new Set(['snapshot', 'proxy', 'prestart', 'start']);
+
+/** The part of `process` that is used; the tests have their own. */
+type Host = Pick<NodeJS.Process, 'cwd' | 'chdir' | 'env'>;
+
+/**
+ * Goes back to the folder in which the user called npm, which changes into the package's root before
+ * it runs a script: relative paths mean what they mean to the user.
+ * @returns the path of the folder in which default paths start; empty for the current folder
+ */
+export function returnToUser(host: Host, { root }: Pick<Package, 'root'>): string {
+  const { INIT_CWD: folder, npm_lifecycle_event: script = '', npm_package_json: file } = host.env;
+  const isOurScript = SCRIPTS.has(script) && file === join(root, 'package.json') && host.cwd() === root;
+  if (!isOurScript || folder === undefined) return '';
+  host.chdir(folder);
+  return relative(host.cwd(), root);
+}
