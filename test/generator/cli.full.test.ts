@@ -1,7 +1,15 @@
 /** The command line as those who script it meet it: exit codes, one line a mistake, and a tree that stays. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR, published } from '../support/build.js';
@@ -25,6 +33,13 @@ const SEVEN = ['groups', 'users', 'games', 'items']
   .join('\n');
 
 const good = (): string => writeRegister(path('register.sqlite'), SEVEN);
+
+/** Another user if this process is root's, who may write anywhere; `nobody` on most systems. */
+const OTHER_USER = process.getuid?.() === 0 ? 65_534 : undefined;
+const mayBeOther = await snapshot(['--version'], '/', OTHER_USER).then(
+  ({ code }) => code === 0,
+  () => false,
+);
 
 /** The whole tree, its times included. */
 const state = (tree: Tree): Record<string, string> => stamps(tree);
@@ -144,6 +159,25 @@ describe('a build that can’t be done', () => {
       expect(await refused(1, '--register', file)).toContain('is encoded as UTF-16le, expected UTF-8');
     });
 
+    it.skipIf(!mayBeOther)(
+      'that is in WAL mode in a folder that it can’t write to: what to do about it',
+      async () => {
+        const folder = path('folder');
+        mkdirSync(folder);
+        chmodSync(dirname(folder), 0o755);
+        const file = writeRegister(join(folder, 'register.sqlite'), SEVEN);
+        changeRegister(file, 'PRAGMA journal_mode = WAL');
+        chmodSync(folder, 0o555);
+        const result = await snapshot(['check', '--register', file], PROJECT, OTHER_USER);
+        chmodSync(folder, 0o755);
+        expect([result.code, expectOneLine(result)]).toEqual([
+          3,
+          `error: register "${file}" is in WAL mode, which even readers need a writable folder for: make "${folder}" ` +
+            'writable for this user, or run PRAGMA journal_mode = DELETE on the register (SQLITE_READONLY_DIRECTORY)',
+        ]);
+      },
+    );
+
     it('that a writer has locked, after 5 seconds of waiting', async () => {
       const file = good();
       const writer = openDatabase(file);
@@ -201,14 +235,28 @@ describe('a build that can’t be done', () => {
     });
 
     it.each([
-      ['is JSON of somebody else', '{"snapshot":[1,2]}'],
-      ['is no JSON', 'const snapshot = 1;'],
-      ['has another format', '{"format":99,"sequence":1}'],
-    ])('whose snapshot.json %s', async (_, content) => {
+      [
+        'is JSON of somebody else',
+        '{"snapshot":[1,2]}',
+        ' was not written by this program (see "format"): if',
+      ],
+      [
+        'is no JSON',
+        'const snapshot = 1;',
+        ' is not JSON: if its folder is a published tree, "npm run snapshot',
+      ],
+      [
+        'has another format',
+        '{"format":99,"sequence":1}',
+        ' is of format 99, of a newer version: expected 3 at',
+      ],
+    ])('whose snapshot.json %s', async (_, content, message) => {
       const folder = path('folder');
       mkdirSync(folder);
       writeFileSync(join(folder, 'snapshot.json'), content);
-      expect(await refused(3, '--register', good(), '--out', folder)).toContain('snapshot.json');
+      expect(await refused(3, '--register', good(), '--out', folder)).toContain(
+        `"${join(folder, 'snapshot.json')}"${message}`,
+      );
       expect(readTree(folder).get('snapshot.json')?.text).toBe(content);
       expect(readTree(folder).size).toBe(1);
     });
@@ -324,7 +372,7 @@ describe('a build that can’t be done', () => {
         `error: operator file "${file}" has 3 problems
   line 1, column 1: tag_authority is missing, expected a domain name in lower case
   line 5, column 3: contact: expected a mailto: or https: URL, got "mail:golden@golden.example"
-  line 11, column 3: unknown key "tag_authorty" (did you mean "tag_authority"?)
+  line 8, column 3: unknown key "tag_authorty" (did you mean "tag_authority"?)
 `,
       ]);
       expect(state(readTree(out))).toEqual(before);

@@ -11,10 +11,17 @@ export interface Run {
 
 const CLI = join(PROJECT, 'build/generator/cli.js');
 
-/** Runs `snapshot` with these arguments and waits for its end. Its output is no terminal. */
-export function snapshot(args: readonly string[], cwd = PROJECT): Promise<Run> {
+/**
+ * Runs `snapshot` with these arguments and waits for its end. Its output is no terminal.
+ * @param uid another user to run it as, for which this process must be root's
+ */
+export function snapshot(args: readonly string[], cwd = PROJECT, uid?: number): Promise<Run> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CLI, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [CLI, ...args], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid !== undefined && { uid, gid: uid }),
+    });
     const output = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
