@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -28,6 +28,24 @@ describe('the SQLite driver', () => {
   it('of Node 20 is installed on Node 20 alone', () => {
     const installed = readdirSync(join(PROJECT, 'node_modules')).includes('better-sqlite3-node20');
     expect(installed).toBe(NODE < 22);
+  });
+
+  it('of Node 20 is never that of newer ones, which crashes there', () => {
+    const folder = path('linked');
+    const installed = join(folder, 'node_modules/better-sqlite3');
+    mkdirSync(installed, { recursive: true });
+    copyFileSync(join(PROJECT, 'generator/sqlite/node20/index.cjs'), join(folder, 'index.cjs'));
+    writeFileSync(join(installed, 'index.js'), 'module.exports = "the driver"');
+    const load = (version: string): unknown => {
+      writeFileSync(join(installed, 'package.json'), JSON.stringify({ version, main: 'index.js' }));
+      const { stdout, stderr } = spawnSync(process.execPath, ['-p', 'require("./index.cjs")'], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      return stdout + stderr;
+    };
+    expect(load('12.11.1')).toBe('the driver\n');
+    expect(load('13.2.0')).toContain('expected better-sqlite3 12');
   });
 
   it('of Node 22 and newer is not compiled by npm ci', () => {

@@ -1,1 +1,4 @@
+// A global installation links this package, which then finds version 13; that crashes Node 20.
+if (!require('better-sqlite3/package.json').version.startsWith('12.'))
+  throw new Error('expected better-sqlite3 12');
 module.exports = require('better-sqlite3');
