@@ -1,6 +1,14 @@
 /** The package as others install it: its programs by name, from any folder, and its npm scripts. */
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -20,9 +28,9 @@ function run(cwd: string, command: string, ...args: string[]) {
   return { code: status, stdout, stderr };
 }
 
-/** Runs `npm run snapshot` of the unpacked package. */
-const snapshot = (cwd: string, ...args: string[]) =>
-  run(cwd, 'npm', '--prefix', root, 'run', '-s', 'snapshot', '--', ...args);
+/** Runs a script of the unpacked package. */
+const script = (cwd: string, name: string, ...args: string[]) =>
+  run(cwd, 'npm', '--prefix', root, 'run', '-s', name, '--', ...args);
 
 beforeAll(() => {
   mkdirSync(bin, { recursive: true });
@@ -80,14 +88,22 @@ describe('the npm scripts', () => {
   it('take relative paths from the folder of the user, and their defaults from the package', () => {
     const user = path('user');
     mkdirSync(user);
-    const { stdout } = snapshot(user, 'sample', '--records', '20', '--out', 'typed.sqlite');
+    const { stdout } = script(user, 'snapshot', 'sample', '--records', '20', '--out', 'typed.sqlite');
     expect(stdout).toMatch(/ to typed\.sqlite\n$/);
     expect(existsSync(join(user, 'typed.sqlite'))).toBe(true);
-    const missing = snapshot(join(root, 'docs'), 'check', '--register', '../none.sqlite');
+    const missing = script(join(root, 'docs'), 'snapshot', 'check', '--register', '../none.sqlite');
     expect(missing).toMatchObject({ code: 3, stderr: 'error: register "../none.sqlite" does not exist\n' });
-    const sample = snapshot(join(root, 'docs'), 'sample', '--records', '20');
+    const sample = script(join(root, 'docs'), 'snapshot', 'sample', '--records', '20');
     expect(sample.stdout).toMatch(/ to \.\.\/data\/register\.sqlite\n$/);
     expect(existsSync(join(root, 'data/register.sqlite'))).toBe(true);
+  });
+
+  it('take the folder to serve from there, too', () => {
+    const user = path('user');
+    mkdirSync(user);
+    writeFileSync(join(user, 'typed'), '');
+    const { code, stderr } = script(user, 'proxy', '--dist', 'typed', '--port', '0');
+    expect([code, stderr]).toEqual([3, 'register-api proxy: --dist "typed": expected a folder\n']);
   });
 
   it('start: the pages name the port of PROXY_PORT, the banner the front page and the documentation first', async () => {

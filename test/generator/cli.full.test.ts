@@ -518,6 +518,20 @@ describe.concurrent('snapshot build', () => {
     expect(again).toMatchObject({ published: false, sequence: 1, changes: { added: 0, unchanged: 262 } });
   });
 
+  it('says of a register without readings that it has none', async () => {
+    const [register, out] = [writeRegister(path('register.sqlite'), {}), path('dist')];
+    const { code, stdout } = await snapshot([
+      'build',
+      '--register',
+      register,
+      '--out',
+      out,
+      '--operator',
+      OPERATOR,
+    ]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`snapshot 1 in ${out} (no readings yet)\n`)]);
+  });
+
   it('fills the empty dist of a clone, which has a .gitignore', async () => {
     const out = path('dist');
     mkdirSync(out);
