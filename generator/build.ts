@@ -8,7 +8,7 @@ import type { DownloadsSummary } from './exports/summary.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/snapshot.js';
-import { RECORD_ROUTES, implausible, implausibleList } from './removal-guard.js';
+import { RECORD_ROUTES, implausible, implausibleAbsence, implausibleList } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import type { Changes } from './publish/index-route.js';
 import { writeLists } from './publish/lists.js';
@@ -56,6 +56,10 @@ export interface Published extends DownloadsSummary {
   readonly asOf: string | null;
   /** Published records, per kind. */
   readonly records: Readonly<Record<string, number>>;
+  /** Records that are left out as invalid, per kind; empty if none is. */
+  readonly excluded: Readonly<Record<string, number>>;
+  /** What the register lacks, so that it counts as not measured (see absent.ts). */
+  readonly absent: readonly string[];
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
@@ -83,7 +87,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       prepare({ config, tree, identity, register, pool, effects, close }),
     );
     if ('findings' in prepared) return { published: false, report: prepared };
-    const { publisher, overview, plan, downloads, report } = prepared;
+    const { publisher, overview, plan, downloads, report, excluded } = prepared;
     const announcement = announce(config, overview, downloads, plan, effects);
     await publisher.commit(plan, announcement, progress, (folder) => pool.run('discard', folder));
     const { sequence, files, bytes, changes } = plan;
@@ -96,6 +100,8 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       records: Object.fromEntries(
         overview.populations.map(({ resource, records }) => [resource.plural, records]),
       ),
+      excluded,
+      absent: register.absent,
       ...summaryOf(downloads),
       files,
       bytes,
@@ -132,6 +138,7 @@ interface Work {
 interface Prepared {
   readonly publisher: Publisher;
   readonly report: CheckReport;
+  readonly excluded: Published['excluded'];
   readonly overview: Overview;
   readonly plan: Plan;
   readonly downloads: Downloads;
@@ -155,8 +162,12 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     }
     const { takedown } = publisher;
     takedown.withheld = withheldOf(register.exclusions());
-    if (!config.acceptRemovals) refuse(implausibleList(takedown.before, takedown.withheld.marks));
-    publisher.described = { buildKey: key, fingerprints: hasFingerprints, exports: {} };
+    const { absent } = register;
+    if (!config.acceptRemovals) {
+      refuse(implausibleAbsence(index?.absent, absent));
+      refuse(implausibleList(takedown.before, takedown.withheld.marks));
+    }
+    publisher.described = { buildKey: key, fingerprints: hasFingerprints, exports: {}, absent: [...absent] };
     const overview = examined.overview();
     const downloads = await renderAll(
       { config, register, pool, publisher, overview, buildKey: key },
@@ -168,7 +179,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
       const { next } = publisher;
       refuse(implausible(next.changesByRoute(), next.withheldByRoute()));
     }
-    return { publisher, report, overview, plan, downloads };
+    return { publisher, report, excluded: examined.excluded, overview, plan, downloads };
   } catch (error) {
     // The original error matters more than one during cleanup.
     try {

@@ -14,7 +14,7 @@ import { EXPORTS } from './exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { stayingFeeds } from './outputs/feeds/contents.js';
 import { summaries } from './outputs/index.js';
-import { implausible, implausibleList } from './removal-guard.js';
+import { implausible, implausibleAbsence, implausibleList } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isPrepared } from './publish/commit.js';
 import { isSound, readIndex } from './publish/index-json.js';
@@ -94,7 +94,11 @@ export async function diff(
       changes: totalOf(byRoute.values()),
       byRoute: Object.fromEntries(byRoute),
       exports: isWritten.map(({ name }) => name),
-      implausible: implausibleList(index?.withheld, marks) ?? implausible(byRoute, dryRun.withheld) ?? null,
+      implausible:
+        implausibleAbsence(index?.absent, register.absent) ??
+        implausibleList(index?.withheld, marks) ??
+        implausible(byRoute, dryRun.withheld) ??
+        null,
       examples: dryRun.examples,
     };
   } finally {

@@ -12,7 +12,7 @@ import { check } from './register/check.js';
 import { isPublishable } from './register/findings.js';
 import type { CheckReport } from './register/findings.js';
 import type { Register } from './register/database.js';
-import { entriesOf, markWithheld, overviewOf, recordsOf } from './register/overview.js';
+import { entriesOf, invalidRecords, markWithheld, overviewOf, recordsOf } from './register/overview.js';
 import type { Counted, Overview, RowCounts } from './register/overview.js';
 import { RESOURCES } from './schema/index.js';
 import type { Pool } from './workers/pool.js';
@@ -20,6 +20,8 @@ import type { RenderShard } from './workers/shard.js';
 
 export interface Examined {
   readonly report: CheckReport;
+  /** Records that are left out as invalid, per kind; empty if none is. */
+  readonly excluded: Readonly<Record<string, number>>;
   /** All shards. */
   readonly shards: readonly Shard[];
   /** The changes in each shard; undefined if everything must be rendered. */
@@ -84,6 +86,7 @@ export async function examine(
   const compared = isComparable ? detected : undefined;
   return {
     report,
+    excluded: isWhole || !isPublishable(report, skipInvalid) ? {} : invalidRecords(register),
     shards,
     changed: isSameOperator ? compared : undefined,
     changedTables: compared && changedTables(compared),

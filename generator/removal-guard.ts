@@ -13,7 +13,8 @@ export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntrie
  * at once. The same goes for publishing withheld records again.
  */
 const PLAUSIBLE_SHARE = 0.1;
-const EXPECTED = `expected at most ${100 * PLAUSIBLE_SHARE} % (--accept-removals publishes all the same)`;
+const ALL_THE_SAME = '--accept-removals publishes all the same';
+const EXPECTED = `expected at most ${100 * PLAUSIBLE_SHARE} % (${ALL_THE_SAME})`;
 
 /**
  * Why a removal needs confirmation; undefined if it is plausible.
@@ -40,4 +41,18 @@ export function implausibleList(before: WithheldMarks | undefined, now: Withheld
   const gone = all.filter((mark) => !still.has(mark)).length;
   if (gone <= PLAUSIBLE_SHARE * all.length) return undefined;
   return `${gone} of ${all.length} withheld records would be published again, ${EXPECTED}`;
+}
+
+/**
+ * Why publishing without columns or the withheld list needs confirmation: a view that lost them by
+ * mistake would publish what is withheld. Undefined if the last snapshot had none of them either.
+ * @param before what the last snapshot's register lacked; undefined if there is no snapshot
+ */
+export function implausibleAbsence(
+  before: readonly string[] | undefined,
+  now: readonly string[],
+): string | undefined {
+  const lost = before === undefined ? [] : now.filter((what) => !before.includes(what));
+  if (lost.length === 0) return undefined;
+  return `the register no longer has ${lost.join(', ')}, expected what the last snapshot was made from (${ALL_THE_SAME})`;
 }

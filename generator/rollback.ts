@@ -10,7 +10,7 @@ import { snapshotFeedOf } from './outputs/feeds/snapshots.js';
 import type { Progress } from './progress.js';
 import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { takenDown } from './publish/commit.js';
-import { isSound } from './publish/index-json.js';
+import { isSound, readIndex } from './publish/index-json.js';
 import { Publisher } from './publish/publisher.js';
 import type { Plan } from './publish/plan.js';
 import { FORMAT, isRendered, readManifest } from './publish/snapshot-json.js';
@@ -107,6 +107,8 @@ async function restore({ publisher, manifest, kept }: Opened, progress: Progress
       }
     }
     progress.finish();
+    const { absent } = readIndex(join(kept, 'index'));
+    publisher.described = { ...publisher.described, absent };
     return await publisher.plan();
   } catch (error) {
     publisher.abort(isInterrupt(error));

@@ -32,6 +32,8 @@ const schema = z.object({
   /** The exported tables that are as new as the snapshot, with the code that wrote them. */
   exports: texts.default({}),
   withheld: z.object({ records: z.array(z.string()), names: z.array(z.string()) }).exactOptional(),
+  /** What the register lacked (see absent.ts in register/); nothing if it is not known. */
+  absent: z.array(z.string()).default([]),
   /** The files of the snapshot feed, with their SHA-256 in hex. */
   snapshotFeed: texts.exactOptional(),
 });

@@ -31,7 +31,7 @@ import { Takedown } from './takedown.js';
 import type { Tree } from './tree.js';
 import { removeUntracked } from './untracked.js';
 
-type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports'>;
+type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent'>;
 
 /** Publishes one build: put any number of documents, then `plan` and `commit`, or `abort`. */
 export class Publisher {
@@ -46,7 +46,7 @@ export class Publisher {
   readonly paths: StagePaths;
   readonly next: NextIndex;
   /** What the next index records about its sources. */
-  described: Described = { fingerprints: false, exports: {} };
+  described: Described;
   readonly #lock: Lock;
   readonly #routes: readonly ComparedRoute[];
   readonly #writer: StageWriter;
@@ -66,6 +66,7 @@ export class Publisher {
     this.previous = previous;
     this.#routes = comparedRoutes(previous, routes);
     this.index = previous && readIndex(tree.index);
+    this.described = { fingerprints: false, exports: {}, absent: this.index?.absent ?? [] };
     this.takedown = new Takedown(this.index?.withheld);
     this.paths = newStage(tree);
     this.spec = {

@@ -39,7 +39,7 @@ export async function rebuildIndex(
     summaries[name] = summarise(path, route);
   }
   const digest = indexDigest(tree.index, routes);
-  writeIndex(tree.index, { digest, sums, routes: summaries, fingerprints: false, exports: {} });
+  writeIndex(tree.index, { digest, sums, routes: summaries, fingerprints: false, exports: {}, absent: [] });
   progress.finish();
   return digest;
 }

@@ -12,6 +12,7 @@ import { isPrepared } from './commit.js';
 import { indexDigest } from './digest.js';
 import { deleteFile, makeFolder } from './files.js';
 import { isSound, readIndex, replaceIndex, writeIndex } from './index-json.js';
+import type { Index } from './index-json.js';
 import { Lock } from './lock.js';
 import { recover } from './recover.js';
 import { RouteWalk, measure, measured, scan } from './scan.js';
@@ -140,7 +141,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   };
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-  const { withheld } = isSound(tree.index) ? readIndex(tree.index) : {};
+  const { withheld, absent = [] }: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
   writeIndex(folder, {
     digest: manifest.digest,
     sums,
@@ -148,6 +149,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
     routes: {},
     fingerprints: false,
     exports: {},
+    absent,
     ...(withheld && { withheld }),
   });
   replaceIndex(tree, folder);

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { isSqliteError, openDatabase, type Database, type Statement } from '../sqlite/index.js';
 import { KINDS } from '../schema/field.js';
+import { supplyAbsent } from './absent.js';
 import { TEMPORARY, exclusion, literal } from './sql.js';
 import type { KindRange, SCOPES } from './sql.js';
 
@@ -27,11 +28,18 @@ export class Register {
   readonly #database: Database;
   /** Reads the version of the contract. */
   readonly #version: Statement<[]>;
+  #absent: readonly string[];
 
-  private constructor(file: string, database: Database, version: Statement<[]>) {
+  private constructor(file: string, database: Database, version: Statement<[]>, absent: readonly string[]) {
     this.file = file;
     this.#database = database;
     this.#version = version;
+    this.#absent = absent;
+  }
+
+  /** What the register lacks, and all queries find empty (see absent.ts). */
+  get absent(): readonly string[] {
+    return this.#absent;
   }
 
   /**
@@ -73,12 +81,12 @@ export class Register {
         );
         for (const sql of TEMPORARY) database.exec(sql);
         const version = database.prepare<[]>('PRAGMA user_version').pluck();
-        begin(database, version, file);
+        const absent = begin(database, version, file);
         const encoding = database.prepare<[]>('PRAGMA encoding').pluck().get();
         if (encoding !== 'UTF-8') {
           throw Failure.invalid(`register "${file}" is encoded as ${String(encoding)}, expected UTF-8`);
         }
-        return new Register(file, database, version);
+        return new Register(file, database, version, absent);
       } catch (error) {
         database.close();
         throw error;
@@ -135,7 +143,7 @@ export class Register {
   renew(): void {
     translated(this.file, () => {
       this.#database.exec('ROLLBACK');
-      begin(this.#database, this.#version, this.file);
+      this.#absent = begin(this.#database, this.#version, this.file);
     });
   }
 
@@ -185,22 +193,37 @@ const LISTS = KINDS.flatMap((kind) =>
   (['withheld', 'withheld_name', 'excluded'] as const).map((list) => exclusion(list, kind)),
 );
 
-/** Begins a read transaction. Its state is that of the first read, of the contract version. */
-function begin(database: Database, version: Statement<[]>, file: string): void {
+/**
+ * Begins a read transaction. Its state is that of the first read, of the contract version.
+ * @returns what the register lacks; it is supplied until the transaction ends
+ */
+function begin(database: Database, version: Statement<[]>, file: string): readonly string[] {
   database.exec('BEGIN');
   const found = version.get();
+  if (found === 0) throw Failure.invalid(notYet(file));
   if (found !== CONTRACT_VERSION) {
     throw Failure.invalid(
-      `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION}`,
+      `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION} (see docs/your-register.md)`,
     );
   }
+  return supplyAbsent(database);
 }
+
+/** What to do with a database that no one has declared to be a register. */
+const notYet = (file: string): string =>
+  `"${file}" is not a register yet: \`npm run snapshot -- scaffold --register ${quoted(file)}\` prints the views it` +
+  ` needs; when it follows the contract: PRAGMA user_version = ${CONTRACT_VERSION} (see docs/your-register.md)`;
+
+/** A path as a word of a shell command. */
+const quoted = (file: string): string =>
+  /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
  * Distinguishes cases that SQLite reports as "unable to open" or, for an empty name, accepts.
  * @returns whether the database is in WAL mode
+ * @throws Failure as `Register.open` does
  */
-function requireDatabase(file: string): boolean {
+export function requireDatabase(file: string): boolean {
   let descriptor: number | undefined;
   try {
     const found = statSync(file);

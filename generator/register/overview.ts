@@ -52,6 +52,20 @@ export function scopeChecked(register: Register, changed: Iterable<KindRange>): 
   }
 }
 
+/** Records that are excluded as invalid and not as withheld, per kind (its plural). */
+export const invalidRecords = (register: Register): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    RESOURCES.map(({ kind, plural }) => {
+      const [named, unnamed] = register.integers(
+        `SELECT (SELECT count(*) FROM ${exclusion('excluded', kind)} WHERE value NOT IN ${exclusion('withheld', kind)}` +
+          // A history without a record is invalid, too.
+          ` AND value IN (SELECT +id FROM ${name(plural)})),` +
+          ` (SELECT count(*) FROM ${name(plural)} WHERE id IS NULL)`,
+      );
+      return [plural, Number(named) + Number(unnamed)];
+    }),
+  );
+
 /** The sum of the measured values, and their number; null if none was measured. */
 export interface Total {
   readonly total: number | null;

@@ -63,7 +63,10 @@ export function pageEndQuery({ kind, plural }: Resource, history: History | unde
   );
 }
 
-/** Selects 1 if the columns are the primary key of a table or its prefix; views have none. */
+/**
+ * Selects 1 if the columns are the primary key of a table or its prefix; views have none. A view
+ * that only supplies absent columns (see absent.ts) is read by the key of its table.
+ */
 export const isKeyQuery = (table: string, columns: readonly string[]): string =>
-  `SELECT count(*) = ${columns.length} FROM pragma_table_info(${literal(table)})` +
+  `SELECT count(*) = ${columns.length} FROM pragma_table_info(${literal(table)}, 'main')` +
   ` WHERE (name, pk) IN (VALUES ${columns.map((column, index) => `(${literal(column)}, ${index + 1})`).join(', ')})`;

@@ -58,7 +58,9 @@ describe('--skip-invalid', () => {
     );
     const out = path('out');
     const { report, records } = await published({ register, out, skipInvalid: true });
-    expect(report.findings).toMatchObject([{ table: 'groups', key: 'id = 8', column: 'state' }]);
+    expect(report.findings).toMatchObject([
+      { table: 'groups', column: 'state', examples: [{ key: 'id = 8' }] },
+    ]);
     expect(records).toEqual({ groups: 2, users: 2, games: 2, items: 2 });
 
     const tree = readTree(out);
@@ -181,8 +183,8 @@ describe('--skip-invalid', () => {
   it.each([
     ['a bad row in withheld', `INSERT INTO withheld VALUES ('user', 'x', ${T});`],
     ['an unknown kind in withheld', `INSERT INTO withheld VALUES ('users', 8, ${T});`],
-    ['a missing table', 'DROP TABLE withheld;'],
-    ['a missing column', 'ALTER TABLE users DROP COLUMN verified;'],
+    ['a missing table', 'DROP TABLE usernames;'],
+    ['a missing column', 'ALTER TABLE users DROP COLUMN measurements;'],
   ])('never publishes over %s, which says nothing of a record', async (_, sql) => {
     const register = writeRegister(path('register.sqlite'), VALID + sql, 'loose');
     const out = path('out');
@@ -234,7 +236,7 @@ describe('--skip-invalid', () => {
     const out = path('out');
     const refused = await snapshot(['build', '--register', register, '--out', out]);
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('items id = 8: price is -1');
+    expect(refused.stderr).toContain('items.price: 1 place, expected');
     expect(refused.stderr).toContain('nothing was published');
     expect(readTree(out).size).toBe(0);
 
@@ -247,8 +249,32 @@ describe('--skip-invalid', () => {
       '--skip-invalid',
     ]);
     expect(code).toBe(0);
-    expect(stderr).toContain('items id = 8: price is -1');
-    expect(stderr).toContain('left out (--skip-invalid)');
+    expect(stderr).toContain('items.price: 1 place, expected');
+    expect(stderr).toContain('  id = 8: -1\n');
+    expect(stderr).toContain(
+      'left out (--skip-invalid): 0 groups, 0 users, 0 games, 1 items\n  items because of items.price (1 place)\n',
+    );
     expect(readTree(out).has('api/v1/item/7.json')).toBe(true);
+  });
+
+  it('counts records once, however much is wrong with them, and no withheld ones', async () => {
+    const register = writeRegister(
+      path('register.sqlite'),
+      `${VALID} UPDATE groups SET state = 'odd', verified = 7 WHERE id IN (7, 8);
+       UPDATE group_names SET name = x'41' WHERE group_id IN (8, 9);
+       UPDATE users SET state = 'odd'; INSERT INTO withheld VALUES ('user', 7, ${T});
+       INSERT INTO items (first_measured_at, measured_at, measurements) VALUES (${SEEN}, 1);
+       INSERT INTO usernames VALUES (99, 1, 'no record', NULL, ${SEEN});`,
+      'loose',
+    );
+    for (const out of [path('first'), path('first')]) {
+      const { excluded, report } = await published({ register, out, skipInvalid: true });
+      expect(excluded).toEqual({ groups: 3, users: 1, games: 0, items: 1 });
+      expect(report.findings.map(({ table, column, count }) => [table, column, count])).toContainEqual([
+        'group_names',
+        'name',
+        4,
+      ]);
+    }
   });
 });

@@ -225,6 +225,7 @@ describe('a route that the next snapshot does not have', () => {
       routes: { old: summary },
       fingerprints: false,
       exports: {},
+      absent: [],
     };
     expect([...dryRun.changes(described)]).toEqual([
       ['former-old', { added: 0, changed: 0, removed: 3, unchanged: 0 }],

@@ -66,7 +66,7 @@ describe('an index', () => {
   it('is sound only whole, unaltered and beside the right digest', () => {
     const folder = path('index');
     const sums = { group: write(folder, 'group', [1, 2, 3]) };
-    writeIndex(folder, { digest: 'd', sums, routes: {}, fingerprints: false, exports: {} });
+    writeIndex(folder, { digest: 'd', sums, routes: {}, fingerprints: false, exports: {}, absent: [] });
     expect(isSound(folder, 'd')).toBe(true);
     expect(isSound(folder, 'e')).toBe(false);
     expect(isSound(path('none'), 'd')).toBe(false);
