@@ -4,8 +4,9 @@ import type { Difference } from './diff.js';
 import type { FieldChange } from './dry-run.js';
 import { number } from './progress.js';
 import type { VerifyReport } from './publish/verify.js';
-import { describe } from './register/findings.js';
-import type { CheckReport } from './register/findings.js';
+import type { CheckReport, Example, Finding } from './register/findings.js';
+import type { RowsByTable, Warning } from './register/warnings.js';
+import { RESOURCES, TABLES, WITHHELD } from './schema/index.js';
 
 /** The cost of a run. */
 export interface Cost {
@@ -51,12 +52,37 @@ const list = (counts: Readonly<Record<string, number>>): string =>
 const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
   `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
 
-/** Findings, one per line, then the number of those not shown. */
-export function findingLines({ findings, more }: CheckReport): string[] {
-  return [
-    ...findings.map(describe),
-    ...more.map(({ table, column, count }) => `${table}: ${number(count)} more like these in ${column}`),
-  ];
+const counted = (count: number, one: string): string => `${number(count)} ${one}${count === 1 ? '' : 's'}`;
+
+/** `groups.name`, or `usernames (user_id, position)` */
+function placeOf({ table, column }: Pick<Finding, 'table' | 'column'>): string {
+  if (column === null) return table;
+  return column.includes(',') ? `${table} (${column})` : `${table}.${column}`;
+}
+
+/** For each finding what was expected, some examples, and a hint. */
+export const findingLines = ({ findings }: CheckReport): string[] =>
+  findings.flatMap((finding) => {
+    const { what, expected, count, hint, examples } = finding;
+    const place = placeOf(finding);
+    switch (what) {
+      case 'missing':
+        return [`${place} is missing, expected ${expected}`];
+      case 'unreadable':
+        return [`${place} can't be read, expected ${expected}`, ...examples.map(({ value }) => `  ${value}`)];
+      case 'broken':
+        return [
+          `${place}: ${counted(count, 'place')}, expected ${expected}`,
+          ...examples.map((example) => `  ${exampleText(finding, example)}`),
+          ...(hint === null ? [] : [`  hint: ${hint}`]),
+        ];
+    }
+  });
+
+function exampleText({ column }: Finding, { key, value, record }: Example): string {
+  // A wrong id is its own key.
+  if (key === `${column} = ${value}`) return key;
+  return `${key}: ${value}${record === undefined ? '' : `, the record has ${record}`}`;
 }
 
 /** The time of the newest reading, in words. */
@@ -68,11 +94,12 @@ export const isNews = ({ changes: { added, changed, removed } }: Published): boo
   added + changed + removed > 0;
 
 export function publishedLines(out: string, result: Published, cost: Cost): string[] {
-  const { sequence, asOf, records, files, bytes, changes } = result;
+  const { sequence, asOf, records, absent, files, bytes, changes } = result;
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
     `  records  ${list(records)}`,
+    ...notMeasured(absent).map((columns) => `  absent   ${columns} (not measured)`),
     `  exports  ${exportsText(result)}`,
     `  files    ${number(files)}, ${size(bytes)}`,
     `  changes  ${list({ ...changes })}`,
@@ -89,10 +116,57 @@ function exportsText({ exports, downloads: { asOf, kept } }: Published): string 
     : `${counts}, ${kept.length} kept ${asOf === null ? 'without readings' : `as of ${asOf}`}`;
 }
 
-export const checkedLine = (register: string, { total }: CheckReport, cost: Cost): string =>
-  total === 0
-    ? `"${register}" keeps the contract (${costText(cost)})`
-    : `"${register}" breaks the contract in ${number(total)} ${total === 1 ? 'place' : 'places'} (${costText(cost)})`;
+/** The result of a check that found something. */
+export const brokenLine = (register: string, { findings, total }: CheckReport, cost: Cost): string =>
+  `"${register}" breaks the contract in ${counted(total, 'place')} (${costText(cost)})` +
+  (findings.some(({ what }) => what === 'missing') ? '; scaffold prints SQL for what is missing' : '');
+
+/** The result of a check that found nothing: counts, what is not measured, and warnings. */
+export function soundLines(register: string, sound: Sound, cost: Cost): string[] {
+  const { counts, absent, warnings } = sound;
+  const rows = (table: string): string => `${number(counts[table] ?? 0)} ${table}`;
+  return [
+    `"${register}" keeps the contract (${costText(cost)})`,
+    ...RESOURCES.map(
+      ({ plural, histories }) => `  ${[plural, ...histories.map(({ table }) => table)].map(rows).join(', ')}`,
+    ),
+    absent.includes(WITHHELD.name) ? '  no withheld: nothing is withheld' : `  ${rows(WITHHELD.name)}`,
+    ...notMeasured(absent).map((columns) => `  not in the register, so not measured: ${columns}`),
+    ...warnings.map((warning) => `warning: ${warningText(warning)}`),
+  ];
+}
+
+/** The columns that a register lacks, in one text, if any. */
+function notMeasured(absent: readonly string[]): readonly string[] {
+  const columns = absent.filter((what) => what !== WITHHELD.name);
+  return columns.length === 0 ? [] : [columns.join(', ')];
+}
+
+/** What a check says of a register that keeps the contract. */
+export interface Sound {
+  readonly counts: RowsByTable;
+  readonly absent: readonly string[];
+  readonly warnings: readonly Warning[];
+}
+
+function warningText({ table, column, message, count, examples }: Warning): string {
+  const place = placeOf({ table, column });
+  return examples.length === 0
+    ? `${place} ${message}`
+    : `${place} ${message}: ${number(count)}, such as ${examples.join('; ')}`;
+}
+
+/** How many records of each kind --skip-invalid left out, and because of what. */
+export const excludedLines = ({ report, excluded }: Published): string[] => [
+  `left out (--skip-invalid): ${list(excluded)}`,
+  ...RESOURCES.flatMap(({ kind, plural }) => {
+    const tables = new Set(TABLES.filter((table) => table.kind === kind).map((table) => table.name));
+    const reasons = report.findings
+      .filter(({ table }) => tables.has(table))
+      .map((finding) => `${placeOf(finding)} (${counted(finding.count, 'place')})`);
+    return reasons.length === 0 ? [] : [`  ${plural} because of ${reasons.join(', ')}`];
+  }),
+];
 
 /** Counts per route, then examples with old and new values. */
 export function differenceLines({

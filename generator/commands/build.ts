@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { build } from '../build.js';
 import { buildConfig } from '../config.js';
 import { EXIT } from '../errors.js';
-import { number } from '../progress.js';
 import { Tree } from '../publish/tree.js';
-import { checkedLine, findingLines, isNews, jsonLine, publishedLines } from '../report.js';
+import { brokenLine, excludedLines, findingLines, isNews, jsonLine, publishedLines } from '../report.js';
 import { buildOptions } from './options.js';
 import { onTree, waitOption } from './terminal.js';
 import type { Common, Terminal, Waiting } from './terminal.js';
@@ -30,12 +29,12 @@ export function addBuild(program: Command, terminal: Terminal): void {
       for (const line of findingLines(result.report)) warn(line);
       if (json === true) say(jsonLine({ ...result, published: result.published && isNews(result) }, cost()));
       if (!result.published) {
-        warn(`${checkedLine(config.register, result.report, cost())}; nothing was published`);
+        warn(`${brokenLine(config.register, result.report, cost())}; nothing was published`);
         exitWith(EXIT.invalid);
         return;
       }
       if (result.report.total > 0) {
-        warn(`records with these ${number(result.report.total)} findings were left out (--skip-invalid)`);
+        for (const line of excludedLines(result)) warn(line);
       }
       if (json === true || quiet === true) return;
       for (const line of publishedLines(config.out, result, cost())) say(line);

@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { EXIT } from '../errors.js';
 import { check } from '../register/check.js';
 import { Register } from '../register/database.js';
-import { checkedLine, findingLines, jsonLine } from '../report.js';
+import { countRows, warningsOf } from '../register/warnings.js';
+import { brokenLine, findingLines, jsonLine, soundLines } from '../report.js';
+import type { Sound } from '../report.js';
 import { jsonOption, quietOption, registerOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 
@@ -18,15 +20,20 @@ export function addCheck(program: Command, { say, progress, cost, exitWith }: Te
       try {
         const report = await check(register, progress(quiet === true), false);
         if (report.total > 0) exitWith(EXIT.invalid);
-        if (json === true) {
-          const { findings, more, total } = report;
-          say(jsonLine({ register: file, total, findings, more }, cost()));
-          return;
-        }
-        for (const line of findingLines(report)) say(line);
-        if (quiet !== true || report.total > 0) say(checkedLine(file, report, cost()));
+        const { total, findings } = report;
+        const sound = total === 0 ? soundOf(register) : undefined;
+        if (json === true) say(jsonLine({ register: file, total, findings, ...sound }, cost()));
+        else if (sound === undefined) {
+          for (const line of findingLines(report)) say(line);
+          say(brokenLine(file, report, cost()));
+        } else if (quiet !== true) for (const line of soundLines(file, sound, cost())) say(line);
       } finally {
         register.close();
       }
     });
+}
+
+function soundOf(register: Register): Sound {
+  const counts = countRows(register);
+  return { counts, absent: register.absent, warnings: warningsOf(register, counts) };
 }

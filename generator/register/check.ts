@@ -1,16 +1,16 @@
 /** Checks the register against its contract before anything is rendered. */
-import { Failure, messageOf } from '../errors.js';
+import { Failure } from '../errors.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import { TABLES } from '../schema/index.js';
 import type { Table } from '../schema/index.js';
 import type { Register } from './database.js';
 import { asText, columnRules, isUtf8, rowRules, scopedRows, textColumns } from './contract.js';
-import type { RowRule } from './contract.js';
+import type { ColumnRule, RowRule } from './contract.js';
 import { exclusion, literal, name } from './sql.js';
 import type { Scope } from './sql.js';
 import { Findings, keyText, shorten } from './findings.js';
-import type { CheckReport, Found } from './findings.js';
+import type { Broken, CheckReport } from './findings.js';
 
 /** A query for all rows that break the contract in one way. */
 interface Step {
@@ -39,7 +39,7 @@ export interface CheckStep {
 }
 
 /** Runs a step in another thread. */
-export type TakeStep = (step: CheckStep) => Promise<Found>;
+export type TakeStep = (step: CheckStep) => Promise<CheckReport>;
 
 /**
  * Checks every table, column, value and history of the register against the contract.
@@ -57,7 +57,7 @@ export async function check(
   const found = new Findings();
   checkShape(register, found);
   // Values of missing columns can't be queried.
-  if (found.found().findings.length > 0) return found.report();
+  if (found.report().total > 0) return found.report();
 
   const all = steps(scope);
   progress.start('checking the register', all.length, 'steps');
@@ -68,14 +68,18 @@ export async function check(
     const its = taken[index];
     if (its === undefined) throw new TypeError(`step ${index} of the check was not taken`);
     found.addAll(its);
-    if (skipInvalid && its.counts.length > 0 && its.skippable) exclude(register, table, from);
+    if (skipInvalid && its.total > 0 && its.skippable) exclude(register, table, from);
   }
   progress.finish();
   return found.report();
 }
 
-async function takeAll(register: Register, scope: Scope, progress: Progress): Promise<readonly Found[]> {
-  const taken: Found[] = [];
+async function takeAll(
+  register: Register,
+  scope: Scope,
+  progress: Progress,
+): Promise<readonly CheckReport[]> {
+  const taken: CheckReport[] = [];
   for (const step of steps(scope).keys()) {
     taken.push(takeStep(register, { scope, step }));
     await progress.advance(1);
@@ -83,7 +87,11 @@ async function takeAll(register: Register, scope: Scope, progress: Progress): Pr
   return taken;
 }
 
-async function takeElsewhere(take: TakeStep, scope: Scope, progress: Progress): Promise<readonly Found[]> {
+async function takeElsewhere(
+  take: TakeStep,
+  scope: Scope,
+  progress: Progress,
+): Promise<readonly CheckReport[]> {
   let done = 0;
   const taken = steps(scope).map(async (_, step) => {
     const found = await take({ scope, step });
@@ -93,7 +101,7 @@ async function takeElsewhere(take: TakeStep, scope: Scope, progress: Progress): 
   return follow(Promise.all(taken), () => done, progress);
 }
 
-export function takeStep(register: Register, { scope, step }: CheckStep): Found {
+export function takeStep(register: Register, { scope, step }: CheckStep): CheckReport {
   const found = new Findings();
   const taken = steps(scope)[step];
   if (taken === undefined) throw new TypeError(`the check has no step ${step}`);
@@ -102,30 +110,31 @@ export function takeStep(register: Register, { scope, step }: CheckStep): Found 
   } catch (error) {
     // A view may fail only when its rows are read.
     if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
-    const expected = 'a table, or a view that can be read';
-    const { name: table } = taken.table;
-    found.add({ table, key: '', column: '(the view)', value: error.message, expected }, false);
+    addUnreadable(found, taken.table, error.message);
   }
-  return found.found();
+  return found.report();
+}
+
+/** Adds a view that SQLite can't read. @param why its message */
+function addUnreadable(found: Findings, { name: table }: Table, why: string): void {
+  const expected = 'a table, or a view that can be read';
+  found.add({ table, column: null, what: 'unreadable', expected }, false, { key: '', value: why });
 }
 
 function rowsStep(rule: RowRule): Step {
-  const { table, from } = rule;
-  const key = table.key.map((column) => column.name);
+  const { table, from, column, expected, record } = rule;
+  const key = table.key.map((each) => each.name);
   const sql =
-    `SELECT ${key.map((column) => asText(`t.${name(column)}`)).join(', ')},` +
-    ` ${rule.value}, ${rule.expected} FROM ${from}`;
+    `SELECT ${key.map((each) => asText(`t.${name(each)}`)).join(', ')},` +
+    ` ${rule.value}, ${record ?? 'NULL'} FROM ${from}`;
+  const broken: Broken = { table: table.name, column, expected };
   const run = (register: Register, found: Findings): void => {
     for (const row of register.rows<(string | null)[]>(sql)) {
+      const example = { key: keyText(key, row), value: shorten(row[key.length]) };
       found.add(
-        {
-          table: table.name,
-          key: keyText(key, row),
-          column: rule.column,
-          value: shorten(row[key.length]),
-          expected: shorten(row[key.length + 1]),
-        },
+        broken,
         table.kind !== null,
+        record === undefined ? example : { ...example, record: shorten(row[key.length + 1]) },
       );
     }
   };
@@ -135,8 +144,8 @@ function rowsStep(rule: RowRule): Step {
 /** Finds missing tables and columns, and views that can't be read. */
 function checkShape(register: Register, found: Findings): void {
   for (const table of TABLES) {
-    const missing = (column: string, value: string, expected: string): void =>
-      found.add({ table: table.name, key: '', column, value, expected }, false);
+    const missing = (column: string | null, expected: string): void =>
+      found.add({ table: table.name, column, what: 'missing', expected }, false);
     try {
       const columns = new Set(
         [
@@ -144,14 +153,15 @@ function checkShape(register: Register, found: Findings): void {
         ].flat(),
       );
       if (columns.size === 0) {
-        missing('(the table)', 'missing', 'a table or view of that name');
+        missing(null, 'a table or view of that name');
         continue;
       }
       for (const column of table.columns) {
-        if (!columns.has(column.name)) missing(column.name, 'missing', 'a column of that name');
+        if (!columns.has(column.name)) missing(column.name, 'a column of that name');
       }
     } catch (error) {
-      missing('(the view)', messageOf(error), 'a table, or a view that can be read');
+      if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
+      addUnreadable(found, table, error.message);
     }
   }
 }
@@ -159,7 +169,7 @@ function checkShape(register: Register, found: Findings): void {
 function valuesStep(table: Table, scope: Scope): Step {
   const key = table.key.map((column) => column.name);
   const texts = textColumns(table);
-  const rules = [
+  const rules: readonly ColumnRule[] = [
     ...columnRules(table),
     ...texts.map((column) => ({
       column,
@@ -178,18 +188,10 @@ function valuesStep(table: Table, scope: Scope): Step {
     ` ${rules.map(({ column, broken }) => `${broken}, ${asText(name(column))}`).join(', ')} FROM ${from}`;
   const run = (register: Register, found: Findings): void => {
     for (const row of register.rows<(string | number | null)[]>(sql)) {
-      for (const [index, { column, expected }] of rules.entries()) {
+      for (const [index, rule] of rules.entries()) {
         if (row[key.length + 2 * index] !== 1) continue;
-        found.add(
-          {
-            table: table.name,
-            key: keyText(key, row),
-            column,
-            value: shorten(row[key.length + 2 * index + 1]),
-            expected,
-          },
-          table.kind !== null,
-        );
+        const value = shorten(row[key.length + 2 * index + 1]);
+        found.add({ ...rule, table: table.name }, table.kind !== null, { key: keyText(key, row), value });
       }
     }
   };

@@ -3,6 +3,7 @@ import type { Column, History, Resource } from '../schema/field.js';
 import { MAX_INTEGER, columnsOf } from '../schema/field.js';
 import { RESOURCES, TABLES, historyTable } from '../schema/index.js';
 import type { Table } from '../schema/index.js';
+import { hintFor } from './hints.js';
 import { literal, name, rowsIn } from './sql.js';
 import type { Scope } from './sql.js';
 
@@ -12,6 +13,8 @@ export interface ColumnRule {
   /** True exactly if the value breaks the rule; never NULL. */
   readonly broken: string;
   readonly expected: string;
+  /** What to do about a value, if known. */
+  readonly hintFor?: (value: string) => string | undefined;
 }
 
 /** A rule between rows or tables; `from` yields a row `t` with the key for each violation. */
@@ -19,9 +22,11 @@ export interface RowRule {
   readonly table: Table;
   readonly column: string;
   readonly from: string;
-  /** SQL for the offending value and the expected one, as text. */
+  /** SQL for the offending value, as text. */
   readonly value: string;
   readonly expected: string;
+  /** SQL for what the record has, as text, if that is expected. */
+  readonly record?: string;
 }
 
 const integer = (value: string, least: number): string =>
@@ -76,6 +81,7 @@ export function columnRules(table: Table): ColumnRule[] {
         column: column.name,
         broken: column.nullable ? `(${value} IS NOT NULL AND NOT ${valid})` : `(NOT ${valid})`,
         expected: column.nullable ? `${expected}, or NULL` : expected,
+        hintFor: (wrong) => hintFor(column, wrong),
       },
     ];
     if (column.notAfter !== undefined) {
@@ -113,8 +119,8 @@ function duplicates(table: Table, scope: Scope): RowRule {
     table,
     column: columns.join(', '),
     from: `(SELECT ${key}, count(*) AS "rows" FROM ${scopedRows(table, scope)} GROUP BY ${key} HAVING count(*) > 1) AS t`,
-    value: `"rows" || ' rows with this key'`,
-    expected: `'one row'`,
+    value: `"rows" || ' rows'`,
+    expected: 'one row for each key',
   };
 }
 
@@ -134,7 +140,7 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
           `${key} NOT IN (SELECT id FROM ${records} WHERE id IS NOT NULL)`
         : `NOT EXISTS (SELECT 1 FROM ${records} AS r WHERE r.id = t.${key})`),
     value: asText(`t.${key}`),
-    expected: literal(`the id of a row in ${resource.plural}`),
+    expected: `the id of a row in ${resource.plural}`,
   };
   // With max(), SQLite takes the other columns from that row: each record's newest entry.
   const last = columnsOf(history.fields).some((column) => column.name === 'last_measured_at')
@@ -151,7 +157,8 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
       column: entryColumn,
       from: `${pairs} WHERE ${entry} <> ${record} COLLATE BINARY`,
       value: asText(entry),
-      expected: `'${recordColumn} of the record, ' || ${asText(record)}`,
+      expected: `${recordColumn} of the record`,
+      record: asText(record),
     };
   });
   const late: RowRule = {
@@ -163,7 +170,8 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
         ? `${pairs} WHERE t.${name(last)} > r.measured_at`
         : `${entries} AS t JOIN ${records} AS r ON r.id = t.${key} WHERE t.${name(last)} > r.measured_at`,
     value: asText(`t.${name(last)}`),
-    expected: `'not later than measured_at of the record, ' || ${asText('r.measured_at')}`,
+    expected: 'not later than measured_at of the record',
+    record: asText('r.measured_at'),
   };
   return [orphan, ...disagreements, late];
 }

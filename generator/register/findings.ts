@@ -1,96 +1,96 @@
-/** The findings of a check, and how they are shown. */
+/** The findings of a check, grouped by what was expected where. */
 
-/** One violation of the contract. */
+/** A row that breaks a rule. */
+export interface Example {
+  /** The row, as `id = 7`. */
+  readonly key: string;
+  readonly value: string;
+  /** What its record has, if that was expected. */
+  readonly record?: string;
+}
+
+/** What is wrong with a table or column; rows of a table and column that break the same rule. */
 export interface Finding {
   readonly table: string;
-  /** The row, as `id = 7`; empty if the table itself is meant. */
-  readonly key: string;
-  readonly column: string;
-  readonly value: string;
+  /** The column, or several with commas; null if the table itself is meant. */
+  readonly column: string | null;
+  readonly what: 'missing' | 'unreadable' | 'broken';
   readonly expected: string;
+  /** What to do about it; null if the cause is not known. */
+  readonly hint: string | null;
+  /** How many places: rows, or keys that several rows have. */
+  readonly count: number;
+  /** At most `SHOWN_EXAMPLES` of them. */
+  readonly examples: readonly Example[];
+}
+
+/** A rule that is broken. */
+export interface Broken extends Pick<Finding, 'table' | 'column' | 'expected'> {
+  readonly what?: Finding['what'];
+  /** A hint for a value, as examples show it. */
+  readonly hintFor?: (value: string) => string | undefined;
 }
 
 export interface CheckReport {
-  /** At most `SHOWN_PER_COLUMN` for each column of a table. */
   readonly findings: readonly Finding[];
-  /** Violations beyond those shown, per column. */
-  readonly more: readonly { readonly table: string; readonly column: string; readonly count: number }[];
+  /** The sum of the counts. */
   readonly total: number;
   /** Whether the rest can be published without the affected records. */
   readonly skippable: boolean;
 }
 
-export const SHOWN_PER_COLUMN = 20;
-
-/** `groups id = 7: measured_at is 'yesterday', expected a time …` */
-export const describe = ({ table, key, column, value, expected }: Finding): string =>
-  `${[table, key].filter(Boolean).join(' ')}: ${column} is ${value}, expected ${expected}`;
+export const SHOWN_EXAMPLES = 3;
 
 /** Whether a register with this report may be published. */
 export const isPublishable = ({ total, skippable }: CheckReport, skipInvalid: boolean): boolean =>
   total === 0 || (skipInvalid && skippable);
 
-/** The number of violations in one column of a table. */
-interface Count {
-  readonly table: string;
-  readonly column: string;
-  readonly count: number;
-}
-
-/** The findings of one step. */
-export interface Found {
-  /** At most `SHOWN_PER_COLUMN` for each column of a table. */
-  readonly findings: readonly Finding[];
-  readonly counts: readonly Count[];
-  readonly skippable: boolean;
-}
-
-/** Collects findings, and only counts those beyond `SHOWN_PER_COLUMN`. */
+/** Collects findings. Its memory depends on the number of rules, not on that of broken rows. */
 export class Findings {
-  readonly #findings: Finding[] = [];
-  readonly #counts = new Map<string, Count>();
-  #shown = new Map<string, number>();
+  readonly #findings = new Map<string, Finding>();
   #skippable = true;
 
-  add(finding: Finding, skippable: boolean): void {
-    const { table, column } = finding;
-    this.addAll({ findings: [finding], counts: [{ table, column, count: 1 }], skippable });
+  /** Adds a place. @param skippable whether the rest can be published without its record */
+  add({ table, column, expected, what = 'broken', hintFor }: Broken, skippable: boolean, example?: Example) {
+    const finding = { table, column, what, expected, hint: null, count: 1 };
+    const isShown = this.#of(finding).examples.length < SHOWN_EXAMPLES;
+    const examples = example !== undefined && isShown ? [example] : [];
+    const hint = examples.flatMap(({ value }) => hintFor?.(value) ?? [])[0] ?? null;
+    this.#add({ ...finding, hint, examples });
+    this.#skippable &&= skippable;
   }
 
-  addAll({ findings, counts, skippable }: Found): void {
-    for (const finding of findings) {
-      const place = placeOf(finding);
-      const shown = this.#shown.get(place) ?? 0;
-      if (shown === SHOWN_PER_COLUMN) continue;
-      this.#shown.set(place, shown + 1);
-      this.#findings.push(finding);
-    }
-    for (const { table, column, count } of counts) {
-      const place = placeOf({ table, column });
-      this.#counts.set(place, { table, column, count: (this.#counts.get(place)?.count ?? 0) + count });
-    }
-    if (!skippable) this.#skippable = false;
+  addAll({ findings, skippable }: CheckReport): void {
+    for (const finding of findings) this.#add(finding);
+    this.#skippable &&= skippable;
   }
 
-  found(): Found {
-    return { findings: this.#findings, counts: [...this.#counts.values()], skippable: this.#skippable };
+  #of(finding: Omit<Finding, 'examples'>): Finding {
+    return this.#findings.get(ruleOf(finding)) ?? { ...finding, count: 0, examples: [] };
+  }
+
+  #add(finding: Finding): void {
+    const before = this.#of(finding);
+    this.#findings.set(ruleOf(finding), {
+      ...before,
+      hint: before.hint ?? finding.hint,
+      count: before.count + finding.count,
+      examples:
+        before.examples.length < SHOWN_EXAMPLES
+          ? [...before.examples, ...finding.examples].slice(0, SHOWN_EXAMPLES)
+          : before.examples,
+    });
   }
 
   report(): CheckReport {
-    const { findings, counts, skippable } = this.found();
-    return {
-      findings,
-      more: counts
-        .map((place) => ({ ...place, count: place.count - SHOWN_PER_COLUMN }))
-        .filter(({ count }) => count > 0),
-      total: counts.reduce((sum, { count }) => sum + count, 0),
-      skippable,
-    };
+    const findings = [...this.#findings.values()];
+    const total = findings.reduce((sum, { count }) => sum + count, 0);
+    return { findings, total, skippable: this.#skippable };
   }
 }
 
-const placeOf = ({ table, column }: { readonly table: string; readonly column: string }): string =>
-  `${table}.${column}`;
+const ruleOf = ({ table, column, expected }: Pick<Finding, 'table' | 'column' | 'expected'>): string =>
+  `${table}\n${column ?? ''}\n${expected}`;
 
 /** Longer values are cut. */
 const SHOWN_CHARACTERS = 120;
@@ -102,12 +102,16 @@ export const keyText = (key: readonly string[], row: readonly unknown[]): string
 /** Beyond JSON's escapes, these break lines or control a terminal: DEL, C1, separators, bidi. */
 const STEERING = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
+/** Escapes what would break a line or control a terminal. */
+export const onOneLine = (text: string): string =>
+  text.replaceAll(STEERING, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** Formats a value from `asText`: single quotes, control characters escaped, long ones cut. */
 export function shorten(value: unknown): string {
   const text = String(value).replaceAll(
     /"(?:[^"\\]|\\.)*"/g,
     (json) => `'${json.slice(1, -1).replaceAll('\\"', '"')}'`,
   );
-  const shown = text.replaceAll(STEERING, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const shown = onOneLine(text);
   return shown.length > SHOWN_CHARACTERS ? `${shown.slice(0, SHOWN_CHARACTERS)}…` : shown;
 }

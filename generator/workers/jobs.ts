@@ -7,7 +7,7 @@ import type { Patching } from '../incremental/patch.js';
 import type { IndexedRoute, Indexing } from '../publish/index-route.js';
 import type { StageSpec } from '../publish/stage-writer.js';
 import type { CheckStep } from '../register/check.js';
-import type { Found } from '../register/findings.js';
+import type { CheckReport } from '../register/findings.js';
 import type { Exclusions } from '../register/database.js';
 import type { Context } from './context.js';
 import type { RenderFeeds } from './feeds.js';
@@ -31,7 +31,7 @@ interface Jobs {
   readonly exclude: Job<Exclusions>;
   /** Sets the scope `changed` for the check. The input is the folder of patches. */
   readonly scope: Job<string>;
-  readonly check: Job<CheckStep, Found>;
+  readonly check: Job<CheckStep, CheckReport>;
   readonly detect: Job<Detection, Detected>;
   readonly render: Job<RenderShard & Staged>;
   readonly feeds: Job<RenderFeeds & Staged>;

@@ -1,7 +1,8 @@
 /** The register against its contract: every way to break it, told exactly; and everything that only looks broken. */
 import { describe, expect, it } from 'vitest';
 import { check } from '../../generator/register/check.js';
-import type { CheckReport, Finding } from '../../generator/register/findings.js';
+import { Findings } from '../../generator/register/findings.js';
+import type { CheckReport } from '../../generator/register/findings.js';
 import { Register } from '../../generator/register/database.js';
 import { findingLines } from '../../generator/report.js';
 import { quiet } from '../support/build.js';
@@ -42,8 +43,28 @@ async function checked(sql: string, shape: Shape = 'loose'): Promise<CheckReport
   }
 }
 
-/** What a finding must say; `value` and `expected` in part. */
-type Expected = Finding;
+/** A place that breaks the contract; of `value` and `expected` a part. */
+interface Expected {
+  readonly table: string;
+  readonly key: string;
+  readonly column: string | null;
+  readonly value: string;
+  readonly expected: string;
+}
+
+/** The examples of all findings, one by one. */
+const placesIn = ({ findings }: CheckReport): Expected[] =>
+  findings.flatMap(({ table, column, what, expected, examples }) =>
+    what === 'missing'
+      ? [{ table, key: '', column, value: what, expected }]
+      : examples.map(({ key, value, record }) => ({
+          table,
+          key,
+          column,
+          value,
+          expected: record === undefined ? expected : `${expected}, ${record}`,
+        })),
+  );
 
 /** `groups id = 7 member_count: '-1', expected an integer …` */
 const asExpected = (found: Expected): Record<string, unknown> => ({
@@ -536,20 +557,20 @@ const SHAPES: readonly Corruption[] = [
       {
         table: 'usernames',
         key: '',
-        column: '(the table)',
+        column: null,
         value: 'missing',
         expected: 'a table or view of that name',
       },
     ],
   },
   {
-    what: 'missing columns, each named',
-    sql: `ALTER TABLE groups DROP COLUMN owner_name; ALTER TABLE withheld RENAME COLUMN since TO from_when;`,
+    what: 'missing columns that may not be NULL, each named',
+    sql: `ALTER TABLE groups DROP COLUMN measurements; ALTER TABLE withheld RENAME COLUMN since TO from_when;`,
     found: [
       {
         table: 'groups',
         key: '',
-        column: 'owner_name',
+        column: 'measurements',
         value: 'missing',
         expected: 'a column of that name',
       },
@@ -563,7 +584,7 @@ const SHAPES: readonly Corruption[] = [
       {
         table: 'items',
         key: '',
-        column: '(the view)',
+        column: null,
         value: 'raw_items',
         expected: 'a table, or a view that can be read',
       },
@@ -576,7 +597,7 @@ const SHAPES: readonly Corruption[] = [
       {
         table: 'items',
         key: '',
-        column: '(the view)',
+        column: null,
         value: 'nobody_has',
         expected: 'a table, or a view that can be read',
       },
@@ -587,7 +608,7 @@ const SHAPES: readonly Corruption[] = [
 describe('check finds', () => {
   it('nothing in a register that keeps the contract', async () => {
     for (const shape of ['strict', 'loose', 'untyped'] as const) {
-      expect(await checked('', shape)).toEqual({ findings: [], more: [], total: 0, skippable: true });
+      expect(await checked('', shape)).toEqual({ findings: [], total: 0, skippable: true });
     }
   });
 
@@ -601,8 +622,8 @@ describe('check finds', () => {
   ] as const)('%s', (_, corruptions) => {
     it.each(corruptions)('$what', async ({ sql, shape, found }) => {
       const report = await checked(sql, shape);
-      expect(report.findings).toEqual(found.map(asExpected));
-      expect(report).toMatchObject({ more: [], total: found.length });
+      expect(placesIn(report)).toEqual(found.map(asExpected));
+      expect(report.total).toBe(found.length);
     });
   });
 
@@ -615,8 +636,8 @@ describe('check finds', () => {
     const report = await checked(
       `UPDATE items SET price = -1, off_sale = 2, state = 'x', created_at = '', name = x'00';`,
     );
-    expect(report.findings.map(({ column }) => column).toSorted()).toEqual(
-      ['created_at', 'name', 'off_sale', 'price', 'state'].toSorted(),
+    expect(new Set(report.findings.map(({ column }) => column))).toEqual(
+      new Set(['created_at', 'name', 'off_sale', 'price', 'state']),
     );
   });
 
@@ -656,6 +677,8 @@ describe('check finds', () => {
   });
 });
 
+const ONE_TO_THREE = ['id = 2001', 'id = 2002', 'id = 2003'];
+
 describe('check counts', () => {
   const MANY = `
     WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50)
@@ -663,23 +686,32 @@ describe('check counts', () => {
     SELECT 2000 + i, 'odd', CASE WHEN i <= 21 THEN x'00' END, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z', 1 FROM n;
   `;
 
-  it('what is beyond 20 in a column, and shows the first 20', async () => {
-    const { findings, more, total } = await checked(MANY);
-    expect(findings).toHaveLength(40);
-    expect(more.toSorted((a, b) => a.column.localeCompare(b.column))).toEqual([
-      { table: 'users', column: 'state', count: 30 },
-      { table: 'users', column: 'username', count: 1 },
+  it('all places of a rule, and shows three', async () => {
+    const { findings, total } = await checked(MANY);
+    expect(findings).toMatchObject([
+      { table: 'users', column: 'username', count: 21, examples: ONE_TO_THREE.map((key) => ({ key })) },
+      { table: 'users', column: 'state', count: 50, examples: ONE_TO_THREE.map((key) => ({ key })) },
     ]);
+    expect(findings.map(({ examples }) => examples.length)).toEqual([3, 3]);
     expect(total).toBe(71);
   });
 
-  it('and says so in the end', async () => {
+  it('and says so in front of them', async () => {
     const lines = findingLines(await checked(MANY));
-    expect(lines).toHaveLength(42);
-    expect(lines.slice(40).toSorted()).toEqual([
-      'users: 1 more like these in username',
-      'users: 30 more like these in state',
+    expect(lines).toEqual([
+      'users.username: 21 places, expected text, or NULL',
+      ...ONE_TO_THREE.map((key) => `  ${key}: X'00'`),
+      'users.state: 50 places, expected one of present, banned, deleted, or NULL',
+      ...ONE_TO_THREE.map((key) => `  ${key}: 'odd'`),
     ]);
+  });
+
+  it('broken rows without keeping them', async () => {
+    const found = new Findings();
+    const rule = { table: 'users', column: 'state', expected: 'a word' };
+    for (let id = 1; id <= 100_000; id += 1) found.add(rule, true, { key: `id = ${id}`, value: 'x' });
+    const { findings, total } = found.report();
+    expect([total, findings.length, findings[0]?.examples.length]).toEqual([100_000, 1, 3]);
   });
 });
 
@@ -787,17 +819,44 @@ describe('check takes as valid', () => {
   });
 });
 
+/** The only example of the only finding, and its line. */
 const lineOf = async (sql: string): Promise<string> => {
-  const lines = findingLines(await checked(sql));
-  expect(lines).toHaveLength(1);
-  return lines[0] ?? '';
+  const lines = findingLines(await checked(sql)).filter((line) => !line.startsWith('  hint: '));
+  expect(lines).toHaveLength(2);
+  return lines[1] ?? '';
 };
 
 describe('a finding', () => {
-  it('is one sentence: where, what is there, what was expected', async () => {
-    expect(await lineOf(`UPDATE items SET price = -1;`)).toBe(
-      'items id = 30: price is -1, expected an integer from 0 to 9007199254740991, or NULL',
-    );
+  it('is where, how often and what was expected; then which row has what', async () => {
+    expect(findingLines(await checked(`UPDATE items SET price = -1;`))).toEqual([
+      'items.price: 1 place, expected an integer from 0 to 9007199254740991, or NULL',
+      '  id = 30: -1',
+    ]);
+  });
+
+  it('says what the record has that a history disagrees with', async () => {
+    expect(findingLines(await checked(`UPDATE groups SET member_count = 91;`))).toEqual([
+      'group_member_readings.member_count: 1 place, expected member_count of the record',
+      `  group_id = 7, measured_at = '2026-11-20T08:00:00Z': 90, the record has 91`,
+    ]);
+  });
+
+  it('says of keys how many rows have them', async () => {
+    const sql = `INSERT INTO group_member_readings VALUES (7, '2026-11-01T08:00:00Z', 80);`;
+    expect(findingLines(await checked(sql))).toEqual([
+      'group_member_readings (group_id, measured_at): 1 place, expected one row for each key',
+      `  group_id = 7, measured_at = '2026-11-01T08:00:00Z': 2 rows`,
+    ]);
+  });
+
+  it('names a wrong id once', async () => {
+    expect(await lineOf(`UPDATE items SET id = -4;`)).toBe('  id = -4');
+  });
+
+  it('says of a table that it is missing', async () => {
+    expect(findingLines(await checked('DROP TABLE usernames;'))).toEqual([
+      'usernames is missing, expected a table or view of that name',
+    ]);
   });
 
   it('stays one line, whatever the value holds', async () => {
@@ -830,20 +889,21 @@ describe('snapshot check', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       register: file,
       total: 1,
-      more: [],
       findings: [
         {
           table: 'items',
-          key: 'id = 30',
           column: 'price',
-          value: `'dear'`,
+          what: 'broken',
           expected: `${COUNT}, or NULL`,
+          hint: null,
+          count: 1,
+          examples: [{ key: 'id = 30', value: `'dear'` }],
         },
       ],
     });
   });
 
-  it('prints a line for each finding, then the sum', async () => {
+  it('prints each finding with its examples, then the sum', async () => {
     const file = writeRegister(
       path('register.sqlite'),
       `${VALID} UPDATE items SET price = 'dear', off_sale = 7;`,
@@ -852,10 +912,11 @@ describe('snapshot check', () => {
     const { code, stdout } = await snapshot(['check', '--register', file, '--quiet']);
     expect(code).toBe(1);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(3);
-    expect(lines[0]).toContain(`items id = 30: price is 'dear', expected`);
-    expect(lines[1]).toContain('items id = 30: off_sale is 7, expected 0 or 1');
-    expect(lines[2]).toContain('breaks the contract in 2 places');
+    expect(lines).toHaveLength(5);
+    expect(lines[0]).toContain('items.price: 1 place, expected');
+    expect(lines[1]).toBe(`  id = 30: 'dear'`);
+    expect(lines[2]).toContain('items.off_sale: 1 place, expected 0 or 1');
+    expect(lines[4]).toContain('breaks the contract in 2 places');
   });
 
   it('exits with 0 where the contract is kept', async () => {

@@ -155,8 +155,8 @@ describe('a build after which', () => {
     changeRegister(register, `UPDATE users SET measurements = -5 WHERE id = ${USER}`);
     const result = await run({ register, out });
     expect(result.published).toBe(false);
-    expect(result.report.findings.map(({ table, key, column }) => [table, key, column])).toEqual([
-      ['users', `id = ${USER}`, 'measurements'],
+    expect(result.report.findings).toMatchObject([
+      { table: 'users', column: 'measurements', examples: [{ key: `id = ${USER}` }] },
     ]);
     expect(stamps(readTree(out))).toEqual(stamps(before));
   });

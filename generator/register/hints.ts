@@ -1,0 +1,64 @@
+/** What to do about a wrong value, if its cause is known. */
+import type { Column } from '../schema/field.js';
+
+/** The beginning of a call that gives a time as the contract wants it. */
+const STRFTIME = `strftime('%Y-%m-%dT%H:%M:%SZ', `;
+
+/** Unix times from 1973 to 5138, in seconds; in milliseconds a thousand times as much. */
+const UNIX_SECONDS = { least: 1e8, most: 1e11 };
+
+/** A number, which may be stored as text. */
+const NUMBER = /^'?(-?\d+(?:\.\d+)?(?:e\+?\d+)?)'?$/;
+/** A date and a time of day that SQLite reads, maybe with a fraction and a zone. */
+const TIME = /^'\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(z|[+-]\d\d:\d\d)?'$/i;
+const CANONICAL = /^'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'$/;
+const WORDS = /^'(?:(true|yes|t|y|on)|false|no|f|n|off)'$/i;
+
+/**
+ * A hint for the maintainer; undefined if the cause is not known.
+ * @param value as findings show it: texts in single quotes
+ */
+export function hintFor({ name, type }: Column, value: string): string | undefined {
+  const [, digits] = NUMBER.exec(value) ?? [];
+  switch (type) {
+    case 'time':
+      return digits === undefined ? timeHint(name, value) : unixHint(name, Number(digits));
+    case 'boolean': {
+      const isText = value.startsWith("'");
+      if (isText && WORDS.test(value))
+        return `a boolean stored as text: CASE ${name} WHEN … THEN 1 WHEN … THEN 0 END`;
+      return digits === undefined ? undefined : numberHint(name, value, digits);
+    }
+    case 'id':
+    case 'ordinal':
+    case 'count':
+      return digits === undefined ? undefined : numberHint(name, value, digits);
+    case 'text':
+    case 'enum':
+      return undefined;
+  }
+}
+
+const isUnixTime = (seconds: number): boolean => seconds >= UNIX_SECONDS.least && seconds < UNIX_SECONDS.most;
+
+function unixHint(name: string, time: number): string | undefined {
+  if (isUnixTime(time)) return `looks like a Unix time in seconds: ${STRFTIME}${name}, 'unixepoch')`;
+  if (!isUnixTime(time / 1000)) return undefined;
+  return `looks like a Unix time in milliseconds: ${STRFTIME}${name} / 1000, 'unixepoch')`;
+}
+
+function timeHint(name: string, value: string): string | undefined {
+  const [is, zone] = TIME.exec(value) ?? [];
+  if (is === undefined || CANONICAL.test(value)) return undefined;
+  const call = `${STRFTIME}${name})`;
+  return zone === undefined
+    ? `a time without a zone; if it is in UTC: ${call}`
+    : `a time in another format: ${call}`;
+}
+
+function numberHint(name: string, value: string, digits: string): string | undefined {
+  if (!Number.isSafeInteger(Number(digits)) || Number(digits) < 0) return undefined;
+  const cast = `CAST(${name} AS INTEGER)`;
+  if (value.startsWith("'")) return `a number stored as text: ${cast}`;
+  return digits.includes('.') ? `a whole number stored as REAL: ${cast}` : undefined;
+}
