@@ -9,6 +9,7 @@ import { addCheck } from './commands/check.js';
 import { addDiff } from './commands/diff.js';
 import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
+import { addScaffold } from './commands/scaffold.js';
 import type { Terminal } from './commands/terminal.js';
 import { addVerify } from './commands/verify.js';
 import { DEFAULTS } from './config.js';
@@ -70,13 +71,15 @@ Exit codes
 
 Examples
   $ npm run snapshot -- sample --out data/register.sqlite
+  $ npm run snapshot -- scaffold --register guilds.db
   $ npm run snapshot -- check --register data/register.sqlite
   $ npm run snapshot -- diff --register data/register.sqlite --out dist
   $ npm run snapshot -- build --register data/register.sqlite --out dist
   $ npm run snapshot -- verify --out dist`,
   );
 
-for (const add of [addBuild, addCheck, addDiff, addVerify, addRollback, addSample]) add(program, terminal);
+for (const add of [addBuild, addCheck, addScaffold, addDiff, addVerify, addRollback, addSample])
+  add(program, terminal);
 
 program.hook('preAction', (_, command) => {
   const has = (option: string): boolean => command.options.some(({ long }) => long === option);

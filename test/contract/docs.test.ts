@@ -85,13 +85,23 @@ describe('docs/commands.md', () => {
 
   it('shows the JSON that each command prints', async () => {
     const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
-    const broken = writeRegister(path('broken.sqlite'), { groups: [{ id: 1, member_count: -5 }] });
+    const broken = writeRegister(
+      path('broken.sqlite'),
+      `${RECORD} UPDATE items SET price = '12';`,
+      'untyped',
+    );
+    const warned = writeRegister(
+      path('warned.sqlite'),
+      `${RECORD} ALTER TABLE groups DROP COLUMN verified;
+      INSERT INTO usernames SELECT 1, 1, 'one', NULL, measured_at, measured_at FROM users;`,
+    );
     const out = path('dist');
     const tree = ['--register', register, '--out', out];
     const built = await print('build', ...tree);
     changeRegister(register, `UPDATE groups SET name = 'another'`);
     const results = [
       await print('check', '--register', broken),
+      await print('check', '--register', warned),
       built,
       await print('build', '--register', broken, '--out', out),
       await print('diff', ...tree),
@@ -109,6 +119,13 @@ describe('docs/commands.md', () => {
     }
   });
 });
+
+const RECORD = ['users', 'items']
+  .map(
+    (table) => `INSERT INTO ${table} (id, first_measured_at, measured_at, measurements)
+      VALUES (1, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z', 1);`,
+  )
+  .join('');
 
 async function print(...args: string[]): Promise<unknown> {
   return JSON.parse((await snapshot([...args, '--json', '--quiet'])).stdout);

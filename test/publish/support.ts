@@ -20,9 +20,11 @@ import { z } from 'zod';
 import { build } from '../../generator/build.js';
 import type { Effects, Published, Refused } from '../../generator/build.js';
 import { addBuild } from '../../generator/commands/build.js';
+import { addCheck } from '../../generator/commands/check.js';
 import { addDiff } from '../../generator/commands/diff.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
+import { addScaffold } from '../../generator/commands/scaffold.js';
 import { addVerify } from '../../generator/commands/verify.js';
 import { buildConfig } from '../../generator/config.js';
 import { Failure } from '../../generator/errors.js';
@@ -301,7 +303,8 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     },
   };
   const program = new Command('snapshot').exitOverride();
-  for (const add of [addBuild, addDiff, addRollback, addVerify]) add(program, terminal);
+  for (const add of [addBuild, addCheck, addDiff, addRollback, addScaffold, addVerify])
+    add(program, terminal);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

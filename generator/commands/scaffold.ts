@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { scaffold } from '../register/scaffold.js';
+import { registerOption } from './terminal.js';
+import type { Terminal } from './terminal.js';
+
+export function addScaffold(program: Command, { say }: Terminal): void {
+  program
+    .command('scaffold')
+    .description(
+      'Print SQL for the views and columns that a database lacks to be a register. Nothing is written.',
+    )
+    .addOption(registerOption())
+    .addHelpText(
+      'after',
+      `
+Example
+  $ npm run -s snapshot -- scaffold --register guilds.db > views.sql
+  (edit views.sql: replace your_table, and NULL where you measure something)
+  $ sqlite3 guilds.db < views.sql
+  $ npm run snapshot -- check --register guilds.db`,
+    )
+    .action(({ register }: { register: string }) => {
+      for (const line of scaffold(register)) say(line);
+    });
+}

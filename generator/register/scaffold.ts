@@ -1,0 +1,163 @@
+/** SQL that makes a register of another database, for its maintainer to edit. */
+import type { Column } from '../schema/field.js';
+import { TABLES, WITHHELD } from '../schema/index.js';
+import type { Table } from '../schema/index.js';
+import { openDatabase } from '../sqlite/index.js';
+import type { Database } from '../sqlite/index.js';
+import { columnsIn, sqlType } from './absent.js';
+import { CONTRACT_VERSION, requireDatabase, translated } from './database.js';
+import { onOneLine } from './findings.js';
+import { literal } from './sql.js';
+
+/** Stands for a table of the maintainer's, who replaces it. */
+const PLACEHOLDER = 'your_table';
+
+/**
+ * Views for the tables of the contract that a database lacks, and comments on the columns that
+ * others lack. The database is only read.
+ * @returns lines of SQL; they parse once the placeholder is replaced
+ * @throws Failure as `Register.open` does, but for the contract version
+ */
+export function scaffold(file: string): readonly string[] {
+  requireDatabase(file);
+  return translated(file, () => {
+    const database = openDatabase(file, { readonly: true, fileMustExist: true });
+    try {
+      const lacking = TABLES.map((table) => lackOf(database, table));
+      const version = Number(database.pragma('user_version', { simple: true }));
+      return [
+        ...heading(file, lacking, database),
+        ...lacking.flatMap((lack) => (lack.missing ? viewOf(lack.table) : columnsOf(lack))),
+        ...footer(version),
+      ];
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/** What a database lacks of a table. */
+interface Lack {
+  readonly table: Table;
+  /** Whether the table itself is missing. */
+  readonly missing: boolean;
+  readonly columns: readonly Column[];
+}
+
+function lackOf(database: Database, table: Table): Lack {
+  const found = columnsIn(database, table.name);
+  const present = new Set(found?.map((column) => column.toLowerCase()));
+  return {
+    table,
+    missing: found?.length === 0,
+    columns: found === undefined ? [] : table.columns.filter(({ name }) => !present.has(name)),
+  };
+}
+
+const comment = (text: string): string => `-- ${onOneLine(text.replaceAll(/\p{Cc}/gu, ' '))}`;
+
+function heading(file: string, lacking: readonly Lack[], database: Database): readonly string[] {
+  if (lacking.every(({ columns }) => columns.length === 0))
+    return [comment(`${file} has all tables and columns of the contract.`), ''];
+  return [
+    comment(`What "${file}" lacks of the contract, to edit and to run with sqlite3.`),
+    comment(`Replace ${PLACEHOLDER}, and NULL by a column or an expression where you measure the value.`),
+    comment('NULL means "not measured". A column that may be NULL can be left out.'),
+    comment(`Unix times in seconds: strftime('%Y-%m-%dT%H:%M:%SZ', column, 'unixepoch')`),
+    comment('What the database has:'),
+    ...ownTables(database).map((line) => comment(`  ${line}`)),
+    '',
+  ];
+}
+
+/** The database's own tables and views, with their columns. */
+function ownTables(database: Database): readonly string[] {
+  const tables = database
+    .prepare<[], string>(
+      `SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')` +
+        ` AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name`,
+    )
+    .pluck()
+    .all();
+  return tables.map((table) => {
+    const columns = columnsIn(database, table);
+    return `${table} (${columns === undefined ? "a view that can't be read" : columns.join(', ')})`;
+  });
+}
+
+function viewOf(table: Table): readonly string[] {
+  if (table === WITHHELD)
+    return [
+      comment('Without withheld, nothing is. To withhold records (docs/takedowns.md):'),
+      comment(emptyTable(table)),
+      '',
+    ];
+  const last = table.columns.length - 1;
+  return [
+    comment(`No such data? Create an empty table instead of the view:`),
+    comment(emptyTable(table)),
+    `CREATE VIEW ${table.name} AS SELECT`,
+    ...table.columns.map(
+      (column, index) =>
+        `  ${`NULL AS ${column.name}${index < last ? ',' : ''}`.padEnd(WIDTH)} ${comment(meaning(column))}`,
+    ),
+    `FROM ${PLACEHOLDER};`,
+    '',
+  ];
+}
+
+/** The width of the longest `NULL AS column,`. */
+const WIDTH = Math.max(
+  ...TABLES.flatMap(({ columns }) => columns.map((column) => `NULL AS ${column.name},`.length)),
+);
+
+function emptyTable({ name, columns, key }: Table): string {
+  const defined = columns.map(
+    (column) => `${column.name} ${sqlType(column)}${column.nullable ? '' : ' NOT NULL'}`,
+  );
+  const keys = key.map((column) => column.name).join(', ');
+  return `CREATE TABLE ${name} (${defined.join(', ')}, PRIMARY KEY (${keys})) STRICT, WITHOUT ROWID;`;
+}
+
+/** The columns that a table or view lacks. It is left alone, so its maintainer adds them. */
+function columnsOf({ table, columns }: Lack): readonly string[] {
+  if (columns.length === 0) return [];
+  return [
+    comment(`${table.name} lacks columns. Those that may be NULL count as not measured; add the others.`),
+    ...columns.map((column) => comment(`  ${column.name}: ${meaning(column)}`)),
+    '',
+  ];
+}
+
+/** The type of a column, whether it may be NULL, and what it is. */
+const meaning = (column: Column): string =>
+  `${typeOf(column)}; ${column.nullable ? 'may be NULL' : 'required'}. ${column.description}`;
+
+function typeOf({ type, values = [] }: Column): string {
+  switch (type) {
+    case 'id':
+    case 'ordinal':
+      return 'INTEGER from 1';
+    case 'count':
+      return 'INTEGER from 0';
+    case 'boolean':
+      return '0 or 1';
+    case 'time':
+      return 'a time such as 2026-11-20T08:00:00Z';
+    case 'text':
+      return 'TEXT';
+    case 'enum':
+      return values.map(literal).join(', ');
+  }
+}
+
+const footer = (version: number): readonly string[] => [
+  ...(version === 0 || version === CONTRACT_VERSION
+    ? []
+    : [
+        comment(
+          `It is ${version} now. If software of yours relies on that, make the register a file of its own.`,
+        ),
+      ]),
+  `PRAGMA user_version = ${CONTRACT_VERSION};`,
+];
