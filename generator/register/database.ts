@@ -2,9 +2,9 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import { dirname } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
-import { isSqliteError, openDatabase, type Database, type Statement } from '../sqlite/index.js';
+import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
 import { KINDS } from '../schema/field.js';
-import { supplyAbsent } from './absent.js';
+import { columnReader, supplyAbsent } from './absent.js';
 import { TEMPORARY, exclusion, literal } from './sql.js';
 import type { KindRange, SCOPES } from './sql.js';
 
@@ -26,15 +26,15 @@ const WAL = 2;
 export class Register {
   readonly file: string;
   readonly #database: Database;
-  /** Reads the version of the contract. */
-  readonly #version: Statement<[]>;
+  /** Begins a read transaction (see `transactions`). */
+  readonly #begin: () => readonly string[];
   #absent: readonly string[];
 
-  private constructor(file: string, database: Database, version: Statement<[]>, absent: readonly string[]) {
+  private constructor(file: string, database: Database) {
     this.file = file;
     this.#database = database;
-    this.#version = version;
-    this.#absent = absent;
+    this.#begin = transactions(database, file);
+    this.#absent = this.#begin();
   }
 
   /** What the register lacks, and all queries find empty (see absent.ts). */
@@ -80,13 +80,12 @@ export class Register {
           bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
         );
         for (const sql of TEMPORARY) database.exec(sql);
-        const version = database.prepare<[]>('PRAGMA user_version').pluck();
-        const absent = begin(database, version, file);
+        const register = new Register(file, database);
         const encoding = database.prepare<[]>('PRAGMA encoding').pluck().get();
         if (encoding !== 'UTF-8') {
           throw Failure.invalid(`register "${file}" is encoded as ${String(encoding)}, expected UTF-8`);
         }
-        return new Register(file, database, version, absent);
+        return register;
       } catch (error) {
         database.close();
         throw error;
@@ -143,7 +142,7 @@ export class Register {
   renew(): void {
     translated(this.file, () => {
       this.#database.exec('ROLLBACK');
-      this.#absent = begin(this.#database, this.#version, this.file);
+      this.#absent = this.#begin();
     });
   }
 
@@ -194,19 +193,23 @@ const LISTS = KINDS.flatMap((kind) =>
 );
 
 /**
- * Begins a read transaction. Its state is that of the first read, of the contract version.
- * @returns what the register lacks; it is supplied until the transaction ends
+ * Prepares read transactions. The state of one is that of its first read, of the contract version.
+ * @returns begins one, and returns what the register lacks; it is supplied until the end
  */
-function begin(database: Database, version: Statement<[]>, file: string): readonly string[] {
-  database.exec('BEGIN');
-  const found = version.get();
-  if (found === 0) throw Failure.invalid(notYet(file));
-  if (found !== CONTRACT_VERSION) {
-    throw Failure.invalid(
-      `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION} (see docs/your-register.md)`,
-    );
-  }
-  return supplyAbsent(database);
+function transactions(database: Database, file: string): () => readonly string[] {
+  const version = database.prepare<[]>('PRAGMA user_version').pluck();
+  const columnsIn = columnReader(database);
+  return () => {
+    database.exec('BEGIN');
+    const found = version.get();
+    if (found === 0) throw Failure.invalid(notYet(file));
+    if (found !== CONTRACT_VERSION) {
+      throw Failure.invalid(
+        `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION} (see docs/your-register.md)`,
+      );
+    }
+    return supplyAbsent(database, columnsIn);
+  };
 }
 
 /** What to do with a database that no one has declared to be a register. */

@@ -4,7 +4,8 @@ import { TABLES, WITHHELD } from '../schema/index.js';
 import type { Table } from '../schema/index.js';
 import { openDatabase } from '../sqlite/index.js';
 import type { Database } from '../sqlite/index.js';
-import { columnsIn, sqlType } from './absent.js';
+import { columnReader, sqlType } from './absent.js';
+import type { ColumnReader } from './absent.js';
 import { CONTRACT_VERSION, requireDatabase, translated } from './database.js';
 import { onOneLine } from './findings.js';
 import { literal } from './sql.js';
@@ -23,10 +24,11 @@ export function scaffold(file: string): readonly string[] {
   return translated(file, () => {
     const database = openDatabase(file, { readonly: true, fileMustExist: true });
     try {
-      const lacking = TABLES.map((table) => lackOf(database, table));
+      const columnsIn = columnReader(database);
+      const lacking = TABLES.map((table) => lackOf(columnsIn, table));
       const version = Number(database.pragma('user_version', { simple: true }));
       return [
-        ...heading(file, lacking, database),
+        ...heading(file, lacking, ownTables(database, columnsIn)),
         ...lacking.flatMap((lack) => (lack.missing ? viewOf(lack.table) : columnsOf(lack))),
         ...footer(version),
       ];
@@ -44,8 +46,8 @@ interface Lack {
   readonly columns: readonly Column[];
 }
 
-function lackOf(database: Database, table: Table): Lack {
-  const found = columnsIn(database, table.name);
+function lackOf(columnsIn: ColumnReader, table: Table): Lack {
+  const found = columnsIn(table.name);
   const present = new Set(found?.map((column) => column.toLowerCase()));
   return {
     table,
@@ -56,7 +58,7 @@ function lackOf(database: Database, table: Table): Lack {
 
 const comment = (text: string): string => `-- ${onOneLine(text.replaceAll(/\p{Cc}/gu, ' '))}`;
 
-function heading(file: string, lacking: readonly Lack[], database: Database): readonly string[] {
+function heading(file: string, lacking: readonly Lack[], own: readonly string[]): readonly string[] {
   if (lacking.every(({ columns }) => columns.length === 0))
     return [comment(`${file} has all tables and columns of the contract.`), ''];
   return [
@@ -65,13 +67,13 @@ function heading(file: string, lacking: readonly Lack[], database: Database): re
     comment('NULL means "not measured". A column that may be NULL can be left out.'),
     comment(`Unix times in seconds: strftime('%Y-%m-%dT%H:%M:%SZ', column, 'unixepoch')`),
     comment('What the database has:'),
-    ...ownTables(database).map((line) => comment(`  ${line}`)),
+    ...own.map((line) => comment(`  ${line}`)),
     '',
   ];
 }
 
 /** The database's own tables and views, with their columns. */
-function ownTables(database: Database): readonly string[] {
+function ownTables(database: Database, columnsIn: ColumnReader): readonly string[] {
   const tables = database
     .prepare<[], string>(
       `SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')` +
@@ -80,7 +82,7 @@ function ownTables(database: Database): readonly string[] {
     .pluck()
     .all();
   return tables.map((table) => {
-    const columns = columnsIn(database, table);
+    const columns = columnsIn(table);
     return `${table} (${columns === undefined ? "a view that can't be read" : columns.join(', ')})`;
   });
 }
