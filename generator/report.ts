@@ -216,20 +216,34 @@ function brief(value: unknown): string {
   return json.length > BRIEF_CHARACTERS ? `${json.slice(0, BRIEF_CHARACTERS)}…` : json;
 }
 
-/** The damage to a tree. @param repairedAs the snapshot that repaired it */
+const moreLines = (rest: number): string[] => (rest > 0 ? [`and ${number(rest)} more`] : []);
+
+/**
+ * The damage to a tree, and the files in it that no route leads to.
+ * @param repairedAs the snapshot that repaired it
+ * @param areDeleted whether those files are deleted by now
+ */
 export function damageLines(
   out: string,
-  { sequence, files, damage, total }: VerifyReport,
+  { sequence, files, damage, total, untracked }: VerifyReport,
   repairedAs: number | null,
+  areDeleted: boolean,
 ): string[] {
-  const rest = total - damage.length;
   const verdict =
     total === 0
       ? 'is as its index and digest say'
       : `has ${number(total)} damaged ${total === 1 ? 'file' : 'files'}`;
+  const repaired = repairedAs !== null && total > 0 ? `; repaired, now snapshot ${repairedAs}` : '';
   return [
     ...damage.map(({ file, what }) => `${what}: ${file}`),
-    ...(rest > 0 ? [`and ${number(rest)} more`] : []),
-    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${number(files)} files)${repairedAs !== null && total > 0 ? `; repaired, now snapshot ${repairedAs}` : ''}`,
+    ...moreLines(total - damage.length),
+    ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
+    ...moreLines(untracked.total - untracked.files.length),
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${number(files)} files)${repaired}`,
+    ...(untracked.total > 0 && !areDeleted
+      ? [
+          `No route leads to ${number(untracked.total)} untracked ${untracked.total === 1 ? 'file' : 'files'} (--repair --delete-untracked deletes them)`,
+        ]
+      : []),
   ];
 }

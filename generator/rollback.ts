@@ -1,5 +1,4 @@
 /** Publishes the previous snapshot as a new one, so that mirrors follow as usual. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from './errors.js';
 import { entriesIn } from './incremental/hash-file.js';
@@ -72,9 +71,10 @@ async function open(tree: Tree, progress: Progress): Promise<Opened> {
   const publisher = await Publisher.open(
     tree,
     ({ previous }) => {
-      if (existsSync(takenDown(tree))) {
+      const why = takenDown(tree);
+      if (why !== undefined) {
         throw Failure.invalid(
-          `"${out}" keeps no previous snapshot: something was withheld since, which going back would publish again`,
+          `"${out}" keeps no previous snapshot: ${why}, which going back would publish again`,
         );
       }
       manifest = readManifest(join(previous, 'snapshot.json'));

@@ -19,6 +19,7 @@ interface Flags extends Common, Waiting, Record<string, unknown> {
   readonly out: string;
   readonly state?: string;
   readonly repair?: true;
+  readonly deleteUntracked?: boolean;
 }
 
 export function addVerify(program: Command, terminal: Terminal): void {
@@ -28,10 +29,14 @@ export function addVerify(program: Command, terminal: Terminal): void {
     .option('--accept-removals', 'repair even if over 10 % of a kind, or all of it, would be removed')
     .option(
       '--repair',
-      'complete an interrupted commit, render anew from the register what is damaged, delete untracked files',
+      'complete an interrupted commit, render what is damaged again, delete files that would be served',
     )
+    .option('--delete-untracked', 'with --repair: also delete the files that no route leads to')
     .addOption(waitOption())
-    .action(async ({ json, quiet, wait, repair, ...flags }: Flags) => {
+    .action(async ({ json, quiet, wait, repair, deleteUntracked = false, ...flags }: Flags) => {
+      if (deleteUntracked && repair !== true) {
+        throw Failure.usage('--delete-untracked deletes files, expected it along with --repair');
+      }
       const silent = quiet === true;
       const tree = new Tree(flags.out, flags.state);
       tree.requirePublished();
@@ -45,8 +50,13 @@ export function addVerify(program: Command, terminal: Terminal): void {
         const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
         if (repairing === undefined) return { found, left: found.total, snapshot: found.sequence };
         const result = await build(repairing, effects(silent));
-        const { total } = await verify(tree, progress(silent));
-        return { found, left: total, snapshot: result.published ? result.sequence : found.sequence };
+        const { total, untracked } = await verify(tree, progress(silent), deleteUntracked);
+        return {
+          // Without snapshot.json, untracked files are known only now.
+          found: { ...found, untracked },
+          left: total,
+          snapshot: result.published ? result.sequence : found.sequence,
+        };
       });
       const isRepaired = repairing !== undefined && left === 0;
       if (left > 0) exitWith(EXIT.invalid);
@@ -55,7 +65,8 @@ export function addVerify(program: Command, terminal: Terminal): void {
         return;
       }
       if (silent && found.total === 0) return;
-      for (const line of damageLines(flags.out, found, isRepaired ? snapshot : null)) say(line);
+      for (const line of damageLines(flags.out, found, isRepaired ? snapshot : null, deleteUntracked))
+        say(line);
     });
 }
 

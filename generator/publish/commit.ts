@@ -22,6 +22,7 @@ import { deleteFile, deleteFolder, linesOf, moveEach, moveInto } from './files.j
 import { listFiles, stagePaths } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { keptIn, unflattened } from './stage-writer.js';
+import type { Takedown } from './takedown.js';
 import type { Tree } from './tree.js';
 
 /**
@@ -78,13 +79,22 @@ const readJournal = (journal: string): z.infer<typeof journalSchema> =>
 
 const TAKEN_DOWN = 'taken-down';
 
-/** A file that records why there is no previous snapshot to roll back to. */
-export const takenDown = ({ previous }: Tree): string => join(previous, TAKEN_DOWN);
+/** Why there is no previous snapshot to roll back to; undefined if nothing was withheld. */
+export function takenDown({ previous }: Tree): string | undefined {
+  try {
+    return readFileSync(join(previous, TAKEN_DOWN), 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
 
 /** Stages what takes the place of the previous snapshot, since a rollback would publish a withheld record. */
-export function stageTakedown({ withoutPrevious }: StagePaths): void {
+export function stageTakedown({ withoutPrevious }: StagePaths, { before }: Takedown): void {
   mkdirSync(withoutPrevious);
-  writeFileSync(join(withoutPrevious, TAKEN_DOWN), '');
+  // If the state was lost, so was the list of what was withheld before.
+  const verb = before === undefined ? 'may have been' : 'was';
+  writeFileSync(join(withoutPrevious, TAKEN_DOWN), `something ${verb} withheld since`);
 }
 
 /** Replaces the previous snapshot. @param folder in the stage */

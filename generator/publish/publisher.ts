@@ -6,6 +6,7 @@ import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, asFailure } from '../errors.js';
+import { NO_HASH } from '../incremental/hash-file.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './change-list.js';
@@ -131,9 +132,14 @@ export class Publisher {
     this.#writer.route(route).putFile(entry, () => source);
   }
 
-  /** Stages a document that the last commit replaced. @throws Failure invalid: it was altered */
+  /** Stages a document that the last commit replaced. @throws Failure invalid: it was damaged */
   restore(route: string, entry: Entry, source: string): void {
     this.#writer.route(route).putFile(entry, () => {
+      if (entry.hash.equals(NO_HASH)) {
+        throw Failure.invalid(
+          `the previous snapshot of "${this.tree.out}" can't be restored: files of it were damaged before the repair`,
+        );
+      }
       if (existsSync(source) && measure(source).hash.equals(entry.hash)) return source;
       throw Failure.invalid(`"${source}" is missing or damaged, expected what was published`);
     });
@@ -223,7 +229,7 @@ export class Publisher {
   #renew(plan: Plan, { snapshotFeed }: Announcement): void {
     const { tree } = this;
     if (this.takedown.isOne) {
-      stageTakedown(this.paths);
+      stageTakedown(this.paths, this.takedown);
       replacePrevious(tree, this.paths.withoutPrevious);
     }
     renameSync(this.paths.manifest, tree.manifest);
@@ -270,7 +276,7 @@ export class Publisher {
     rmSync(paths.scratch, { recursive: true, force: true });
     // A first snapshot moves whole folders, so no existing folder grows.
     if (previous === undefined) return;
-    if (this.takedown.isOne) stageTakedown(paths);
+    if (this.takedown.isOne) stageTakedown(paths, this.takedown);
     reserveRoom(paths, this.next.placed);
   }
 

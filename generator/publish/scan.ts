@@ -16,8 +16,13 @@ import type { Tree } from './tree.js';
 export interface Scan {
   /** By route name, with a suffix for compressed siblings: `group-history`, `group-history.gz`. */
   readonly keys: ReadonlyMap<string, Float64Array>;
-  /** Files that belong to no route. */
-  readonly strange: readonly string[];
+  /**
+   * Files that no document explains: siblings of the publisher's own files, and files in the place
+   * of a folder of documents.
+   */
+  readonly extra: readonly string[];
+  /** Files that no route leads to. */
+  readonly untracked: readonly string[];
 }
 
 /** The publisher's own files, described by snapshot.json and /changes instead of the index. */
@@ -30,42 +35,65 @@ interface Matcher {
 }
 
 /** `group/{id}.json` -> a pattern whose group `key` is the key. */
-function matcher({ name, file }: PublishedRoute): Matcher {
+function patternOf(file: string): RegExp {
   const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
   const pattern = escaped.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
     parameter === 'month' ? `(?<month>${ARCHIVE_PATTERN})` : String.raw`(?<key>\d+)`,
   );
-  return { name, pattern: new RegExp(`^${pattern}$`), file: filler(file) };
+  return new RegExp(`^${pattern}$`);
+}
+
+/** `group/{id}/history.json` -> patterns of `group` and of `group/{id}`. */
+function folderPatterns(routes: readonly PublishedRoute[]): readonly RegExp[] {
+  const folders = routes.flatMap(({ file }) => {
+    const parts = file.split('/').slice(0, -1);
+    return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+  });
+  return [...new Set(folders)].map(patternOf);
 }
 
 /** Scans the tree. A file belongs to a route if the route's template yields exactly its path. */
 export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
-  const matchers = routes.map(matcher);
+  const literals = new Map(routes.map(({ name, file }) => [file, name]));
+  const matchers = routes
+    .filter(({ file }) => file.includes('{'))
+    .map(({ name, file }): Matcher => ({ name, pattern: patternOf(file), file: filler(file) }));
+  const folders = folderPatterns(routes);
   const keys = new Map<string, number[]>();
-  const strange: string[] = [];
+  const [extra, untracked]: [string[], string[]] = [[], []];
+  const add = (name: string, key: number): true => {
+    const found = keys.get(name);
+    if (found === undefined) keys.set(name, [key]);
+    else found.push(key);
+    return true;
+  };
   progress.start('looking through the tree', 0, 'files');
   for (const name of filesBelow(tree.out, '')) {
-    const known = namesOfDocuments(name).some(([file, suffix]) =>
-      matchers.some(({ name: route, pattern, file: placeOf }) => {
+    const documents = namesOfDocuments(name);
+    const isKnown = documents.some(([file, suffix]) => {
+      const literal = literals.get(file);
+      if (literal !== undefined) return add(literal + suffix, 0);
+      return matchers.some(({ name: route, pattern, file: placeOf }) => {
         const match = pattern.exec(file);
         if (match === null) return false;
         const month = match.groups?.['month'];
-        const key = month === undefined ? Number(match.groups?.['key'] ?? 0) : archiveKey(month);
-        if (placeOf(key) !== file) return false;
-        const found = keys.get(route + suffix);
-        if (found === undefined) keys.set(route + suffix, [key]);
-        else found.push(key);
-        return true;
-      }),
-    );
-    if (!known && !OWN_FILES.test(name)) strange.push(name);
+        const key = month === undefined ? Number(match.groups?.['key']) : archiveKey(month);
+        return placeOf(key) === file && add(route + suffix, key);
+      });
+    });
+    if (!isKnown && !OWN_FILES.test(name)) {
+      const isInTheWay = folders.some((folder) => folder.test(name));
+      const isExtra = isInTheWay || documents.some(([file]) => OWN_FILES.test(file));
+      (isExtra ? extra : untracked).push(name);
+    }
     const pause = progress.advance(1);
     if (pause !== undefined) await pause;
   }
   progress.finish();
   return {
     keys: new Map([...keys].map(([name, found]) => [name, Float64Array.from(found).toSorted()])),
-    strange: strange.toSorted(),
+    extra: extra.toSorted(),
+    untracked: untracked.toSorted(),
   };
 }
 

@@ -33,6 +33,8 @@ export interface VerifyReport {
   /** At most `SHOWN_DAMAGE`. */
   readonly damage: readonly Damage[];
   readonly total: number;
+  /** Files that no route leads to, which are no damage. `files` has at most `SHOWN_DAMAGE`. */
+  readonly untracked: { readonly files: readonly string[]; readonly total: number };
 }
 
 export const SHOWN_DAMAGE = 100;
@@ -40,10 +42,18 @@ export const SHOWN_DAMAGE = 100;
 class Findings {
   readonly damage: Damage[] = [];
   total = 0;
+  /** Set once the tree was scanned. */
+  untracked: readonly string[] = [];
 
   add(file: string, what: Damage['what']): void {
     this.total += 1;
     if (this.damage.length < SHOWN_DAMAGE) this.damage.push({ file, what });
+  }
+
+  report(sequence: number | null, files: number): VerifyReport {
+    const { damage, total, untracked } = this;
+    const shown = untracked.slice(0, SHOWN_DAMAGE);
+    return { sequence, files, damage, total, untracked: { files: shown, total: untracked.length } };
   }
 }
 
@@ -61,9 +71,14 @@ const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {} };
 
 /**
  * Checks every file against the index, and the index against the digest in snapshot.json.
+ * @param deletesUntracked whether to delete files that no route leads to
  * @throws Failure busy: another process is at work on the tree
  */
-export async function verify(tree: Tree, progress: Progress): Promise<VerifyReport> {
+export async function verify(
+  tree: Tree,
+  progress: Progress,
+  deletesUntracked = false,
+): Promise<VerifyReport> {
   const lock = Lock.takeIfWritable(tree.lock);
   try {
     if (lock !== undefined && existsSync(tree.state)) tree.adoptFormerState();
@@ -72,10 +87,11 @@ export async function verify(tree: Tree, progress: Progress): Promise<VerifyRepo
     const manifest = readManifest(tree.manifest);
     if (manifest === undefined) {
       found.add('snapshot.json', 'missing');
-      return { sequence: null, files: 0, damage: found.damage, total: found.total };
+      return found.report(null, 0);
     }
     const files = await checkTree(tree, manifest, found, LOOK_ONLY, progress);
-    return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
+    if (deletesUntracked) for (const file of found.untracked) deleteFile(tree.out, file);
+    return found.report(manifest.sequence, files);
   } finally {
     lock?.release();
   }
@@ -96,14 +112,14 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
     if (isUnreadable(tree)) {
       found.add('snapshot.json', 'altered');
-      // The next build continues the sequence from the change lists, and removes untracked files.
+      // The next build continues the sequence from the change lists, and removes extra files.
       rmSync(tree.manifest);
     }
     const promised = readManifest(tree.manifest)?.digest;
     const manifest = await recover(tree, progress);
     if (manifest === undefined) {
       if (found.total === 0) found.add('snapshot.json', 'missing');
-      return { sequence: null, files: 0, damage: found.damage, total: found.total };
+      return found.report(null, 0);
     }
     const interrupted = found.total;
     if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
@@ -112,7 +128,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     mendIndex(tree, manifest, lists);
     // A rollback would bring the damage back.
     if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
-    return { sequence: manifest.sequence, files, damage: found.damage, total: found.total };
+    return found.report(manifest.sequence, files);
   } finally {
     lock.release();
   }
@@ -128,16 +144,16 @@ function isUnreadable(tree: Tree): boolean {
   }
 }
 
-/** Marks damaged documents in the index, and deletes files that are not in it. */
+/** Marks damaged documents in the index, and deletes extra files. */
 async function note(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
   const folder = join(tree.state, 'repaired');
   rmSync(folder, { recursive: true, force: true });
   const routes = manifest.routes.filter(isRendered);
   const writers = new Map(routes.map(({ name }) => [name, new HashFileWriter(join(folder, name))]));
-  const untracked: string[] = [];
+  const extra: string[] = [];
   const repair: Repair = {
     entry: (route, entry) => writers.get(route.name)?.add(entry),
-    extra: (file) => untracked.push(file),
+    extra: (file) => extra.push(file),
   };
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
@@ -153,7 +169,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
     ...(withheld && { withheld }),
   });
   replaceIndex(tree, folder);
-  for (const file of untracked) deleteFile(tree.out, file);
+  for (const file of extra) deleteFile(tree.out, file);
   return files;
 }
 
@@ -166,11 +182,12 @@ async function checkTree(
   progress: Progress,
 ): Promise<number> {
   const routes = manifest.routes.filter(isRendered);
-  const { keys, strange } = await scan(tree, routes, progress);
-  for (const file of strange) {
+  const { keys, extra, untracked } = await scan(tree, routes, progress);
+  for (const file of extra) {
     found.add(file, 'extra');
     repair.extra(file);
   }
+  found.untracked = untracked;
   if (!isSound(tree.index)) {
     found.add(nameOf(tree.index), existsSync(tree.index) ? 'altered' : 'missing');
     return 0;
@@ -193,7 +210,7 @@ async function checkTree(
     }
   }
   progress.finish();
-  checkChangeLists(tree, manifest.sequence, found);
+  checkChangeLists(tree, manifest.sequence, found, repair);
   checkSnapshotFeed(tree, found);
   return files;
 }
@@ -236,7 +253,7 @@ function isAsIndexed(path: string, { bytes, hash }: Pick<Entry, 'bytes' | 'hash'
 }
 
 /** Checks the change lists against their own index. */
-function checkChangeLists(tree: Tree, sequence: number, found: Findings): void {
+function checkChangeLists(tree: Tree, sequence: number, found: Findings, repair: Repair): void {
   const changes = readChangeIndex(tree);
   if (changes[0]?.sequence !== sequence) found.add('changes/index.json', 'altered');
   for (const { file, bytes, sha256 } of changes) {
@@ -247,7 +264,10 @@ function checkChangeLists(tree: Tree, sequence: number, found: Findings): void {
       found.add(file.slice(1), 'altered');
     }
   }
-  for (const file of untrackedLists(tree, changes)) found.add(file, 'extra');
+  for (const file of untrackedLists(tree, changes)) {
+    found.add(file, 'extra');
+    repair.extra(file);
+  }
 }
 
 /** Only reports damage: a build or a repair regenerates the snapshot feed. */

@@ -7,7 +7,7 @@ import { apply } from '../../generator/publish/commit.js';
 import { completeCommit } from '../../generator/publish/recover.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { rollback } from '../../generator/rollback.js';
-import { effectsAt, published, quiet } from '../support/build.js';
+import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
 import {
   buildWith,
   contentOf,
@@ -223,5 +223,31 @@ describe('a rollback', () => {
     expect([1, 3]).toContain(exitCode);
     expect(differing(stateOf(out), before)).toEqual([]);
     await expectAtRest(out);
+  });
+
+  it('after a repair says that the snapshot before it was damaged', async () => {
+    const out = await two();
+    rmSync(join(out, 'api/v1/stats.json'));
+    const [, register] = both.registers;
+    const { code } = await inProcess(
+      'verify',
+      '--repair',
+      '--quiet',
+      '--operator',
+      OPERATOR,
+      '--register',
+      register,
+      '--out',
+      out,
+    );
+    expect(code).toBe(0);
+    const before = stateOf(out);
+    const { stderr, ...refused } = await inProcess('rollback', '--out', out);
+    expect([refused.code, stderr]).toEqual([
+      1,
+      `error: the previous snapshot of "${out}" can't be restored: files of it were damaged before ` +
+        `the repair; the published tree is what it was\n`,
+    ]);
+    expect(differing(stateOf(out), before)).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 /** `verify` names whatever is wrong with a tree, and `--repair` leads back to what the register says. */
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -9,7 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SHOWN_DAMAGE } from '../../generator/publish/verify.js';
@@ -49,6 +50,7 @@ const reportSchema = z.object({
   files: z.int(),
   total: z.int(),
   repaired: z.boolean(),
+  untracked: z.object({ files: z.array(z.string()), total: z.int() }),
   damage: z.array(z.object({ file: z.string(), what: z.string() })),
 });
 
@@ -153,17 +155,13 @@ const HARMS: readonly Harm[] = [
     found: [{ file: 'api/v1/group/777.json', what: 'extra' }],
   },
   {
-    of: 'files that belong to no route',
+    of: 'a change list that the index does not name, and a sibling of one, which has none',
     do: (out) => {
-      writeFileSync(join(out, 'api/v1/group/x.json'), '');
-      mkdirSync(join(out, 'somewhere/else'), { recursive: true });
-      writeFileSync(join(out, 'somewhere/else/index.html'), '');
-      writeFileSync(join(out, 'changes/notes.json'), '');
+      for (const name of ['77.json', '2.json.gz']) writeFileSync(join(out, 'changes', name), '');
     },
     found: [
-      { file: 'api/v1/group/x.json', what: 'extra' },
-      { file: 'changes/notes.json', what: 'extra' },
-      { file: 'somewhere/else/index.html', what: 'extra' },
+      { file: 'changes/2.json.gz', what: 'extra' },
+      { file: 'changes/77.json', what: 'extra' },
     ],
   },
   {
@@ -184,6 +182,14 @@ const HARMS: readonly Harm[] = [
     do: (out) => {
       rmSync(join(out, 'api/v1/user'), { recursive: true });
       writeFileSync(join(out, 'api/v1/user'), '');
+    },
+    found: [{ file: 'api/v1/user', what: 'extra' }, ...USERS],
+  },
+  {
+    of: 'a link in the place of a folder',
+    do: (out) => {
+      renameSync(join(out, 'api/v1/user'), `${out}-users`);
+      symlinkSync(`${out}-users`, join(out, 'api/v1/user'));
     },
     found: [{ file: 'api/v1/user', what: 'extra' }, ...USERS],
   },
@@ -286,6 +292,84 @@ describe('a tree of two snapshots', () => {
       expect.soft(again).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
       await expectAtRest(out);
     });
+  });
+});
+
+async function treeWith(files: readonly string[]): Promise<string> {
+  const out = path('dist');
+  await published({ register, out });
+  for (const file of files) {
+    mkdirSync(dirname(join(out, file)), { recursive: true });
+    writeFileSync(join(out, file), 'of a stranger');
+  }
+  return out;
+}
+const untrackedIn = ({ stdout }: { stdout: string }) => reportSchema.parse(JSON.parse(stdout)).untracked;
+
+describe('files that no route leads to', () => {
+  const UNTRACKED = [
+    '.htaccess',
+    'api/v1/group/x.json',
+    'changes/notes.json',
+    'imprint.html',
+    'somewhere/else/index.html',
+  ];
+
+  it('are reported, and are no damage', async () => {
+    const out = await treeWith(UNTRACKED);
+    const { code, stdout } = await verifyTree(out);
+    expect([code, stdout.split('\n')]).toEqual([
+      0,
+      [
+        ...UNTRACKED.map((file) => `untracked: ${file}`),
+        expect.stringContaining('is as its index and digest say'),
+        'No route leads to 5 untracked files (--repair --delete-untracked deletes them)',
+        '',
+      ],
+    ]);
+    expect(await verifyTree(out, '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const json = await verifyTree(out, '--json');
+    expect(json.code).toBe(0);
+    expect(reportSchema.parse(JSON.parse(json.stdout))).toMatchObject({
+      damage: [],
+      total: 0,
+      untracked: { files: UNTRACKED, total: 5 },
+    });
+  });
+
+  it('are left alone by --repair, which deletes what would be served', async () => {
+    const out = await treeWith([...UNTRACKED, 'api/v1/group/777.json']);
+    const before = wholeOf(out);
+    const { code, stdout } = await repair(out, register, '--json');
+    expect([code, untrackedIn({ stdout })]).toEqual([0, { files: UNTRACKED, total: 5 }]);
+    const after = wholeOf(out);
+    for (const file of UNTRACKED) expect(after[file]).toBe(before[file]);
+    expect(existsSync(join(out, 'api/v1/group/777.json'))).toBe(false);
+    expect((await verifyTree(out, '--quiet')).code).toBe(0);
+  });
+
+  it.each(['a whole tree', 'a tree without snapshot.json'])(
+    'of %s are deleted by --repair --delete-untracked',
+    async (which) => {
+      const out = await treeWith(UNTRACKED);
+      const whole = contentOf(out);
+      if (which !== 'a whole tree') rmSync(join(out, 'snapshot.json'));
+      const { code, stdout } = await repair(out, register, '--delete-untracked', '--json');
+      expect([code, untrackedIn({ stdout })]).toEqual([0, { files: UNTRACKED, total: 5 }]);
+      for (const file of UNTRACKED) Reflect.deleteProperty(whole, file);
+      expect(differing(contentOf(out), whole)).toEqual([]);
+      expect(existsSync(join(out, 'somewhere'))).toBe(false);
+      expect(untrackedIn(await verifyTree(out, '--json'))).toEqual({ files: [], total: 0 });
+    },
+  );
+
+  it('are not deleted without --repair, nor if the repair is refused', async () => {
+    const out = await treeWith(UNTRACKED);
+    const before = wholeOf(out);
+    const { code, stderr } = await verifyTree(out, '--delete-untracked');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('along with --repair')]);
+    expect((await repair(out, path('none.sqlite'), '--delete-untracked')).code).toBe(3);
+    expect(differing(wholeOf(out), before)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Takedowns: what is withheld is gone from the disk when the build is done, nothing holds it up, and nothing brings it back. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -107,6 +107,20 @@ describe('a build that withholds a record', () => {
     await rollback(new Tree(made.out), effectsAt(SINCE));
     expect(filesThatHold(made.out)).toEqual([]);
     expect(await damageOf(made.out)).toEqual([]);
+  });
+
+  it('may be the one that withholds it, as far as is known where the state was lost', async () => {
+    const made = await withholding();
+    await published(made);
+    rmSync(inState(made.out), { recursive: true });
+    changeRegister(made.register, `UPDATE groups SET description = 'a third';`);
+    await published(made);
+    const { exitCode, message } = await failureOf(rollback(new Tree(made.out), effectsAt(SINCE)));
+    expect([exitCode, message]).toEqual([
+      1,
+      expect.stringContaining('something may have been withheld since'),
+    ]);
+    expect(filesThatHold(made.out)).toEqual([]);
   });
 
   it('is not held up, however much of a kind it takes down', async () => {
