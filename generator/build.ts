@@ -23,6 +23,7 @@ import { Register } from './register/database.js';
 import type { Overview } from './register/overview.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
 import { ROUTES } from './routes/index.js';
+import type { Route } from './routes/index.js';
 import { withheldOf } from './withheld.js';
 import type { Pool } from './workers/pool.js';
 
@@ -112,6 +113,12 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   }
 }
 
+/** The routes of a snapshot: the route table, and those of the operator's own files. */
+export const routesOf = ({ files }: BuildConfig): readonly Route[] => [
+  ...ROUTES,
+  ...files.map(({ route }) => route),
+];
+
 /** Adds to any failure before the commit that nothing was published. */
 export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
   try {
@@ -147,7 +154,7 @@ interface Prepared {
 /** Everything before the commit. @returns the report instead if the register is refused */
 async function prepare(work: Work): Promise<Prepared | CheckReport> {
   const { config, tree, identity, register, pool, effects, close } = work;
-  const publisher = await Publisher.open(tree, () => ROUTES, effects.progress);
+  const publisher = await Publisher.open(tree, () => routesOf(config), effects.progress);
   try {
     await openConsistentSnapshot(config.register, identity, [register, ...pool.threads]);
     const key = buildKeyOf(effects.generator.code, register.schema(), config.operator);
@@ -207,7 +214,7 @@ function announce(
 ): Announcement {
   const builtAt = wholeSeconds(now());
   return {
-    manifest: manifest({ config, overview, downloads, table: ROUTES, plan, builtAt, generator }),
+    manifest: manifest({ config, overview, downloads, table: routesOf(config), plan, builtAt, generator }),
     asOf: overview.asOf,
     builtAt,
     kinds: RECORD_ROUTES,

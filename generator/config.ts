@@ -1,6 +1,6 @@
 /** Turns untrusted flags and operator.json into one frozen configuration, with all defaults. */
 import { readFileSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { closest } from '../shared/closest.js';
 import { Failure, codeOf, messageOf } from './errors.js';
@@ -9,6 +9,8 @@ import type { Place } from './json-places.js';
 import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
+import { siteFiles } from './site-files.js';
+import type { SiteFile } from './site-files.js';
 
 /** A token bucket: its capacity, and the seconds after which one token is refilled. */
 export interface Limit {
@@ -40,6 +42,8 @@ export interface BuildConfig {
   readonly state: string | undefined;
   readonly operator: Operator;
   readonly limits: Limits;
+  /** The operator's own files. */
+  readonly files: readonly SiteFile[];
   readonly skipInvalid: boolean;
   /** Publish even if an implausible share of a kind would be removed. */
   readonly acceptRemovals: boolean;
@@ -108,6 +112,8 @@ const operatorFile = object({
     download: limit.default({ tokens: 12, refillSeconds: 60 }),
     page: limit.default({ tokens: 240, refillSeconds: 0.25 }),
   }).prefault({}),
+  /** A folder of files to publish, relative to the operator file. */
+  files: text.exactOptional(),
 });
 
 const buildFlags = z.object({
@@ -131,15 +137,18 @@ const buildFlags = z.object({
  */
 export function buildConfig(flags: unknown): BuildConfig {
   const given = readFlags(flags);
-  const { limits, base_url, tag_authority, ...operator } = readOperator(given.operator);
+  const { limits, files, base_url, tag_authority, ...operator } = readOperator(given.operator);
   requireApart(given.register, given.out);
   requireOwnFiles(given);
+  const folder = files === undefined ? undefined : besideOperator(given.operator, files);
+  if (folder !== undefined) requireNoInput(folder, given);
   return Object.freeze({
     register: given.register,
     out: given.out,
     state: given.state,
     operator: { ...operator, baseUrl: given.baseUrl ?? base_url, tagAuthority: tag_authority },
     limits,
+    files: folder === undefined ? [] : siteFiles(folder),
     skipInvalid: given.skipInvalid,
     acceptRemovals: given.acceptRemovals,
     keepDownloads: given.keepDownloads,
@@ -203,6 +212,30 @@ function requireApart(register: string, out: string): void {
   if (folder === file) throw Failure.usage(`output folder "${out}" is the register itself`);
   if (liesIn(file, folder)) {
     throw Failure.usage(`register "${register}" lies inside the output folder "${out}", expected it outside`);
+  }
+}
+
+/** A path in the operator file is relative to it. */
+const besideOperator = (operator: string, path: string): string =>
+  isAbsolute(path) ? path : join(dirname(operator), path);
+
+/** A folder whose files are published must hold no input, and must not lie in the tree. */
+function requireNoInput(folder: string, { register, operator, out }: z.infer<typeof buildFlags>): void {
+  const real = realOf(folder);
+  const foreign = [
+    ['register', register],
+    ['operator file', operator],
+    ['output folder', out],
+  ].find(([, path = '']) => liesIn(realOf(path), real));
+  if (foreign !== undefined) {
+    throw Failure.usage(
+      `${foreign[0]} "${foreign[1]}" lies in the folder "${folder}", whose files would be published (files of the operator file)`,
+    );
+  }
+  if (liesIn(real, realOf(out))) {
+    throw Failure.usage(
+      `folder "${folder}" (files of the operator file) lies inside the output folder "${out}", expected it outside`,
+    );
   }
 }
 

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { routesOf } from './build.js';
 import type { Effects } from './build.js';
 import type { BuildConfig } from './config.js';
 import { DryRun } from './dry-run.js';
@@ -28,6 +29,7 @@ import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
 import { ROUTES, isDocument } from './routes/index.js';
+import { contentOf, isSiteFile } from './site-files.js';
 import { withheldOf } from './withheld.js';
 import { renderFeeds } from './workers/feeds.js';
 import { renderShard } from './workers/shard.js';
@@ -36,7 +38,7 @@ export interface Difference {
   readonly report: CheckReport;
   /** The published snapshot; null if there is none. */
   readonly sequence: number | null;
-  /** Documents and feeds only: pages and descriptions are derived from them. */
+  /** Documents, feeds and the operator's files: pages and descriptions are derived from them. */
   readonly changes: Readonly<Changes>;
   readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
   /** The tables whose bulk downloads a build would write. */
@@ -73,7 +75,9 @@ export async function diff(
       );
     }
     const { keys, marks } = withheldOf(register.exclusions());
-    const routes = comparedRoutes(manifest, ROUTES).filter(({ route }) => isDocument(route));
+    const routes = comparedRoutes(manifest, routesOf(config)).filter(
+      ({ route }) => isDocument(route) || isSiteFile(route),
+    );
     const dryRun = new DryRun(
       config.out,
       new Map(routes.map(({ route, index: name }) => [route, name && join(tree.index, name)])),
@@ -129,6 +133,7 @@ async function render(
   dryRun.compare((sinkOf) => {
     for (const { route, key, body } of summaries({ register, config, overview, table: ROUTES }))
       sinkOf(route).put(key, body);
+    for (const file of config.files) sinkOf(file.route.name).put(0, contentOf(file));
   });
   for (const shard of shardsToRender(examined, patches)) {
     dryRun.compare((sinkOf) => renderShard(context, shard, sinkOf));

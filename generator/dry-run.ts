@@ -90,10 +90,10 @@ export class DryRun {
       note('removed', key, '');
     };
     const patch = new PatchWriter({ old, onGone, ...(range && { range }) });
-    const put = (key: number, body: string): void => {
+    const put = (key: number, body: string | Buffer): void => {
       const entry = { key, bytes: Buffer.byteLength(body), hash: hash('sha256', body, 'buffer') };
       const verdict = patch.put(entry);
-      if (verdict !== 'unchanged') note(verdict, key, body);
+      if (verdict !== 'unchanged') note(verdict, key, String(body));
     };
     const sink = {
       put,

@@ -20,6 +20,7 @@ import { routeNames } from './routes/feeds.js';
 import { ROUTES } from './routes/index.js';
 import type { Kind } from './schema/field.js';
 import { RESOURCES, documentsOf } from './schema/index.js';
+import { contentOf } from './site-files.js';
 import type { Pool } from './workers/pool.js';
 
 export interface Rendering {
@@ -91,6 +92,7 @@ export async function renderAll(
   const firstKeys = next.firstKeys();
   for (const { route, key, body } of descriptions(sources, samples, downloads, (name) => firstKeys.get(name)))
     publisher.put(route, key, body);
+  for (const file of config.files) publisher.put(file.route.name, 0, contentOf(file));
   return downloads;
 }
 

@@ -110,7 +110,7 @@ export class HashFileReader {
     this.#descriptor = descriptor;
     this.size = Math.floor(fstatSync(descriptor).size / ENTRY_BYTES);
     this.#end = this.size;
-    this.#buffer = Buffer.allocUnsafe(bufferEntries * ENTRY_BYTES);
+    this.#buffer = Buffer.allocUnsafe(Math.min(bufferEntries, this.size) * ENTRY_BYTES);
   }
 
   /** @returns undefined if the file does not exist */

@@ -123,7 +123,7 @@ export class Publisher {
   }
 
   /** Stages a document if it is new or changed. Keys of a route must ascend. */
-  put(route: string, key: number, body: string): void {
+  put(route: string, key: number, body: string | Buffer): void {
     this.#writer.route(route).put(key, body);
   }
 

@@ -115,8 +115,8 @@ export class RouteWriter {
   }
 
   /** Stages a document if it is new or changed. @returns whether it is */
-  put(key: number, body: string): boolean {
-    const content = Buffer.from(body);
+  put(key: number, body: string | Buffer): boolean {
+    const content = typeof body === 'string' ? Buffer.from(body) : body;
     const entry = { key, bytes: content.length, hash: hash('sha256', content, 'buffer') };
     return this.#put(entry, () => content);
   }

@@ -13,7 +13,7 @@ import { Counter } from './counter.js';
 
 /** Receives a route's documents by ascending keys; those neither put nor kept are removed. */
 export interface Sink {
-  readonly put: (key: number, body: string) => unknown;
+  readonly put: (key: number, body: string | Buffer) => unknown;
   readonly keep: (key: number) => void;
   readonly keepBelow: (key: number) => void;
   readonly remove: (key: number) => void;

@@ -24,6 +24,12 @@ export interface Offers {
   readonly feeds: readonly PublishedFeed[];
 }
 
+/** Files of the operator that every page links to, if there are any. */
+const LEGAL = [
+  ['/imprint.html', 'Imprint'],
+  ['/privacy.html', 'Privacy'],
+] as const;
+
 export function* pages(
   config: BuildConfig,
   overview: Overview,
@@ -59,6 +65,7 @@ export function* pages(
         [PATHS.bulk, 'Downloads'],
         [PATHS.feeds, 'Feeds'],
       ],
+      legal: LEGAL.filter(([path]) => config.files.some(({ route: { path: url } }) => url === path)),
       asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
       page: content,
     }),

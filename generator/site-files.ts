@@ -1,0 +1,175 @@
+/** The operator's own files (imprint, site verification): each has a route of the class `page`. */
+import { lstatSync, readFileSync, readdirSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { Failure, codeOf, messageOf } from './errors.js';
+import { CODINGS } from './publish/codings.js';
+import { ROUTES } from './routes/index.js';
+import type { Route } from './routes/index.js';
+
+export interface SiteFile {
+  readonly route: Route;
+  /** The file's path on this machine. */
+  readonly source: string;
+}
+
+/** A route each: snapshot.json lists them, and a build opens an index for each. */
+const MOST_FILES = 200;
+/** 10 MiB. */
+const MOST_BYTES = 10 * 1024 * 1024;
+/** In the stage and in the state, escaped paths are file names, of at most 255 bytes. */
+const LONGEST_PATH = 80;
+const SHOWN_PROBLEMS = 20;
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['.html', 'text/html; charset=utf-8'],
+  ['.htm', 'text/html; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.mjs', 'text/javascript; charset=utf-8'],
+  ['.txt', 'text/plain; charset=utf-8'],
+  ['.asc', 'text/plain; charset=utf-8'],
+  ['.md', 'text/markdown; charset=utf-8'],
+  ['.csv', 'text/csv; charset=utf-8'],
+  ['.json', 'application/json; charset=utf-8'],
+  ['.webmanifest', 'application/manifest+json; charset=utf-8'],
+  // Its declaration names the encoding.
+  ['.xml', 'application/xml'],
+  ['.svg', 'image/svg+xml'],
+  ['.png', 'image/png'],
+  ['.jpg', 'image/jpeg'],
+  ['.jpeg', 'image/jpeg'],
+  ['.gif', 'image/gif'],
+  ['.webp', 'image/webp'],
+  ['.avif', 'image/avif'],
+  ['.ico', 'image/vnd.microsoft.icon'],
+  ['.woff', 'font/woff'],
+  ['.woff2', 'font/woff2'],
+  ['.pdf', 'application/pdf'],
+]);
+/** Browsers save such a file instead of displaying it. */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+const PREFIX = 'file-';
+
+/** `privacy.html` -> `file-privacy_2ehtml`: route names are file names in the state. */
+const nameOf = (path: string): string =>
+  PREFIX + path.replaceAll(/[^A-Za-z0-9-]/g, (character) => `_${character.charCodeAt(0).toString(16)}`);
+
+/** Whether a route is that of an operator's file, or was in the previous snapshot. */
+export const isSiteFile = ({ name }: Pick<Route, 'name'>): boolean =>
+  name.startsWith(PREFIX) || name.startsWith(`former-${PREFIX}`);
+
+const routeOf = (path: string): Route => ({
+  name: nameOf(path),
+  path: `/${path}`,
+  file: path,
+  class: 'page',
+  bucket: 'page',
+  type: TYPES.get(extname(path).toLowerCase()) ?? UNKNOWN_TYPE,
+  description: 'File of the operator',
+  listed: false,
+});
+
+/**
+ * The files below a folder, sorted by path, with their routes.
+ * @throws Failure usage: some can't be published (all are named); environment: the folder is
+ * unreadable
+ */
+export function siteFiles(folder: string): readonly SiteFile[] {
+  const found: string[] = [];
+  const problems: string[] = [];
+  for (const [path, problem] of entriesBelow(folder, '')) {
+    if (problem !== undefined) problems.push(`"${join(folder, path)}" ${problem}`);
+    else found.push(path);
+    if (found.length + problems.length > MOST_FILES) {
+      problems.push(`there are more than ${MOST_FILES} files`);
+      break;
+    }
+  }
+  const paths = new Set(found);
+  for (const path of found) {
+    const other = collisionOf(path, paths);
+    if (other !== undefined) problems.push(`"${join(folder, path)}" collides with ${other}`);
+  }
+  if (problems.length > 0) throw Failure.usage(refusal(folder, problems));
+  return found.toSorted().map((path) => ({ route: routeOf(path), source: join(folder, path) }));
+}
+
+function refusal(folder: string, problems: readonly string[]): string {
+  const rest = problems.length - SHOWN_PROBLEMS;
+  return [
+    `folder "${folder}" (files of the operator file) can't be published:`,
+    ...problems.slice(0, SHOWN_PROBLEMS),
+    ...(rest > 0 ? [`and ${rest} more problems`] : []),
+  ].join('\n  ');
+}
+
+/** Paths below the root, with `/`, each with what is wrong with it. */
+function* entriesBelow(
+  root: string,
+  folder: string,
+): Generator<readonly [path: string, problem: string | undefined], void, undefined> {
+  for (const name of readable(join(root, folder), (path) => readdirSync(path))) {
+    const path = folder === '' ? name : `${folder}/${name}`;
+    const { isLink, isFolder, isFile, bytes } = readable(join(root, path), (file) => {
+      const stats = lstatSync(file);
+      return {
+        isLink: stats.isSymbolicLink(),
+        isFolder: stats.isDirectory(),
+        isFile: stats.isFile(),
+        bytes: stats.size,
+      };
+    });
+    if (name.startsWith('.')) yield [path, 'is hidden, expected a name without a leading dot'];
+    else if (isLink) yield [path, 'is a symbolic link, expected a file'];
+    else if (!/^[\w.~-]+$/.test(name))
+      yield [path, 'has a name other than of A-Z, a-z, 0-9, ".", "_", "~", "-"'];
+    else if (isFolder) yield* entriesBelow(root, path);
+    else if (!isFile) yield [path, 'is no regular file'];
+    else if (path.length > LONGEST_PATH) {
+      yield [path, `has a path of ${path.length} characters, expected at most ${LONGEST_PATH}`];
+    } else if (bytes > MOST_BYTES) yield [path, `has ${bytes} bytes, expected at most ${MOST_BYTES}`];
+    else yield [path, undefined];
+  }
+}
+
+/** What a file can't be published next to; undefined if there is nothing. */
+function collisionOf(path: string, others: ReadonlySet<string>): string | undefined {
+  const document = CODINGS.map(({ suffix }) => suffix)
+    .filter((suffix) => path.endsWith(suffix))
+    .map((suffix) => path.slice(0, -suffix.length))[0];
+  const taken = ROUTES.find(
+    (route) =>
+      isSameUrl(route.path, `/${path}`) ||
+      [path, document].some((name) => name !== undefined && overlaps(route.file, name)),
+  );
+  if (taken !== undefined) return `${taken.path} (${taken.description})`;
+  return document !== undefined && others.has(document) ? `the compressed form of "${document}"` : undefined;
+}
+
+const segmentPattern = (segment: string): RegExp =>
+  new RegExp(`^${segment.replaceAll(/[.+]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, '.+')}$`);
+
+/** Whether a template may yield a path, or one of the two yields a folder of the other. */
+function overlaps(template: string, path: string): boolean {
+  const names = path.split('/');
+  return template
+    .split('/')
+    .slice(0, names.length)
+    .every((segment, index) => segmentPattern(segment).test(names[index] ?? ''));
+}
+
+const isSameUrl = (template: string, path: string): boolean =>
+  template.split('/').length === path.split('/').length && overlaps(template, path);
+
+/** The content of a file. @throws Failure environment: it can't be read */
+export const contentOf = ({ source }: SiteFile): Buffer => readable(source, (path) => readFileSync(path));
+
+function readable<T>(path: string, read: (path: string) => T): T {
+  try {
+    return read(path);
+  } catch (error) {
+    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
+    throw Failure.environment(`"${path}" ${why}`);
+  }
+}
