@@ -75,7 +75,7 @@ export async function diff(
       );
     }
     const { keys, marks } = withheldOf(register.exclusions());
-    const routes = comparedRoutes(manifest, routesOf(config)).filter(
+    const routes = comparedRoutes(manifest?.routes ?? [], routesOf(config)).filter(
       ({ route }) => isDocument(route) || isSiteFile(route),
     );
     const dryRun = new DryRun(

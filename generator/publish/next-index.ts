@@ -123,13 +123,6 @@ export class NextIndex {
     await Promise.all(names.map(index));
   }
 
-  /** Corrects the counts of a route in a tree without snapshot.json, where files existed. */
-  noteUntracked(name: string, { replaced, removed }: { replaced: number; removed: number }): void {
-    const indexed = this.of(name);
-    const changes = { added: indexed.changes.added - replaced, changed: replaced, removed, unchanged: 0 };
-    this.#indexed.set(name, { ...indexed, changes });
-  }
-
   of(name: string): IndexedRoute {
     const indexed = this.#indexed.get(name);
     if (indexed === undefined) throw new TypeError(`"${name}" was not indexed`);

@@ -2,7 +2,7 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
-import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, asFailure } from '../errors.js';
@@ -10,6 +10,7 @@ import { NO_HASH } from '../incremental/hash-file.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex, stageChanges } from './change-list.js';
+import { COMPRESSED_FROM_BYTES } from './codings.js';
 import { apply, isPrepared, prepareCommit, replacePrevious, stageTakedown } from './commit.js';
 import type { Discard } from './commit.js';
 import { treeDigest } from './digest.js';
@@ -18,9 +19,9 @@ import type { Index } from './index-json.js';
 import { Lock } from './lock.js';
 import { NextIndex } from './next-index.js';
 import type { Announcement, Plan } from './plan.js';
+import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
-import { measure, scan } from './scan.js';
-import type { Scan } from './scan.js';
+import { measure } from './scan.js';
 import { FORMAT, comparedRoutes } from './snapshot-json.js';
 import type { ComparedRoute, Manifest, PublishedRoute } from './snapshot-json.js';
 import { renewSnapshotFeed, stageSnapshotFeed } from './snapshot-feed.js';
@@ -30,7 +31,6 @@ import { StageWriter } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
 import { Takedown } from './takedown.js';
 import type { Tree } from './tree.js';
-import { removeUntracked } from './untracked.js';
 
 type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent'>;
 
@@ -53,8 +53,6 @@ export class Publisher {
   readonly #writer: StageWriter;
   readonly #delegated = new Set<string>();
   readonly #lists: ListWriter;
-  /** The files found in a tree without snapshot.json. */
-  #found: Scan | undefined;
 
   private constructor(
     tree: Tree,
@@ -65,8 +63,11 @@ export class Publisher {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;
-    this.#routes = comparedRoutes(previous, routes);
-    this.index = previous && readIndex(tree.index);
+    // Without snapshot.json, the index describes what was found at the paths of these routes.
+    const isIndexed = existsSync(tree.index);
+    const before = previous ?? (isIndexed ? { routes, compressed_from: COMPRESSED_FROM_BYTES } : undefined);
+    this.#routes = comparedRoutes(before?.routes ?? [], routes);
+    this.index = before && readIndex(tree.index);
     this.described = { fingerprints: false, exports: {}, absent: this.index?.absent ?? [] };
     this.takedown = new Takedown(this.index?.withheld);
     this.paths = newStage(tree);
@@ -78,7 +79,7 @@ export class Publisher {
           index === undefined ? [] : [[route.name, join(tree.index, index)]],
         ),
       ),
-      compressedFrom: previous?.compressed_from ?? Number.POSITIVE_INFINITY,
+      compressedFrom: before?.compressed_from ?? Number.POSITIVE_INFINITY,
     };
     this.#writer = new StageWriter(
       this.spec,
@@ -103,10 +104,9 @@ export class Publisher {
     const lock = Lock.take(tree.lock);
     try {
       const previous = await recover(tree, progress);
-      const publisher = new Publisher(tree, lock, previous, routes(tree));
-      if (previous === undefined && !tree.isEmpty())
-        publisher.#found = await scan(tree, publisher.#published, progress);
-      return publisher;
+      const table = routes(tree);
+      if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
+      return new Publisher(tree, lock, previous, table);
     } catch (error) {
       try {
         if (!isPrepared(tree)) rmSync(tree.stage, { recursive: true, force: true });
@@ -173,7 +173,6 @@ export class Publisher {
       if (!this.#delegated.has(route.name)) this.#writer.route(route.name);
     this.#writer.finish();
     await next.indexRest(this.takedown);
-    if (this.#found !== undefined) this.#removeUntracked(this.#found);
     const { changes, bytes } = next.total();
     const isTouched = previous?.format !== FORMAT || changes.added + changes.changed + changes.removed > 0;
     // If snapshot.json was lost, the change lists still have the last sequence number.
@@ -186,15 +185,6 @@ export class Publisher {
       bytes,
       firstKeys: next.firstKeys(),
     };
-  }
-
-  /** Removes files at routes' paths that this build did not write: they may be withheld by now. */
-  #removeUntracked({ keys }: Scan): void {
-    for (const route of this.#published) {
-      const index = join(this.paths.index, route.name);
-      const found = removeUntracked(route, keys, index, (file) => this.#lists.remove(file));
-      this.next.noteUntracked(route.name, found);
-    }
   }
 
   /** Stages the announcement and commits. @param discard see `apply` */
@@ -274,8 +264,13 @@ export class Publisher {
     this.#lists.finish();
     rmSync(paths.patches, { recursive: true, force: true });
     rmSync(paths.scratch, { recursive: true, force: true });
-    // A first snapshot moves whole folders, so no existing folder grows.
-    if (previous === undefined) return;
+    if (previous === undefined) {
+      // What was found may be withheld by now. No folder grows: a first snapshot moves whole ones.
+      rmSync(tree.index, { recursive: true, force: true });
+      rmSync(paths.previous, { recursive: true });
+      mkdirSync(paths.previous);
+      return;
+    }
     if (this.takedown.isOne) stageTakedown(paths, this.takedown);
     reserveRoom(paths, this.next.placed);
   }

@@ -1,22 +1,29 @@
-/** Rebuilds the index from the tree, if it is missing, damaged, or of another snapshot. */
+/** Rebuilds the index from the tree, if it is missing, damaged, or of another snapshot, or if there is none. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { HashFileWriter } from '../incremental/hash-file.js';
+import { HashFileWriter, NO_HASH } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes/index.js';
+import { CODINGS, COMPRESSED_FROM_BYTES } from './codings.js';
 import { indexDigest, summarise } from './digest.js';
 import type { RouteSummary } from './digest.js';
 import { writeIndex } from './index-json.js';
 import { measure, scan } from './scan.js';
+import type { Scan } from './scan.js';
 import { isRendered } from './snapshot-json.js';
-import type { Manifest } from './snapshot-json.js';
+import type { PublishedRoute } from './snapshot-json.js';
 import type { Tree } from './tree.js';
 
-/** @returns the digest of the tree, which equals the snapshot's unless files were altered */
+/**
+ * @param isSnapshot whether the routes are a snapshot's. Otherwise nothing is known about the files
+ * found at their paths, compressed siblings without a document among them: all count as damaged
+ * @returns the digest of the tree, which equals the snapshot's unless files were altered
+ */
 export async function rebuildIndex(
   tree: Tree,
-  { routes: published }: Manifest,
+  published: readonly PublishedRoute[],
   progress: Progress,
+  isSnapshot = true,
 ): Promise<string> {
   const routes = published.filter(isRendered);
   const { keys } = await scan(tree, routes, progress);
@@ -30,8 +37,12 @@ export async function rebuildIndex(
     const path = join(tree.index, name);
     const writer = new HashFileWriter(path);
     const fileOf = filler(route.file);
-    for (const key of keys.get(name) ?? []) {
-      writer.add({ key, ...measure(join(tree.out, fileOf(key))) });
+    const found = isSnapshot ? (keys.get(name) ?? []) : keysOfAnyForm(keys, name);
+    for (const key of found) {
+      const content = isSnapshot
+        ? measure(join(tree.out, fileOf(key)))
+        : { bytes: COMPRESSED_FROM_BYTES, hash: NO_HASH };
+      writer.add({ key, ...content });
       const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }
@@ -42,4 +53,11 @@ export async function rebuildIndex(
   writeIndex(tree.index, { digest, sums, routes: summaries, fingerprints: false, exports: {}, absent: [] });
   progress.finish();
   return digest;
+}
+
+/** The keys of a route's documents and of their compressed siblings, each once. */
+function keysOfAnyForm(keys: Scan['keys'], route: string): Iterable<number> {
+  const forms = ['', ...CODINGS.map(({ suffix }) => suffix)];
+  const all = forms.flatMap((suffix) => [...(keys.get(route + suffix) ?? [])]);
+  return new Set(all.toSorted((a, b) => a - b));
 }

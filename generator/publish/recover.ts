@@ -41,5 +41,5 @@ export async function recover(tree: Tree, progress: Progress): Promise<Manifest 
     return undefined;
   }
   if (isSound(tree.index, manifest.digest)) return manifest;
-  return { ...manifest, digest: await rebuildIndex(tree, manifest, progress) };
+  return { ...manifest, digest: await rebuildIndex(tree, manifest.routes, progress) };
 }

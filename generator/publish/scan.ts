@@ -126,18 +126,13 @@ export class RouteWalk {
   readonly #placeOf: (key: number) => string;
   readonly #from: number;
   readonly #sorts: readonly { readonly suffix: string; readonly keys: Float64Array; at: number }[];
-  readonly #onExtra: (file: string, key: number) => void;
+  readonly #onExtra: (file: string) => void;
 
   /**
    * @param from the size from which documents have compressed siblings
    * @param onExtra called with each file that has no entry
    */
-  constructor(
-    route: PublishedRoute,
-    from: number,
-    keys: Scan['keys'],
-    onExtra: (file: string, key: number) => void,
-  ) {
+  constructor(route: PublishedRoute, from: number, keys: Scan['keys'], onExtra: (file: string) => void) {
     this.#placeOf = filler(route.file);
     this.#from = siblingsFrom(route, from);
     this.#sorts = ['', ...CODINGS.map(({ suffix }) => suffix)].map((suffix) => ({
@@ -167,7 +162,7 @@ export class RouteWalk {
 
   #passTo(key: number, sort: { readonly suffix: string; readonly keys: Float64Array; at: number }): void {
     for (let extra = sort.keys[sort.at]; extra !== undefined && extra < key; extra = sort.keys[sort.at]) {
-      this.#onExtra(this.#placeOf(extra) + sort.suffix, extra);
+      this.#onExtra(this.#placeOf(extra) + sort.suffix);
       sort.at += 1;
     }
   }

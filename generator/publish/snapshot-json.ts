@@ -115,11 +115,11 @@ export interface ComparedRoute {
 
 /** The routes of the next snapshot, and those that only the previous one has. */
 export function comparedRoutes(
-  previous: Manifest | undefined,
+  previous: readonly PublishedRoute[],
   next: readonly PublishedRoute[],
 ): readonly ComparedRoute[] {
   const routes = next.filter(isRendered);
-  const old = (previous?.routes ?? []).filter(isRendered);
+  const old = previous.filter(isRendered);
   const isSame = (one: PublishedRoute, other: PublishedRoute): boolean =>
     one.name === other.name && one.path === other.path && one.file === other.file;
   return [

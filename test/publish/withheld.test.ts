@@ -1,5 +1,5 @@
 /** Takedowns: what is withheld is gone from the disk when the build is done, nothing holds it up, and nothing brings it back. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -107,6 +107,19 @@ describe('a build that withholds a record', () => {
     await rollback(new Tree(made.out), effectsAt(SINCE));
     expect(filesThatHold(made.out)).toEqual([]);
     expect(await damageOf(made.out)).toEqual([]);
+  });
+
+  it('leaves nothing of it where snapshot.json was lost, and a document but for its compressed form', async () => {
+    const made = await withholding();
+    const copy = (from: string, to: string) => cpSync(join(made.out, from), join(made.out, to));
+    copy('api/v1/group/1.json', 'api/v1/group/1.json.gz');
+    rmSync(join(made.out, 'api/v1/group/1.json'));
+    copy('api/v1/group/2.json', 'api/v1/group/3.json.br');
+    rmSync(join(made.out, 'snapshot.json'));
+    const { sequence } = await published(made);
+    expect(sequence).toBe(3);
+    expect(filesThatHold(made.out)).toEqual([]);
+    await expectAtRest(made.out);
   });
 
   it('may be the one that withholds it, as far as is known where the state was lost', async () => {
