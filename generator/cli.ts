@@ -2,8 +2,8 @@
 /** The command line: `npm run snapshot -- COMMAND`. The only file here that uses process.*. */
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { commandLine, refuseArguments } from '../shared/command-line.js';
-import { readPackage, returnToUser } from '../shared/package.js';
+import { commandLine, refuseArguments } from './command-line/command-line.js';
+import { readPackage, returnToUser } from './command-line/package.js';
 import { addBuild } from './commands/build.js';
 import { addCheck } from './commands/check.js';
 import { addDiff } from './commands/diff.js';

@@ -2,7 +2,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
-import { closest } from '../shared/closest.js';
+import { closest } from './command-line/closest.js';
 import { Failure, codeOf, messageOf } from './errors.js';
 import { placesIn } from './json-places.js';
 import type { Place } from './json-places.js';

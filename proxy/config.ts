@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { join } from 'node:path';
 
-import { closest } from '../shared/closest.js';
+import { closest } from '../generator/command-line/closest.js';
 import { parseRanges, type AddressRange } from './limiter/client-ip.js';
 import type { Quota } from './limiter/gcra.js';
 import type { QuotaOverrides } from './tree/watcher.js';

@@ -4,8 +4,8 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { destination } from 'pino';
 
-import { commandLine, refuseArguments } from '../shared/command-line.js';
-import { readPackage, returnToUser, type Package } from '../shared/package.js';
+import { commandLine, refuseArguments } from '../generator/command-line/command-line.js';
+import { readPackage, returnToUser, type Package } from '../generator/command-line/package.js';
 import { ConfigError, resolveConfig, SETTINGS, type Config } from './config.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';

@@ -12,7 +12,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { returnToUser } from '../../shared/package.js';
+import { returnToUser } from '../../generator/command-line/package.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { fields } from '../support/values.js';
 

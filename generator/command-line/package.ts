@@ -10,9 +10,9 @@ export interface Package {
   readonly version: string;
 }
 
-/** Reads package.json, which is two folders above this file once it is compiled. */
+/** Reads package.json, which is three folders above this file once it is compiled. */
 export function readPackage(): Package {
-  const root = realpathSync(fileURLToPath(new URL('../..', import.meta.url)));
+  const root = realpathSync(fileURLToPath(new URL('../../..', import.meta.url)));
   const file: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   if (typeof file === 'object' && file !== null && 'name' in file && 'version' in file) {
     return { root, name: String(file.name), version: String(file.version) };
