@@ -80,7 +80,7 @@ describe('the package', () => {
   });
 
   it('holds no tests', () => {
-    expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['data', 'generator', 'proxy', 'shared']);
+    expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['data', 'generator', 'proxy']);
   });
 });
 
