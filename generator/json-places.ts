@@ -1,4 +1,6 @@
 /** Lines and columns in JSON that people write, for messages about it. */
+import { findNodeAtLocation, parseTree, printParseErrorCode } from 'jsonc-parser';
+import type { Node, ParseError } from 'jsonc-parser';
 
 /** A place in a text; both count from 1. */
 export interface Place {
@@ -13,79 +15,53 @@ export interface JsonPlaces {
   readonly of: (path: readonly PropertyKey[]) => Place;
 }
 
-/** A mark, a string, or a number or word. */
-const TOKEN =
-  /[{}[\],:]|"(?:[ !#-[\]-\u{10FFFF}]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/uy;
-const SPACE = /[ \t\r\n]*/y;
-
-const nameOf = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(String));
-
-class Unexpected extends Error {}
+/** What was expected, by the parser's name for the error. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  PropertyNameExpected: 'a key in double quotes',
+  ValueExpected: 'a value',
+  InvalidSymbol: 'a value',
+  ColonExpected: '":" after the key',
+  CommaExpected: '"," or the end of the list',
+  CloseBraceExpected: '"}"',
+  CloseBracketExpected: '"]"',
+  EndOfFileExpected: 'the end of the file',
+  InvalidCommentToken: 'no comment',
+};
 
 /** Finds the places of the keys in a JSON text, as far as it is JSON. */
 export function placesIn(text: string): JsonPlaces {
-  const offsets = new Map<string, number>();
-  let offset = 0;
-
-  const matched = (pattern: RegExp): string => {
-    pattern.lastIndex = offset;
-    return pattern.exec(text)?.[0] ?? '';
-  };
-  /** The next token; empty at the end, and where there is none. */
-  const next = (): string => {
-    offset += matched(SPACE).length;
-    return matched(TOKEN);
-  };
-  const take = (isExpected: (token: string) => boolean, expected: string): string => {
-    const token = next();
-    if (token === '' || !isExpected(token)) throw new Unexpected(expected);
-    offset += token.length;
-    return token;
-  };
-  const takeValue = (path: readonly string[]): void => {
-    const first = take((token) => !/^[}\],:]/.test(token), path.length === 0 ? 'an object' : 'a value');
-    if (first === '{') takeList('}', () => takeMember(path));
-    if (first === '[') takeList(']', (index) => takeValue([...path, String(index)]));
-  };
-  const takeMember = (path: readonly string[]): void => {
-    next();
-    const start = offset;
-    const key = take((token) => token.startsWith('"'), 'a key in double quotes');
-    const member = [...path, String(JSON.parse(key))];
-    offsets.set(nameOf(member), start);
-    take((token) => token === ':', '":" after the key');
-    takeValue(member);
-  };
-  const takeList = (end: string, takeEntry: (index: number) => void): void => {
-    if (next() === end) offset += end.length;
-    else {
-      for (let index = 0; ; index += 1) {
-        takeEntry(index);
-        if (take((token) => token === ',' || token === end, `"," or "${end}"`) === end) return;
-      }
-    }
-  };
-  const expected = ((): string | undefined => {
-    try {
-      takeValue([]);
-      next();
-      return offset === text.length ? undefined : 'the end of the file';
-    } catch (error) {
-      if (error instanceof Unexpected) return error.message;
-      throw error;
-    }
-  })();
-
-  const placeAt = (end: number): Place => {
-    const lines = text.slice(0, end).split('\n');
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { disallowComments: true });
+  const placeAt = (offset: number): Place => {
+    const lines = text.slice(0, offset).split('\n');
     return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
   };
+  const [first] = errors;
+  const expected = EXPECTED[first === undefined ? '' : printParseErrorCode(first.error)] ?? 'JSON';
   return {
-    error: expected === undefined ? undefined : { ...placeAt(offset), expected },
+    // The parser that finds places is not the one that decides.
+    error: isJson(text) ? undefined : { ...placeAt(first?.offset ?? 0), expected },
     of: (path) => {
       const lengths = path.map((_, index) => path.length - index);
-      const found = lengths.map((length) => offsets.get(nameOf(path.slice(0, length))));
-      return placeAt(found.find((each) => each !== undefined) ?? text.search(/\S|$/));
+      const found = lengths.map((length) => root && nodeAt(root, path.slice(0, length)));
+      const node = found.find((each) => each !== undefined) ?? root;
+      const isMember = node?.parent?.type === 'property';
+      return placeAt((isMember ? node.parent?.offset : node?.offset) ?? 0);
     },
   };
+}
+
+const nodeAt = (root: Node, path: readonly PropertyKey[]): Node | undefined =>
+  findNodeAtLocation(
+    root,
+    path.map((key) => (typeof key === 'number' ? key : String(key))),
+  );
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,7 @@
 /** The operator's own files (imprint, site verification): each has a route of the class `page`. */
 import { lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { contentType } from 'mime-types';
 import { Failure, codeOf, messageOf } from './errors.js';
 import { CODINGS } from './publish/codings.js';
 import { ROUTES } from './routes/index.js';
@@ -20,33 +21,7 @@ const MOST_BYTES = 10 * 1024 * 1024;
 const LONGEST_PATH = 80;
 const SHOWN_PROBLEMS = 20;
 
-const TYPES: ReadonlyMap<string, string> = new Map([
-  ['.html', 'text/html; charset=utf-8'],
-  ['.htm', 'text/html; charset=utf-8'],
-  ['.css', 'text/css; charset=utf-8'],
-  ['.js', 'text/javascript; charset=utf-8'],
-  ['.mjs', 'text/javascript; charset=utf-8'],
-  ['.txt', 'text/plain; charset=utf-8'],
-  ['.asc', 'text/plain; charset=utf-8'],
-  ['.md', 'text/markdown; charset=utf-8'],
-  ['.csv', 'text/csv; charset=utf-8'],
-  ['.json', 'application/json; charset=utf-8'],
-  ['.webmanifest', 'application/manifest+json; charset=utf-8'],
-  // Its declaration names the encoding.
-  ['.xml', 'application/xml'],
-  ['.svg', 'image/svg+xml'],
-  ['.png', 'image/png'],
-  ['.jpg', 'image/jpeg'],
-  ['.jpeg', 'image/jpeg'],
-  ['.gif', 'image/gif'],
-  ['.webp', 'image/webp'],
-  ['.avif', 'image/avif'],
-  ['.ico', 'image/vnd.microsoft.icon'],
-  ['.woff', 'font/woff'],
-  ['.woff2', 'font/woff2'],
-  ['.pdf', 'application/pdf'],
-]);
-/** Browsers save such a file instead of displaying it. */
+/** Browsers save a file of such a type instead of displaying it. */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 const PREFIX = 'file-';
@@ -65,7 +40,7 @@ const routeOf = (path: string): Route => ({
   file: path,
   class: 'page',
   bucket: 'page',
-  type: TYPES.get(extname(path).toLowerCase()) ?? UNKNOWN_TYPE,
+  type: contentType(extname(path)) || UNKNOWN_TYPE,
   description: 'File of the operator',
   listed: false,
 });
