@@ -33,7 +33,7 @@ export const rateLimitText = ({ api, download }: Limits): string =>
 
 /** The limit of browsers, in words. */
 export const pageLimitText = ({ page }: Limits): string =>
-  `Pages and what they load: ${limitText(page, 'request')}.`;
+  `Pages and their assets: ${limitText(page, 'request')}.`;
 
 interface Facts {
   readonly config: BuildConfig;
@@ -47,7 +47,7 @@ const ENDPOINT: readonly Part<Route>[] = [
     ({ path }) => path,
   ),
   part(
-    value('description', 'text', 'Measured record of one group', 'What it answers.'),
+    value('description', 'text', 'Measured record of one group', 'What it returns.'),
     ({ description }) => description,
   ),
   parameters,
@@ -59,16 +59,16 @@ const PARTS: readonly Part<Facts>[] = [
     ({ config }) => config.operator.name,
   ),
   part(
-    value('version', 'ordinal', API_VERSION, 'Version of the API, which the base path repeats.'),
+    value('version', 'ordinal', API_VERSION, 'Version of the API, also part of the base path.'),
     () => API_VERSION,
   ),
-  part(value('base', 'path', PATHS.base, 'What the paths of the API begin with.'), () => PATHS.base),
+  part(value('base', 'path', PATHS.base, 'Prefix of the paths of the API.'), () => PATHS.base),
   part(
     value(
       'licence',
       'text',
       'Free to reuse under CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/).',
-      'How the data may be used, and whom to credit.',
+      'How the data may be used and whom to credit.',
     ),
     ({ config }) => licenceText(config.operator),
   ),
@@ -77,19 +77,19 @@ const PARTS: readonly Part<Facts>[] = [
       'rate_limit',
       'text',
       '60 requests per minute per IP address, refilled continuously at about 1 request per second.',
-      'How much one client may ask for.',
+      'Rate limits for each client.',
     ),
     ({ config }) => rateLimitText(config.limits),
   ),
-  part(value('docs', 'path', PATHS.docs, 'The page for developers.'), () => PATHS.docs),
+  part(value('docs', 'path', PATHS.docs, 'Path of the documentation page for developers.'), () => PATHS.docs),
   listed('endpoints', 'Every endpoint of the API.', ENDPOINT, ({ table }) =>
     table.filter(({ listed }) => listed),
   ),
-  part(value('bulk', 'path', PATHS.bulk, 'Where the bulk downloads are.'), () => PATHS.bulk),
-  part(value('feeds', 'path', PATHS.feeds, 'Where the feeds are.'), () => PATHS.feeds),
+  part(value('bulk', 'path', PATHS.bulk, 'Path of the bulk downloads.'), () => PATHS.bulk),
+  part(value('feeds', 'path', PATHS.feeds, 'Path of the feeds.'), () => PATHS.feeds),
 ];
 
-export const INDEX_SHAPE = shapeOfParts('index', 'What the API is, and what it offers.', PARTS);
+export const INDEX_SHAPE = shapeOfParts('index', 'The API, its terms and its endpoints.', PARTS);
 
 export function* apiIndex(config: BuildConfig, table: readonly Route[]): Generator<Output> {
   yield { route: 'index', key: 0, body: JSON.stringify(valuesOf(PARTS, { config, table })) };

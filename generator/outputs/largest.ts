@@ -22,7 +22,7 @@ const rank: ComputedField = {
   name: 'rank',
   type: 'ordinal',
   nullable: false,
-  description: 'Place in the order by member count; equal counts share a rank.',
+  description: 'Rank by member count. Groups with equal counts share a rank.',
   example: 1,
   sql: 'rank() OVER (ORDER BY member_count DESC)',
 };
@@ -51,15 +51,15 @@ const HEAD: readonly Part<Cut>[] = [
     value('limit', 'ordinal', LARGEST_LIMIT.default, 'The limit that was applied.', { unit: 'groups' }),
     ({ limit }) => limit,
   ),
-  moment('as_of', 'The newest measurement of the register; null where it is empty.', ({ asOf }) => asOf),
+  moment('as_of', 'Time of the newest measurement in the register; null if it is empty.', ({ asOf }) => asOf),
   moment(
     'oldest_measured_at',
-    'The oldest measurement in this list; null where it is empty.',
+    'Time of the oldest measurement in this list; null if the list is empty.',
     ({ times }) => times.at(0) ?? null,
   ),
   moment(
     'newest_measured_at',
-    'The newest measurement in this list; null where it is empty.',
+    'Time of the newest measurement in this list; null if the list is empty.',
     ({ times }) => times.at(-1) ?? null,
   ),
 ];
@@ -69,13 +69,13 @@ export const LARGEST_SHAPE: ObjectShape = {
   name: 'largest',
   nullable: false,
   description:
-    'The largest groups by measured member count. Groups without a measured count, and deleted ones, are left out.',
+    'The largest groups by measured member count. Deleted groups and groups without a measured count are left out.',
   members: [
     ...HEAD.map(({ shape }) => shape),
     {
       is: 'list',
       name: 'groups',
-      description: 'The groups, largest first; of equal counts the lower id first.',
+      description: 'The groups, largest first. Groups with equal counts are in order of id.',
       members: shapesOf(FIELDS, []),
     },
   ],

@@ -5,14 +5,14 @@ import type { Parameter } from '../routes/index.js';
 
 const bound = (name: 'minimum' | 'maximum' | 'default', example: number, description: string) =>
   part<Parameter>(
-    value(name, 'count', example, `${description}; not there for an id.`, { optional: true }),
+    value(name, 'count', example, `${description}; absent for a path parameter.`, { optional: true }),
     (parameter) => (parameter.in === 'query' ? parameter[name] : undefined),
   );
 
 const PARAMETER: readonly Part<Parameter>[] = [
-  part(value('name', 'text', 'limit', 'Name, as it stands in the URL.'), ({ name }) => name),
+  part(value('name', 'text', 'limit', 'Name, as used in the URL.'), ({ name }) => name),
   part(
-    value('in', 'enum', 'query', 'Whether it stands in the path or in the query.', {
+    value('in', 'enum', 'query', 'Whether it is part of the path or of the query.', {
       values: ['path', 'query'],
     }),
     (parameter) => parameter.in,
@@ -22,15 +22,18 @@ const PARAMETER: readonly Part<Parameter>[] = [
       'type',
       'enum',
       'integer',
-      'An id, an integer within bounds, or a month (`2026-11`, or a numbered part of one).',
+      'An id, an integer within bounds, or a month (2026-11, or a numbered part of one).',
       { values: ['id', 'integer', 'month'] },
     ),
     ({ type }) => type,
   ),
-  bound('minimum', 1, 'The lowest value allowed'),
-  bound('maximum', 200, 'The highest value allowed'),
-  bound('default', 100, 'What leaving it out means'),
-  part(value('description', 'text', 'how many groups', 'What it says.'), ({ description }) => description),
+  bound('minimum', 1, 'Lowest value allowed'),
+  bound('maximum', 200, 'Highest value allowed'),
+  bound('default', 100, 'Value used if it is left out'),
+  part(
+    value('description', 'text', 'maximum number of groups', 'What it means.'),
+    ({ description }) => description,
+  ),
 ];
 
 /** The list of parameters, if there are any. */

@@ -40,11 +40,11 @@ const bucket = (name: Bucket, description: string, tokens: number, seconds: numb
   const from = ({ config }: ManifestFacts): Limit => config.limits[name];
   return nested(name, description, [
     part(
-      value('tokens', 'ordinal', tokens, 'Requests at once.', { unit: 'requests' }),
+      value('tokens', 'ordinal', tokens, 'Requests allowed at once.', { unit: 'requests' }),
       (facts) => from(facts).tokens,
     ),
     part(
-      value('refill_seconds', 'duration', seconds, 'After how long one is back.', { unit: 'seconds' }),
+      value('refill_seconds', 'duration', seconds, 'Time until one more is allowed.', { unit: 'seconds' }),
       (facts) => from(facts).refillSeconds,
     ),
   ]);
@@ -66,20 +66,20 @@ const sent = (
 
 const HEADERS: readonly Part<PublishedHeaders>[] = [
   sent('all', 'On every response.'),
-  sent('options', 'On 204, the response to OPTIONS; 405 has its Allow.'),
+  sent('options', 'On 204, the response to OPTIONS. A 405 has the same Allow.'),
   sent('not_found', 'On 404 and 308.'),
   sent('error', 'On every other error.'),
   mapped(
     'content',
     'On 200, 206 and 304, by the class of the route.',
-    { is: 'map', name: '{class}', description: 'Those of a class.', of: HEADER },
+    { is: 'map', name: '{class}', description: 'Headers of one class.', of: HEADER },
     ({ content }) => content,
   ),
 ];
 
 const PROBLEM: readonly Part<(typeof PROBLEMS)[number]>[] = [
   part(value('status', 'ordinal', 404, 'The HTTP status.'), ({ status }) => status),
-  part(value('title', 'text', 'Not found', 'The error in words.'), ({ title }) => title),
+  part(value('title', 'text', 'Not found', 'Title of the error.'), ({ title }) => title),
 ];
 
 const SERVICE: readonly Part<ManifestFacts>[] = [
@@ -88,14 +88,14 @@ const SERVICE: readonly Part<ManifestFacts>[] = [
     ({ config }) => config.operator.name,
   ),
   part(
-    value('url', 'url', 'https://register.example', 'What a credit links to.'),
+    value('url', 'url', 'https://register.example', 'The URL that credits should link to.'),
     ({ config }) => config.operator.url,
   ),
   part(
-    value('base_url', 'url', 'https://register.example', 'Where the service is reached.'),
+    value('base_url', 'url', 'https://register.example', 'Base URL of the service.'),
     ({ config }) => config.operator.baseUrl,
   ),
-  part(value('docs', 'path', PATHS.docs, 'The page for developers.'), () => PATHS.docs),
+  part(value('docs', 'path', PATHS.docs, 'Path of the documentation page for developers.'), () => PATHS.docs),
   part(value('description', 'path', PATHS.description, 'The OpenAPI description.'), () => PATHS.description),
   nested('licence', 'Licence of the data.', [
     part(
@@ -103,29 +103,24 @@ const SERVICE: readonly Part<ManifestFacts>[] = [
       ({ config }) => config.operator.licence.name,
     ),
     part(
-      value('url', 'url', 'https://creativecommons.org/licenses/by/4.0/', 'Its text.'),
+      value('url', 'url', 'https://creativecommons.org/licenses/by/4.0/', 'URL of the licence text.'),
       ({ config }) => config.operator.licence.url,
     ),
   ]),
   part(
-    value(
-      'tag_authority',
-      'text',
-      'register.example',
-      'The domain under which ids of feed entries are minted.',
-    ),
+    value('tag_authority', 'text', 'register.example', 'The domain in the ids of feed entries (tag URIs).'),
     ({ config }) => config.operator.tagAuthority,
   ),
 ];
 
 const TREE: readonly Part<ManifestFacts>[] = [
   part(
-    value('files', 'count', 96_841, 'Files, without compressed forms, snapshot.json and change lists.', {
+    value('files', 'count', 96_841, 'Files, excluding compressed copies, snapshot.json and change lists.', {
       unit: 'files',
     }),
     ({ plan }) => plan.files,
   ),
-  part(value('bytes', 'count', 61_203_377, 'Their size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
+  part(value('bytes', 'count', 61_203_377, 'Their total size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
 ];
 
 const ROUTE: readonly Part<PublishedRoute>[] = [
@@ -135,42 +130,36 @@ const ROUTE: readonly Part<PublishedRoute>[] = [
     ({ route }) => route.path,
   ),
   part(
-    value('file', 'text', 'api/v1/group/{id}.json', 'The file that answers, below the root of the tree.'),
+    value('file', 'text', 'api/v1/group/{id}.json', 'File that is served, relative to the root of the tree.'),
     ({ route }) => route.file,
   ),
   part(
-    value('class', 'enum', 'record', 'How long the answer may be cached.', { values: CACHE_CLASSES }),
+    value('class', 'enum', 'record', 'How long the response may be cached.', { values: CACHE_CLASSES }),
     ({ route }) => route.class,
   ),
   part(
-    value('bucket', 'enum', 'api', 'The limit it counts against; a download counts against `api` as well.', {
+    value('bucket', 'enum', 'api', 'The limit it counts against. A download counts against api, too.', {
       values: BUCKETS,
     }),
     ({ route }) => route.bucket,
   ),
   part(
-    value('type', 'text', 'application/json; charset=utf-8', 'Media type of the answer.'),
+    value('type', 'text', 'application/json; charset=utf-8', 'Media type of the response.'),
     ({ route }) => route.type,
   ),
   part(
-    value(
-      'attachment',
-      'text',
-      'groups-2026-11-20.csv',
-      'The name to save it under, where it is a download.',
-      {
-        optional: true,
-      },
-    ),
+    value('attachment', 'text', 'groups-2026-11-20.csv', 'File name to save it under, if it is a download.', {
+      optional: true,
+    }),
     ({ route, asOf }) => (route.bucket === 'download' ? dated(route.path, asOf) : undefined),
   ),
   part(
-    value('description', 'text', 'Measured record of one group', 'What it answers.'),
+    value('description', 'text', 'Measured record of one group', 'What it returns.'),
     ({ route }) => route.description,
   ),
   { shape: parameters.shape, of: ({ route }) => parameters.of(route) },
   part(
-    value('example', 'path', '/api/v1/group/7', 'A URL to try.', { optional: true }),
+    value('example', 'path', '/api/v1/group/7', 'An example of a URL.', { optional: true }),
     ({ route, firstKey }) =>
       route.example ??
       // The example of a route by id is its first record.
@@ -181,7 +170,7 @@ const ROUTE: readonly Part<PublishedRoute>[] = [
       'absent',
       'text',
       'no group {id} in this register',
-      'What a 404 says where a well-formed URL has no file, with parameters in braces.',
+      'Detail of the 404 for a valid URL that has no file, with parameters in braces.',
       { optional: true },
     ),
     ({ route }) => route.absent,
@@ -191,7 +180,12 @@ const ROUTE: readonly Part<PublishedRoute>[] = [
 const PARTS: readonly Part<ManifestFacts>[] = [
   part(value('format', 'ordinal', FORMAT, 'Version of this format.'), () => FORMAT),
   part(
-    value('sequence', 'ordinal', 118, 'Number of the snapshot; each one that changes something is one more.'),
+    value(
+      'sequence',
+      'ordinal',
+      118,
+      'Number of the snapshot. It grows by one with every snapshot that changes something.',
+    ),
     ({ plan }) => plan.sequence,
   ),
   part(
@@ -199,7 +193,7 @@ const PARTS: readonly Part<ManifestFacts>[] = [
       'as_of',
       'time',
       '2026-11-20T08:00:00Z',
-      'The newest measurement of the register; null where it is empty.',
+      'Time of the newest measurement in the register; null if it is empty.',
       {
         nullable: true,
       },
@@ -207,32 +201,32 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ({ overview }) => overview.asOf,
   ),
   part(
-    value('built_at', 'time', '2026-11-20T09:00:00Z', 'When it was last built.'),
+    value('built_at', 'time', '2026-11-20T09:00:00Z', 'When the snapshot was last built.'),
     ({ builtAt }) => builtAt,
   ),
-  nested('generator', 'What built it.', [
+  nested('generator', 'The program that built the snapshot.', [
     part(value('name', 'text', 'register-api', 'Name of the program.'), ({ generator }) => generator.name),
-    part(value('version', 'text', '1.0.0', 'Its version.'), ({ generator }) => generator.version),
+    part(value('version', 'text', '1.0.0', 'Version of the program.'), ({ generator }) => generator.version),
   ]),
-  nested('service', 'Whose service it is.', SERVICE),
-  nested('limits', 'What one client may ask.', [
+  nested('service', 'The service and its terms.', SERVICE),
+  nested('limits', 'Rate limits for each client.', [
     bucket('api', 'All requests.', 60, 1),
     bucket('download', 'Bulk downloads, which count as requests as well.', 12, 60),
-    bucket('page', 'Pages and what they load.', 240, 0.25),
+    bucket('page', 'Pages and their assets.', 240, 0.25),
   ]),
   {
-    shape: shapeOfParts('headers', 'Names and values of headers, by what a response is.', HEADERS),
+    shape: shapeOfParts('headers', 'Names and values of headers, by type of response.', HEADERS),
     of: ({ config }) => valuesOf(HEADERS, publishedHeaders(config.operator.licence.url)),
   },
-  mapped('errors', 'Errors by their code.', shapeOfParts('{code}', 'One error.', PROBLEM), () =>
+  mapped('errors', 'Errors by code.', shapeOfParts('{code}', 'One error.', PROBLEM), () =>
     Object.fromEntries(PROBLEMS.map((problem) => [problem.code, valuesOf(PROBLEM, problem)])),
   ),
   nested(
     'counts',
-    'Records published, per kind.',
+    'Number of published records of each kind.',
     RESOURCES.map(({ kind, plural }) =>
       part(
-        value(plural, 'count', 48_213, `How many ${plural} are published.`, { unit: plural }),
+        value(plural, 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
         ({ overview }) => overview.populations.find(({ resource }) => resource.kind === kind)?.records,
       ),
     ),
@@ -242,24 +236,29 @@ const PARTS: readonly Part<ManifestFacts>[] = [
       'digest',
       'sha256',
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      'SHA-256 over a line "ROUTE COUNT ROOT" for each route: how many documents it has, and the tree head over them.',
+      'SHA-256 of one line "ROUTE COUNT ROOT" for each route: its name, its number of documents, and their tree head.',
     ),
     ({ plan }) => plan.digest,
   ),
-  nested('tree', 'How large it is.', TREE),
-  nested('downloads', 'Which state the bulk downloads hold: it may be an older one.', [
+  nested('tree', 'Size of the published tree.', TREE),
+  nested('downloads', 'The state of the bulk downloads, which may be older than the rest.', [
     part(
       value(
         'as_of',
         'time',
         '2026-11-20T08:00:00Z',
-        'The newest measurement in them; null where there is none.',
+        'Time of the newest measurement in them; null if there is none.',
         { nullable: true },
       ),
       ({ downloads }) => downloads.asOf,
     ),
     part(
-      value('sequence', 'ordinal', 117, 'The snapshot that they are of: the change lists after it lead on.'),
+      value(
+        'sequence',
+        'ordinal',
+        117,
+        'The snapshot that the downloads belong to. The change lists after it bring them up to date.',
+      ),
       ({ downloads, plan }) => downloads.sequence ?? plan.sequence,
     ),
   ]),
@@ -268,10 +267,8 @@ const PARTS: readonly Part<ManifestFacts>[] = [
       'compressed_from',
       'count',
       COMPRESSED_FROM_BYTES,
-      'Documents from this size on lie in compressed forms too.',
-      {
-        unit: 'bytes',
-      },
+      'Documents of at least this size are also stored compressed, except downloads, change lists and the feed of snapshots.',
+      { unit: 'bytes' },
     ),
     () => COMPRESSED_FROM_BYTES,
   ),
@@ -282,7 +279,7 @@ const PARTS: readonly Part<ManifestFacts>[] = [
 
 export const MANIFEST_SHAPE = shapeOfParts(
   'snapshot',
-  'The published snapshot: when, what and how much.',
+  'The published snapshot: its number, time, contents and size.',
   PARTS,
 );
 

@@ -12,13 +12,15 @@ import type { Part } from './parts.js';
 function wholeOf(resource: Resource): Part<Overview> {
   const { plural } = resource;
   const from = (facts: Overview): Population => populationOf(facts.populations, resource);
-  return nested(plural, `All ${plural} of the register.`, [
+  return nested(plural, `All ${plural} in the register.`, [
     part(
-      value('records', 'count', 48_213, `How many ${plural} are published.`, { unit: plural }),
+      value('records', 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
       (facts) => from(facts).records,
     ),
     part(
-      value('measurements', 'count', 1_204_877, 'How many times they were measured.', { unit: 'readings' }),
+      value('measurements', 'count', 1_204_877, 'Total number of times they have been measured.', {
+        unit: 'readings',
+      }),
       (facts) => from(facts).measurements,
     ),
     part(
@@ -26,7 +28,7 @@ function wholeOf(resource: Resource): Part<Overview> {
         'first_measured_at',
         'time',
         '2024-03-01T12:00:00Z',
-        'The first measurement of any of them; null where there is none.',
+        'Time of the first measurement of any of them; null if there are none.',
         {
           nullable: true,
         },
@@ -38,7 +40,7 @@ function wholeOf(resource: Resource): Part<Overview> {
         'measured_at',
         'time',
         '2026-11-20T08:00:00Z',
-        'The newest measurement of any of them; null where there is none.',
+        'Time of the newest measurement of any of them; null if there are none.',
         {
           nullable: true,
         },
@@ -58,16 +60,16 @@ function totalOf(
 ): Part<Overview> {
   const unit = columnsOf(record.fields).find((column) => column.name === name)?.unit;
   if (unit === undefined) throw new TypeError(`"${name}" of ${plural} counts nothing, so it has no total`);
-  return nested(name, `What ${name} adds up to over all ${plural}.`, [
+  return nested(name, `Sum of ${name} over all ${plural}.`, [
     part(
-      value('total', 'count', 70_214_993, 'The sum of the measured values; null where there is none.', {
+      value('total', 'count', 70_214_993, 'Sum of the measured values; null if there are none.', {
         unit,
         nullable: true,
       }),
       (facts) => from(facts)?.total,
     ),
     part(
-      value('measured', 'count', 41_877, 'How many records have a measured value.', { unit: plural }),
+      value('measured', 'count', 41_877, `Number of ${plural} with a measured value.`, { unit: plural }),
       (facts) => from(facts)?.measured,
     ),
   ]);
@@ -89,10 +91,16 @@ const counted = (
   });
 
 const HISTORIES: readonly Part<Overview>[] = [
-  counted('member_readings', 'readings', 'Readings of member counts.', 'group_member_readings', 'entries'),
-  counted('name_changes', 'changes', 'Group names that followed another.', 'group_names', 'changes'),
-  counted('owner_changes', 'changes', 'Group owners that followed another.', 'group_owners', 'changes'),
-  counted('username_changes', 'changes', 'Usernames that followed another.', 'usernames', 'changes'),
+  counted(
+    'member_readings',
+    'readings',
+    'Readings of the member counts of groups.',
+    'group_member_readings',
+    'entries',
+  ),
+  counted('name_changes', 'changes', 'Changes of group name.', 'group_names', 'changes'),
+  counted('owner_changes', 'changes', 'Changes of group owner.', 'group_owners', 'changes'),
+  counted('username_changes', 'changes', 'Changes of username.', 'usernames', 'changes'),
 ];
 
 const PARTS: readonly Part<Overview>[] = [
@@ -101,7 +109,7 @@ const PARTS: readonly Part<Overview>[] = [
       'as_of',
       'time',
       '2026-11-20T08:00:00Z',
-      'The newest measurement of the register; null where it is empty.',
+      'Time of the newest measurement in the register; null if it is empty.',
       {
         nullable: true,
       },
@@ -109,7 +117,7 @@ const PARTS: readonly Part<Overview>[] = [
     ({ asOf }) => asOf,
   ),
   ...RESOURCES.map(wholeOf),
-  nested('histories', 'What the histories hold.', HISTORIES),
+  nested('histories', 'Totals of all histories.', HISTORIES),
 ];
 
 export const STATS_SHAPE = shapeOfParts('stats', 'Register-wide measured totals.', PARTS);

@@ -10,7 +10,7 @@ const TEXT = 'text/plain; charset=utf-8';
 /** The formats of each exported table. */
 export const EXPORT_FORMATS = [
   { format: 'csv', type: 'text/csv; charset=utf-8; header=present', words: 'CSV' },
-  { format: 'csv.gz', type: 'application/gzip', words: 'CSV, compressed' },
+  { format: 'csv.gz', type: 'application/gzip', words: 'CSV (gzip)' },
   { format: 'parquet', type: 'application/vnd.apache.parquet', words: 'Parquet' },
 ] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]['format'];
@@ -31,7 +31,7 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
       class: 'download',
       bucket: 'download',
       type,
-      description: `All of ${name}, as ${words}`,
+      description: `All rows of ${name} as ${words}`,
     })),
   ),
   // Cached like the files they describe, but limited like a record.
@@ -41,7 +41,7 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
     file: 'downloads/datapackage.json',
     class: 'download',
     type: 'application/json; charset=utf-8',
-    description: 'The downloads as a Data Package: every file, every column',
+    description: 'Data Package that describes every download and every column',
   },
   {
     name: 'checksums',
@@ -57,6 +57,6 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
     file: 'downloads/README.txt',
     class: 'download',
     type: TEXT,
-    description: 'What the downloads hold, and how to read them',
+    description: 'What the downloads contain and how to read them',
   },
 ];

@@ -39,7 +39,7 @@ export const FEEDS = {
   snapshots: {
     name: 'snapshots',
     title: 'snapshots',
-    description: 'Each published snapshot, with how many records it added, changed and removed',
+    description: 'Every published snapshot, with the number of records added, changed and removed',
     archived: false,
   },
 } as const satisfies Readonly<Record<string, FeedDeclaration>>;
@@ -69,16 +69,16 @@ function routesOf(feed: FeedDeclaration): readonly UnlistedRoute[] {
     path: `/feeds/${name}/{month}.atom`,
     file: `feeds/${name}/{month}.atom`,
     type: ATOM_TYPE,
-    description: `${description}: older entries, by the month in which they were measured`,
+    description: `${description}: older entries, by month of measurement`,
     parameters: [
       {
         name: 'month',
         in: 'path',
         type: 'month',
-        description: 'a month such as 2026-11, or a part of one such as 2026-11-00001',
+        description: 'a month, such as 2026-11, or a numbered part of one, such as 2026-11-00001',
       },
     ],
-    absent: 'no entries of {month}',
+    absent: 'no entries for {month}',
   };
   return [
     document(atomRoute(feed), documentFile(feed, 'atom'), ATOM_TYPE),

@@ -36,24 +36,24 @@ const asset = (name: string, type: string, description: string): UnlistedRoute =
 
 /** @param paths the paths of pages that the specification fixes and the index lists */
 export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
-  page('front-page', '/', 'Front page: what is measured, how much, and where to go'),
+  page('front-page', '/', 'Front page: what is measured, how much of it, and where to go next'),
   page('developers-page', paths.docs, 'Documentation for developers, with an explorer'),
-  page('downloads-page', paths.bulk, 'The bulk downloads, for people'),
-  page('feeds-page', paths.feeds, 'The feeds, for people'),
-  asset('style', CSS, 'Style of the pages'),
-  asset('chart-style', CSS, 'Style of the charts'),
+  page('downloads-page', paths.bulk, 'Page about the bulk downloads'),
+  page('feeds-page', paths.feeds, 'Page about the feeds'),
+  asset('style', CSS, 'Style sheet of the pages'),
+  asset('chart-style', CSS, 'Style sheet of the charts'),
   asset('chart-library', SCRIPT, 'Library that draws the charts'),
   asset('gaps-script', SCRIPT, 'Script that finds the gaps in a history'),
   asset('highlight-script', SCRIPT, 'Script that colours JSON'),
   asset('chart-script', SCRIPT, 'Script that draws a member history'),
-  asset('request-script', SCRIPT, 'Script that asks the API and says what came back'),
+  asset('request-script', SCRIPT, 'Script that calls the API and describes the response'),
   asset('explorer-script', SCRIPT, 'Script of the explorer'),
   file('favicon', '/favicon.svg', SVG, 'Icon of the site'),
   // A summary has the header Link, which RFC 9727 requires of the catalog.
   {
-    ...file('api-catalog', paths.catalog, LINKSET, 'Where the API and its description are'),
+    ...file('api-catalog', paths.catalog, LINKSET, 'Catalog with links to the API and its description'),
     class: 'summary',
   },
-  file('security-contact', '/.well-known/security.txt', TEXT, 'Whom to tell of a security problem'),
-  file('robots', '/robots.txt', TEXT, 'What crawlers are asked to leave alone'),
+  file('security-contact', '/.well-known/security.txt', TEXT, 'Contact for security reports'),
+  file('robots', '/robots.txt', TEXT, 'Paths that crawlers are asked not to visit'),
 ];

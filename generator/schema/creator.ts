@@ -4,10 +4,14 @@ import type { ObjectField, Reference } from './field.js';
 
 const CREATOR: Reference = { kind: { column: 'creator_type' }, id: 'creator_id', name: 'creator_name' };
 
-export const creator: ObjectField = object('creator', 'The user or group who made it.', {
-  type: oneOf('creator_type', ['user', 'group'], 'Whether a user or a group made it.'),
-  id: id('creator_id', 1042, 'Id of the user or group.', { identifies: CREATOR }),
-  name: text('creator_name', 'marlow_finch', 'Name of the user or group when it was read.', {
-    identifies: CREATOR,
-  }),
-});
+export const creator: ObjectField = object(
+  'creator',
+  'The user or group that created it. Null if not measured, or if withheld.',
+  {
+    type: oneOf('creator_type', ['user', 'group'], 'Whether the creator is a user or a group.'),
+    id: id('creator_id', 1042, 'Id of the creator.', { identifies: CREATOR }),
+    name: text('creator_name', 'marlow_finch', 'Name of the creator at the time of the reading.', {
+      identifies: CREATOR,
+    }),
+  },
+);

@@ -2,7 +2,7 @@ import { creator } from './creator.js';
 import { count, id, measured, oneOf, required, text, time } from './field.js';
 import type { Resource } from './field.js';
 
-const gameId = required(id('id', 88123, 'Numeric universe id of the game, stable.'));
+const gameId = required(id('id', 88123, 'Stable numeric id of the game (its universe id).'));
 
 export const game: Resource = {
   kind: 'game',
@@ -12,21 +12,25 @@ export const game: Resource = {
     fields: [
       gameId,
       id('root_place_id', 190551, 'Id of the place where players start.'),
-      text('name', 'Lantern Harbour', 'Name, exactly as read.'),
-      oneOf('state', ['present', 'restricted', 'deleted'], 'What became of the game on the platform.'),
+      text('name', 'Lantern Harbour', 'Name of the game, exactly as read.'),
+      oneOf('state', ['present', 'restricted', 'deleted'], 'State of the game on the platform.'),
       text('description', 'Sail out at dusk.', 'Description, exactly as read.'),
       creator,
-      oneOf('access', ['free', 'paid'], 'Whether playing costs something.'),
-      count('price', 'currency units', 25, 'Price of access.'),
-      count('playing', 'players', 1290, 'Players at the moment of the reading.'),
-      count('visits', 'visits', 70214993, 'Visits ever.'),
-      count('favourites', 'users', 90311, 'Users who marked it a favourite.'),
-      count('up_votes', 'votes', 41020, 'Votes for it.'),
-      count('down_votes', 'votes', 3177, 'Votes against it.'),
-      count('max_players', 'players', 30, 'Players one server takes.'),
-      text('genre', 'Adventure', 'Genre, as the platform names it.'),
-      time('created_at', '2020-08-30T14:00:00Z', 'When the game was created, by the platform.'),
-      time('updated_at', '2026-11-02T18:45:00Z', 'When the game was last updated, by the platform.'),
+      oneOf('access', ['free', 'paid'], 'Whether access to the game is free or paid.'),
+      count('price', 'currency units', 25, 'Price of access to the game.'),
+      count('playing', 'players', 1290, 'Players in the game at the time of the reading.'),
+      count('visits', 'visits', 70214993, 'Total visits to date.'),
+      count('favourites', 'users', 90311, 'Users who have marked it as a favourite.'),
+      count('up_votes', 'votes', 41020, 'Votes for the game.'),
+      count('down_votes', 'votes', 3177, 'Votes against the game.'),
+      count('max_players', 'players', 30, 'Maximum number of players on one server.'),
+      text('genre', 'Adventure', 'Genre, as named by the platform.'),
+      time('created_at', '2020-08-30T14:00:00Z', 'When the game was created, according to the platform.'),
+      time(
+        'updated_at',
+        '2026-11-02T18:45:00Z',
+        'When the game was last updated, according to the platform.',
+      ),
       ...measured,
       { is: 'links', name: 'links', description: 'Path of this record.', routes: { self: 'game' } },
     ],

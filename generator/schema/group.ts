@@ -5,19 +5,25 @@ import { changedAt, changedBetween, isCurrent, position, seen } from './historie
 
 const OWNER: Reference = { kind: 'user', id: 'owner_id', name: 'owner_name' };
 
-const groupId = required(id('id', 7, 'Numeric id of the group, stable.'));
-const groupKey = required(id('group_id', 7, 'The group.')).column;
-const name = text('name', 'Cloud Gardeners', 'Name, exactly as read.');
+const groupId = required(id('id', 7, 'Stable numeric id of the group.'));
+const groupKey = required(id('group_id', 7, 'Id of the group.')).column;
+const name = text('name', 'Cloud Gardeners', 'Name of the group, exactly as read.');
 const ownerState = oneOf('owner_state', ['owned', 'none'], 'Whether the group has an owner.');
-const owner: ObjectField = object('owner', 'The user who owns the group.', {
-  id: id('owner_id', 1042, 'Id of the user.', { identifies: OWNER }),
-  name: text('owner_name', 'marlow_finch', 'Username when the owner was read.', { identifies: OWNER }),
-});
+const owner: ObjectField = object(
+  'owner',
+  'The user who owns the group. Null if there is none, or if the owner was not measured or is withheld.',
+  {
+    id: id('owner_id', 1042, 'Id of the owner.', { identifies: OWNER }),
+    name: text('owner_name', 'marlow_finch', 'Username of the owner at the time of the reading.', {
+      identifies: OWNER,
+    }),
+  },
+);
 
 const members: History = {
   name: 'members',
   table: 'group_member_readings',
-  description: 'Every reading of the member count, oldest first; a gap in the readings stays a gap.',
+  description: 'Every reading of a group’s member count, oldest first. Gaps are not filled in.',
   key: groupKey,
   order: readAt.column,
   fields: [readAt, required(memberCount)],
@@ -27,7 +33,7 @@ const members: History = {
 const names: History = {
   name: 'names',
   table: 'group_names',
-  description: 'Names the group was seen under, oldest first.',
+  description: 'Names that a group has been observed with, oldest first.',
   key: groupKey,
   order: position.column,
   fields: [position, required(name), isCurrent, ...seen, changedAt, ...changedBetween],
@@ -37,7 +43,7 @@ const names: History = {
 const owners: History = {
   name: 'owners',
   table: 'group_owners',
-  description: 'Owners the group was seen under, oldest first.',
+  description: 'Owners that a group has been observed with, oldest first.',
   key: groupKey,
   order: position.column,
   fields: [position, required(ownerState), owner, isCurrent, ...seen, ...changedBetween],
@@ -52,21 +58,21 @@ export const group: Resource = {
     fields: [
       groupId,
       name,
-      oneOf('state', ['present', 'locked', 'deleted'], 'What became of the group on the platform.'),
+      oneOf('state', ['present', 'locked', 'deleted'], 'State of the group on the platform.'),
       text('description', 'We grow gardens in the sky.', 'Description, exactly as read.'),
       ownerState,
       owner,
       memberCount,
-      bool('public_entry', true, 'Whether anyone may join without approval.'),
+      bool('public_entry', true, 'Whether anyone can join without approval.'),
       bool('verified', false, 'Whether the platform marks the group as verified.'),
-      time('created_at', '2019-05-04T17:20:00Z', 'When the group was created, by the platform.'),
+      time('created_at', '2019-05-04T17:20:00Z', 'When the group was created, according to the platform.'),
       peak,
       change,
       ...measured,
       {
         is: 'links',
         name: 'links',
-        description: 'Paths of this record and of its history.',
+        description: 'Paths of this record and its history.',
         routes: { self: 'group', history: 'group-history' },
       },
     ],
@@ -85,7 +91,7 @@ export const group: Resource = {
       {
         is: 'links',
         name: 'links',
-        description: 'Paths of this history and of its record.',
+        description: 'Paths of this history and its record.',
         routes: { self: 'group-history', group: 'group' },
       },
     ],

@@ -3,7 +3,9 @@ import { ordinal, required, time } from './field.js';
 import type { ColumnField, ComputedField } from './field.js';
 
 /** Orders the entries of one record. */
-export const position: ColumnField = required(ordinal('position', 2, 'Place in the order, 1 is the oldest.'));
+export const position: ColumnField = required(
+  ordinal('position', 2, 'Position in the history; 1 is the oldest entry.'),
+);
 
 export const isCurrent: ComputedField = {
   is: 'computed',
@@ -18,17 +20,17 @@ export const isCurrent: ComputedField = {
 export const changedAt: ColumnField = time(
   'changed_at',
   '2025-06-01T10:30:00Z',
-  'When the change happened, where the platform itself dates it.',
+  'When the change happened, according to the platform. Null if the platform gives no date.',
 );
 
 /** First and last reading that saw the entry. */
 export const seen: readonly ColumnField[] = [
   required(
-    time('first_measured_at', '2025-06-02T08:00:00Z', 'The first reading that saw this entry.', {
+    time('first_measured_at', '2025-06-02T08:00:00Z', 'When this entry was first read.', {
       notAfter: 'last_measured_at',
     }),
   ),
-  required(time('last_measured_at', '2026-11-20T08:00:00Z', 'The last reading that saw this entry.')),
+  required(time('last_measured_at', '2026-11-20T08:00:00Z', 'When this entry was last read.')),
 ];
 
 /**
@@ -50,11 +52,11 @@ export const changedBetween: readonly ComputedField[] = [
   bound(
     'changed_after',
     'previous_last',
-    'The change came after this reading, the last to see the entry before.',
+    'When the previous entry was last read; the change happened later. Null if no readings bound the change.',
   ),
   bound(
     'changed_before',
     'first_measured_at',
-    'The change came before this reading, the first to see this entry.',
+    'When this entry was first read; the change happened earlier. Null if no readings bound the change.',
   ),
 ];

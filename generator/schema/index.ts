@@ -41,7 +41,7 @@ export const WITHHELD: Table = {
   key: WITHHELD_KEY,
   columns: [
     ...WITHHELD_KEY,
-    required(time('since', '2026-01-01T00:00:00Z', 'Since when the record is withheld.')).column,
+    required(time('since', '2026-01-01T00:00:00Z', 'Since when the record has been withheld.')).column,
   ],
   kind: null,
 };

@@ -4,8 +4,10 @@ import type { Computed, Entries, DerivedField, Value } from './field.js';
 import type { ValueShape } from './shape.js';
 import { millisecondsOf } from './time.js';
 
-export const memberCount = count('member_count', 'members', 48213, 'Members of the group.');
-export const readAt = required(time('measured_at', '2026-11-20T08:00:00Z', 'When the count was read.'));
+export const memberCount = count('member_count', 'members', 48213, 'Number of members in the group.');
+export const readAt = required(
+  time('measured_at', '2026-11-20T08:00:00Z', 'When the member count was read.'),
+);
 
 const members = (
   name: string,
@@ -45,10 +47,14 @@ export const peak: DerivedField = {
     is: 'object',
     name: 'peak',
     nullable: true,
-    description: 'The highest real reading of the member count; the earliest of equals.',
+    description: 'The highest member count ever read by this register. Null if there are no readings.',
     members: [
-      members('member_count', 'Members at that reading.', 48907),
-      moment('measured_at', 'When it was read.', '2026-08-02T08:00:00Z'),
+      members('member_count', 'Highest member count of all readings in this register.', 48907),
+      moment(
+        'measured_at',
+        'When the highest member count was read; the earliest such reading.',
+        '2026-08-02T08:00:00Z',
+      ),
     ],
   },
   compute: highest,
@@ -63,20 +69,39 @@ export const change: DerivedField = {
     is: 'object',
     name: 'change',
     nullable: false,
-    description: 'Change of the member count between two real readings, over three windows.',
+    description: 'Change of the member count over three windows, each between two readings.',
     members: Object.entries(WINDOWS).map(([window, { words }]) => ({
       is: 'object',
       name: window,
       nullable: true,
       description:
-        `From the newest reading at least ${words} before the newest of all, to that one.` +
-        ` Null where there is none, or only one from over ${OLDEST_START_WINDOWS} times as long ago.`,
+        `Change over ${words}: from the newest reading that is at least ${words} older than the latest one, to the latest.` +
+        ` Null if there is none that old, or if it is more than ${OLDEST_START_WINDOWS} × ${words} older.`,
       members: [
-        members('delta', 'Members more, or fewer.', -12, 'difference'),
-        members('from', 'Members at the earlier reading.', 48225),
-        members('to', 'Members at the later reading.'),
-        moment('from_at', 'When the earlier reading was made.', '2026-10-20T08:00:00Z'),
-        moment('to_at', 'When the later reading was made.'),
+        members(
+          'delta',
+          `Change of the member count over ${words}: the latest reading minus the one at least ${words} before it.`,
+          -12,
+          'difference',
+        ),
+        members(
+          'from',
+          `Member count at the reading that the latest is compared with, at least ${words} before it.`,
+          48225,
+        ),
+        members(
+          'to',
+          `Member count at the latest reading, which is compared with one at least ${words} before it.`,
+        ),
+        moment(
+          'from_at',
+          `Time of the reading that the latest is compared with, at least ${words} before it.`,
+          '2026-10-20T08:00:00Z',
+        ),
+        moment(
+          'to_at',
+          `Time of the latest reading, which is compared with one at least ${words} before it.`,
+        ),
       ],
     })),
   },

@@ -74,7 +74,7 @@ export function shapeOf(field: Field, histories: readonly History[]): Shape {
         name: link,
         type: 'path',
         nullable: false,
-        description: `Path of the ${(field.routes[link] ?? '').replace('-', ' ')}.`,
+        description: `Path of the ${(field.routes[link] ?? '').replace(/^(\w+)-(\w+)$/, '$2 of the $1')}.`,
       }));
       return { is: 'object', name, nullable: false, description: field.description, members };
     }

@@ -2,14 +2,14 @@ import { bool, id, measured, oneOf, required, text, time } from './field.js';
 import type { History, Resource } from './field.js';
 import { changedAt, changedBetween, isCurrent, position, seen } from './histories.js';
 
-const userId = required(id('id', 1042, 'Numeric id of the user, stable.'));
-const username = text('username', 'marlow_finch', 'Username, exactly as read.');
+const userId = required(id('id', 1042, 'Stable numeric id of the user.'));
+const username = text('username', 'marlow_finch', 'Username of the user, exactly as read.');
 
 const usernames: History = {
   name: 'usernames',
   table: 'usernames',
-  description: 'Usernames the user was seen under, oldest first.',
-  key: required(id('user_id', 1042, 'The user.')).column,
+  description: 'Usernames that a user has been observed with, oldest first.',
+  key: required(id('user_id', 1042, 'Id of the user.')).column,
   order: position.column,
   fields: [position, required(username), isCurrent, ...seen, changedAt, ...changedBetween],
   agrees: { username: 'username' },
@@ -23,10 +23,10 @@ export const user: Resource = {
     fields: [
       userId,
       username,
-      text('display_name', 'Marlow', 'Display name, exactly as read.'),
-      oneOf('state', ['present', 'banned', 'deleted'], 'What became of the user on the platform.'),
+      text('display_name', 'Marlow', 'Display name of the user, exactly as read.'),
+      oneOf('state', ['present', 'banned', 'deleted'], 'State of the user on the platform.'),
       bool('verified', false, 'Whether the platform marks the user as verified.'),
-      time('created_at', '2017-02-11T09:00:00Z', 'When the user joined, by the platform.'),
+      time('created_at', '2017-02-11T09:00:00Z', 'When the user joined, according to the platform.'),
       {
         is: 'derived',
         name: 'username_count',
@@ -37,7 +37,8 @@ export const user: Resource = {
           name: 'username_count',
           type: 'count',
           nullable: false,
-          description: 'How many usernames were observed.',
+          description:
+            'Number of entries in the username history, which may be empty even if the username is known.',
           example: 2,
           unit: 'usernames',
         },
@@ -47,7 +48,7 @@ export const user: Resource = {
       {
         is: 'links',
         name: 'links',
-        description: 'Paths of this record and of its usernames.',
+        description: 'Paths of this record and its usernames.',
         routes: { self: 'user', usernames: 'user-usernames' },
       },
     ],
@@ -61,7 +62,7 @@ export const user: Resource = {
       {
         is: 'links',
         name: 'links',
-        description: 'Paths of this history and of its record.',
+        description: 'Paths of this history and its record.',
         routes: { self: 'user-usernames', user: 'user' },
       },
     ],

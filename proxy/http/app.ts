@@ -119,7 +119,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       metrics.refused(bucket);
       const context = contextOf(request);
       const seconds = String(context.limit?.nextTokenSeconds ?? 1);
-      const detail = `more requests than the limit "${bucket}" allows: the next one passes in ${seconds} s`;
+      const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
       send(request, response, problem(context, 'rate_limited', detail, ['Retry-After', seconds]));
     },
   });
@@ -204,7 +204,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     // It is too late for another response, so this one must look incomplete.
     if (response.headersSent) response.destroy();
     else {
-      const detail = 'the response could not be made; the request is not at fault';
+      const detail = 'the response could not be produced; the request is not at fault';
       send(request, response, problem(context, 'internal', detail));
     }
   };
@@ -256,7 +256,7 @@ function respondWith(request: IncomingMessage, route: Route, representation: Rep
   const outcome = evaluatePreconditions(headers, file);
   if (outcome === 'not_modified') return notModified(context.active, route, representation);
   if (outcome === 'failed') {
-    const detail = 'the document is another one by now: expected that of If-Match or If-Unmodified-Since';
+    const detail = 'the document is not the version that If-Match or If-Unmodified-Since requires';
     return problem(context, 'precondition_failed', detail);
   }
   // Range is defined only for GET (RFC 9110 §14.2).
@@ -264,7 +264,7 @@ function respondWith(request: IncomingMessage, route: Route, representation: Rep
   const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
   if (range !== 'unsatisfiable') return content(context.active, route, representation, range);
   const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
-  const detail = `range "${asked}": expected one that begins within ${file.size} bytes`;
+  const detail = `range "${asked}": expected one that starts within the ${file.size} bytes of the file`;
   return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
 }
 

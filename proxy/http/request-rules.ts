@@ -27,7 +27,7 @@ export function findViolation(request: IncomingMessage): Violation | undefined {
   if (!hasValidHost(request)) {
     return {
       code: 'invalid_request',
-      detail: 'the Host field: expected one, with a host and an optional port',
+      detail: 'Host header: expected exactly one, with a host and an optional port',
     };
   }
   const coding = headers['transfer-encoding'];
@@ -35,7 +35,7 @@ export function findViolation(request: IncomingMessage): Violation | undefined {
   if (coding !== undefined && !CHUNKED_LAST.test(coding)) {
     return {
       code: 'invalid_request',
-      detail: 'the Transfer-Encoding field: expected "chunked" as the last coding',
+      detail: 'Transfer-Encoding header: expected "chunked" as the last coding',
     };
   }
   return undefined;

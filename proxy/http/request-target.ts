@@ -61,7 +61,7 @@ const NEEDLESS_ESCAPE = /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi
 export function parseTarget(target: string): ParsedTarget | RefusedTarget | RedirectedTarget {
   const origin = originForm(target);
   if (origin === undefined) {
-    return invalid(target, 'the request target is no path: expected one that starts with "/"');
+    return invalid(target, 'the request target is not a path: expected one that starts with "/"');
   }
   const mark = origin.indexOf('?');
   const path = mark === -1 ? origin : origin.slice(0, mark);
@@ -73,15 +73,12 @@ export function parseTarget(target: string): ParsedTarget | RefusedTarget | Redi
   }
   if (origin.includes('#')) return invalid(path, 'the request target has a fragment ("#"): expected none');
   if (!PLAIN.test(path)) {
-    return invalid(
-      path,
-      'the path has a character that may not stand in one: expected printable ASCII without "\\"',
-    );
+    return invalid(path, 'the path has an invalid character: expected printable ASCII without "\\"');
   }
   const segments: string[] = [];
   for (const raw of path.slice(1).split('/')) {
     const segment = raw.includes('%') ? decodeSegment(raw) : raw;
-    if (segment === undefined) return invalid(path, 'the path has a percent-escape that is no UTF-8 text');
+    if (segment === undefined) return invalid(path, 'the path has a percent-escape that is not valid UTF-8');
     if (HIDDEN.test(segment)) return invalid(path, 'the path has an escaped control character, "/" or "\\"');
     if (segment === '.' || segment === '..') return invalid(path, 'the path has a "." or ".." segment');
     segments.push(segment);

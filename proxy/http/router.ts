@@ -157,7 +157,7 @@ function isId(text: string): boolean {
 }
 
 function expectedId(name: string, value: string): string {
-  return `${name} ${quote(value)}: expected decimal digits without sign or leading zero, at most ${LARGEST}`;
+  return `${name} ${quote(value)}: expected decimal digits without a sign or leading zero, at most ${LARGEST}`;
 }
 
 /** A plain decimal within the bounds, or the default if there is none; otherwise undefined. */
@@ -171,7 +171,7 @@ function readInteger(parameter: QueryParameter, texts: readonly string[]): strin
 
 function expectedInteger({ name, minimum, maximum }: QueryParameter, texts: readonly string[]): string {
   const given = texts.length > 1 ? `${name} given ${texts.length} times` : `${name} ${quote(texts[0] ?? '')}`;
-  return `${given}: expected one integer from ${minimum} to ${maximum} in plain decimal`;
+  return `${given}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
 }
 
 function quote(value: string): string {

@@ -117,6 +117,26 @@ describe('datapackage.json', () => {
     }
   });
 
+  it('gives no two columns of a table the same meaning', () => {
+    for (const { name, schema } of read().resources) {
+      const meanings = schema.fields.map(({ description }) => description);
+      expect(
+        meanings.filter((meaning, index) => meanings.indexOf(meaning) !== index),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  it('says which window a column of a change is about', () => {
+    const groups = read().resources.find(({ name }) => name === 'groups.csv');
+    const windows = { h24: '24 hours', d7: '7 days', d30: '30 days' };
+    for (const [window, words] of Object.entries(windows)) {
+      const columns = groups?.schema.fields.filter(({ name }) => name.startsWith(`change_${window}_`)) ?? [];
+      expect(columns).toHaveLength(5);
+      for (const { name, description } of columns) expect(description, name).toContain(words);
+    }
+  });
+
   it('refers to tables that are there', () => {
     const { resources } = read();
     const names = new Set(resources.map(({ name }) => name));

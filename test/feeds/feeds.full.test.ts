@@ -121,19 +121,21 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
       Changed: 'group name',
       From: 'B',
       To: 'A',
-      'Measured at': '2026-03-08T00:00:00Z',
-      'Previous measurement at': '2026-03-01T00:00:00Z',
+      'New value first measured at': '2026-03-08T00:00:00Z',
+      'Old value last measured at': '2026-03-01T00:00:00Z',
     });
     expect(facts[2]).toEqual({
       Changed: 'group name',
       From: 'A',
       To: 'B',
-      'Changed at': '2026-02-03T12:00:00Z, by the platform',
-      'Measured at': '2026-02-05T00:00:00Z',
-      'Previous measurement at': '2026-02-01T00:00:00Z',
+      'Changed at': '2026-02-03T12:00:00Z, according to the platform',
+      'New value first measured at': '2026-02-05T00:00:00Z',
+      'Old value last measured at': '2026-02-01T00:00:00Z',
     });
     expect(facts[3]).toMatchObject({ Changed: 'group owner', From: 'ana (user 11)', To: 'no owner' });
-    expect(facts[4]).toMatchObject({ 'Previous measurement at': 'none: both were learned at once' });
+    expect(facts[4]).toMatchObject({
+      'Old value last measured at': 'unknown: both values were learned at the same time',
+    });
     expect(entries[0]?.links).toEqual({
       alternate: `${BASE}/api/v1/group/1`,
       related: `${BASE}/group/1/history.json`,
@@ -270,8 +272,8 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "withheld"', ()
     }
     const { entries } = await subscriber.atom('/feeds/groups.atom');
     expect(entries.map(({ facts }) => [facts['From'], facts['To']])).toEqual([
-      ['sunny (user 61)', 'an owner not named'],
-      ['an owner not named', 'sunny (user 61)'],
+      ['sunny (user 61)', 'an unnamed owner'],
+      ['an unnamed owner', 'sunny (user 61)'],
     ]);
   });
 });

@@ -136,7 +136,7 @@ describe('every route', () => {
     expect(absentOf('group-history')).toBe(absentOf('group'));
     expect(absentOf('user-usernames')).toBe('no user {id} in this register');
     expect(absentOf('change-list')).toBe('no change list {sequence}');
-    expect(absentOf('feed-groups-archive')).toBe('no entries of {month}');
+    expect(absentOf('feed-groups-archive')).toBe('no entries for {month}');
   });
 });
 
@@ -169,7 +169,7 @@ describe('the limits in words', () => {
         'Bulk downloads: 12 downloads at once per IP address, refilled continuously at about 1 download per minute.',
     );
     expect(pageLimitText(limits)).toBe(
-      'Pages and what they load: 240 requests at once per IP address, refilled continuously at about 4 requests per second.',
+      'Pages and their assets: 240 requests at once per IP address, refilled continuously at about 4 requests per second.',
     );
   });
 

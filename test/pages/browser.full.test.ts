@@ -131,7 +131,7 @@ async function send(page: Page, endpoint: string, value?: string): Promise<strin
   await page.locator('#explorer-endpoint').selectOption({ index: await indexOf(page, endpoint) });
   if (value !== undefined) await page.locator('#explorer-value').fill(value);
   await page.locator('#explorer button[type=submit]').click();
-  await expect.poll(() => status(page), { timeout: 10_000 }).toMatch(/^(\d{3} |No answer)/);
+  await expect.poll(() => status(page), { timeout: 10_000 }).toMatch(/^(\d{3} |No response)/);
   return status(page);
 }
 
@@ -217,7 +217,7 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
       const { page } = await open('/developers', {}, proxy.base);
       while ((await proxy.get('/api/v1/stats')).status !== 429);
       expect(await send(page, '/api/v1/stats')).toMatch(/^429 Too many requests/);
-      expect(await page.locator('#explorer-wait').innerText()).toMatch(/passes in [123] s/);
+      expect(await page.locator('#explorer-wait').innerText()).toMatch(/allowed in [123] s/);
       const button = page.locator('#explorer button[type=submit]');
       expect(await button.isDisabled()).toBe(true);
       await expect.poll(() => button.isDisabled(), { timeout: 5000 }).toBe(false);
@@ -231,7 +231,7 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
   it('says so when there is no answer', async () => {
     const { page } = await open('/developers');
     await page.context().setOffline(true);
-    expect(await send(page, '/api/v1/group/{id}', '1')).toBe('No answer: this device is offline.');
+    expect(await send(page, '/api/v1/group/{id}', '1')).toBe('No response: this device is offline.');
     await page.context().setOffline(false);
     expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
     await page.context().close();

@@ -79,7 +79,7 @@ const printed = async (): Promise<unknown> => {
 
 describe('the first request', () => {
   it('works in JavaScript', async () => {
-    const code = codeOf(developers()).find((each) => each.startsWith('const answer')) ?? '';
+    const code = codeOf(developers()).find((each) => each.startsWith('const response')) ?? '';
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', here(code)]);
     expect(stdout).toBe(await printed());
   });

@@ -151,7 +151,9 @@ describe('what others offer', () => {
       '34.9 MB',
       '999 bytes',
       SHA256,
-      'Spreadsheets evaluate',
+      'Spreadsheets run formulas',
+      'allow_quoted_nulls = false',
+      'pandas.read_parquet',
       'may be null',
       'members',
     ]) {
@@ -162,6 +164,11 @@ describe('what others offer', () => {
     }
     // The largest file is the one that resuming is worth most for.
     expect(html).toMatch(/curl -f --retry 5 -O -C - "[^"]*\/downloads\/groups\.csv"/);
+  });
+
+  it('says that a null may be a withheld value, wherever null is explained', () => {
+    for (const page of ['front-page', 'developers-page', 'downloads-page'])
+      expect(rendered().get(page), page).toContain('withheld');
   });
 
   it('is what feed readers find on every page', async () => {

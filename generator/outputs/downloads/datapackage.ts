@@ -47,8 +47,8 @@ export function dataPackage({ operator }: BuildConfig, { asOf, tables }: Downloa
     name: 'register',
     title: name,
     description:
-      `Measured records of ${platform}: whole populations. Every value is measured, never estimated;` +
-      ` null means "not measured", or not published (a withheld owner or creator). Not affiliated with ${platform}.`,
+      `Measured records of ${platform}: every published record and its history. Every value was measured; none is estimated.` +
+      ` Null means "not measured", or "not published" because the owner or creator is withheld. Not affiliated with ${platform}.`,
     homepage: `${baseUrl}${PATHS.bulk}`,
     as_of: asOf ?? undefined,
     licenses: [{ name: identifier(licence.name), title: licence.name, path: licence.url }],

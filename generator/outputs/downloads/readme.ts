@@ -14,8 +14,9 @@ export function readme({ operator }: BuildConfig, { asOf, tables }: Downloads): 
   return `${name}: bulk downloads
 ${'='.repeat(LINE_CHARACTERS)}
 
-Measured records of ${platform}, whole populations, ${asOf === null ? 'before the first reading' : `as of ${asOf}`}.
-Every value is measured, never estimated. Not affiliated with ${platform}.
+Measured records of ${platform}, ${asOf === null ? 'before the first reading' : `as of ${asOf}`}.
+Every published record and its history is included. Every value was measured; none is
+estimated. Not affiliated with ${platform}.
 
 Licence: ${licence.name}, ${licence.url}
 Credit:  ${name}, with a link to ${url}
@@ -26,47 +27,56 @@ Files
 
 ${fileTable(tables)}
 
-datapackage.json describes every file and every column: type, unit, meaning, bytes,
-SHA-256 (Data Package 2.0). SHA256SUMS checks whole files:
+datapackage.json (Data Package 2.0) describes every file, with size and SHA-256, and
+every column, with type, unit and meaning. Use SHA256SUMS to verify the files:
 
     sha256sum --ignore-missing -c SHA256SUMS
 
-A download that was interrupted goes on where it was:
+To resume an interrupted download, run the same line again:
 
     curl -f --retry 5 -C - -O ${base}/groups.csv.gz
 
--f, so that a refusal is never written into the file; --retry waits as long as Retry-After says.
+-f keeps an error response from being written to the file. --retry waits as long as
+Retry-After says. If the file is already complete, curl reports error 416.
 
-If the file was replaced meanwhile, the parts don't match, and SHA256SUMS tells. To be sure
-beforehand, keep the ETag of the first answer: with -H 'If-Range: "ETAG"' a replaced file is sent
-whole, which curl reports (error 33) instead of mixing the two.
+If the file was replaced in the meantime, the parts don't match, and SHA256SUMS detects
+it. To prevent that, keep the ETag of the first response and send it with
+-H 'If-Range: "ETAG"'. A replaced file is then sent whole, which curl reports (error 33)
+instead of mixing the two.
 
-Downloads have a limit of their own; HTTP status 429 says in Retry-After when to come again. A
-part of a file takes its share of a download, HEAD and 304 take none.
+Downloads have a limit of their own. After HTTP status 429, Retry-After says how long to
+wait. A part of a file counts as its share of a download. HEAD requests and 304 responses
+don't count as downloads.
 
 Format
 ------
 
-CSV is UTF-8 without a byte order mark, comma, CRLF, a header row, RFC 4180 quotes; a text may
-hold line breaks. The .csv.gz holds the very same bytes. Parquet has typed columns (Snappy).
-Rows are ordered by their key. New columns are added at the end.
+The CSV files follow RFC 4180: UTF-8 without a byte order mark, commas, CRLF, a header
+row. Quoted text may contain line breaks. A .csv.gz file has the same content. The
+Parquet files have typed columns, compressed with Snappy. Rows are in the order of their
+keys. New columns are added at the end.
 
-* An empty field is null: not measured, or not published (a withheld owner or creator).
+* An empty field is null: not measured, or not published because the owner or creator is
+  withheld.
 * Two quotes with nothing between them ("") are a text that was measured and is empty.
-* true and false are truth values. Times are UTC, RFC 3339.
+* Booleans are true and false. Times are in RFC 3339 format, in UTC.
 * Ids go up to 9007199254740991, which a spreadsheet may round.
 
-DuckDB tells null from empty text apart like this:
+In DuckDB, the first of these lines keeps null and empty text apart in CSV:
 
     SELECT * FROM read_csv('groups.csv', header=true, allow_quoted_nulls=false, nullstr='');
     SELECT * FROM 'groups.parquet';
 
-Python's csv module and pandas don't: use Parquet where it matters. In pandas, keep_default_na=False
-and na_values=[''] keep names such as NA or null.
+pandas can't tell the two apart in CSV. Read the Parquet files instead:
 
-Warning: spreadsheets take a value that begins with = + - or @ for a formula. These files hold
-names and descriptions exactly as people wrote them, and nothing is escaped. Import the columns as
-text, or use the Parquet files.
+    pandas.read_parquet('groups.parquet', dtype_backend='numpy_nullable')
+
+If you do read CSV with pandas, keep_default_na=False and na_values=[''] keep names such
+as NA and null. Python's csv module reads both null and empty text as ''.
+
+Warning: spreadsheets take a value that begins with = + - or @ for a formula. These files
+contain names and descriptions exactly as people wrote them, and nothing is escaped.
+Import the columns as text, or use the Parquet files.
 `;
 }
 

@@ -67,7 +67,7 @@ const SORTS: Readonly<
 /** A withheld owner has neither id nor name, like one that was not measured. */
 function ownerOf([state, id, name]: Values): Phrase {
   if (state === 'none') return own('no owner');
-  if (typeof name !== 'string') return own(typeof id === 'number' ? `user ${id}` : 'an owner not named');
+  if (typeof name !== 'string') return own(typeof id === 'number' ? `user ${id}` : 'an unnamed owner');
   const { plain, html } = measured(name);
   return { plain, html: typeof id === 'number' ? `${html} (user ${id})` : html };
 }
@@ -91,9 +91,9 @@ export class EntryMaker {
       ['Changed', what],
       ['From', before.html],
       ['To', after.html],
-      ...(changedAt === null ? [] : [['Changed at', `${changedAt}, by the platform`] as const]),
-      ['Measured at', measuredAt],
-      ['Previous measurement at', changedAfter ?? 'none: both were learned at once'],
+      ...(changedAt === null ? [] : [['Changed at', `${changedAt}, according to the platform`] as const]),
+      ['New value first measured at', measuredAt],
+      ['Old value last measured at', changedAfter ?? 'unknown: both values were learned at the same time'],
     ];
     return {
       entry: {

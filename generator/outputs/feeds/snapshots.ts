@@ -46,7 +46,7 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, oper
   const added = sum((count) => count.added);
   const facts: readonly Fact[] = [
     ...(from === null ? [] : [['Follows', `snapshot ${from}`] as const]),
-    ['Register as of', as_of ?? 'no readings yet'],
+    ['Newest measurement', as_of ?? 'none'],
     ['Built at', built_at],
     ...kinds.map(([kind, count]) => [kind, inWords(count)] as const),
   ];
@@ -57,7 +57,7 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, oper
     title:
       `Snapshot ${sequence}: ${added} ${added === 1 ? 'record' : 'records'} added,` +
       ` ${sum((count) => count.changed)} changed, ${sum((count) => count.removed)} removed`,
-    content: `${list(facts)}<p>${anchor(url, file === null ? 'The newest snapshots' : 'Everything it changed')}</p>`,
+    content: `${list(facts)}<p>${anchor(url, file === null ? 'The newest snapshots' : 'Everything that it changed')}</p>`,
     published: built_at,
     updated: built_at,
     url,

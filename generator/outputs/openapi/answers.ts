@@ -14,10 +14,10 @@ const CONTENT: readonly Answer[] = [
   { status: 200, description: 'The document.', problems: [] },
   {
     status: 206,
-    description: 'The part of the document that Range asked for; the schema is that of the whole.',
+    description: 'The part of the document that Range asks for. The schema describes the whole document.',
     problems: [],
   },
-  { status: 304, description: 'What the client has is still what is published.', problems: [] },
+  { status: 304, description: 'The client’s copy is still current.', problems: [] },
 ];
 
 /** Errors that are possible for any URL of the service. */

@@ -13,49 +13,55 @@ const counts: ObjectShape = {
   is: 'object',
   name: 'counts',
   nullable: false,
-  description: 'Records that it added, changed and removed, per kind, where that is known.',
+  description: 'Number of records of each kind that it added, changed and removed, if known.',
   members: RESOURCES.map(({ plural }): ObjectShape => ({
     is: 'object',
     name: plural,
     nullable: false,
     optional: true,
-    description: `What became of ${plural}.`,
+    description: `Changes to ${plural}.`,
     members: ['added', 'changed', 'removed'].map((what) =>
-      value(what, 'count', 1290, `How many were ${what}.`, { unit: plural }),
+      value(what, 'count', 1290, `Number of ${plural} ${what}.`, { unit: plural }),
     ),
   })),
 };
 
 const change: readonly Shape[] = [
   sequence('sequence', 'Number of the snapshot.'),
-  sequence('from', 'The snapshot before it; null where none leads here.', { nullable: true }),
-  value('as_of', 'time', '2026-11-20T08:00:00Z', 'The newest measurement in it; null where it is empty.', {
-    nullable: true,
-  }),
-  value('built_at', 'time', '2026-11-20T09:00:00Z', 'When it was built.'),
+  sequence('from', 'Number of the snapshot before it; null if it has no change list.', { nullable: true }),
+  value(
+    'as_of',
+    'time',
+    '2026-11-20T08:00:00Z',
+    'Time of the newest measurement in it; null if it is empty.',
+    {
+      nullable: true,
+    },
+  ),
+  value('built_at', 'time', '2026-11-20T09:00:00Z', 'When the snapshot was built.'),
   counts,
-  value('file', 'path', '/changes/118.json', 'Its change list; null for a snapshot that none leads to.', {
+  value('file', 'path', '/changes/118.json', 'Path of its change list; null if it has none.', {
     nullable: true,
   }),
-  value('bytes', 'count', 180_232, 'Size of the list; null where there is none.', {
+  value('bytes', 'count', 180_232, 'Size of the change list; null if it has none.', {
     unit: 'bytes',
     nullable: true,
   }),
-  value('sha256', 'sha256', SHA256, 'SHA-256 of the list; null where there is none.', { nullable: true }),
+  value('sha256', 'sha256', SHA256, 'SHA-256 of the change list; null if it has none.', { nullable: true }),
 ];
 
 export const CHANGES_SHAPE: ObjectShape = {
   is: 'object',
   name: 'changes',
   nullable: false,
-  description: 'The newest snapshots, with what each changed.',
+  description: 'The newest snapshots and what each of them changed.',
   members: [
-    sequence('sequence', 'The snapshot that is published.'),
+    sequence('sequence', 'Number of the published snapshot.'),
     sequence(
       'oldest',
-      'The oldest snapshot from which the lists lead here; a copy older than that starts over.',
+      'Number of the oldest snapshot from which the change lists lead to this one. An older copy has to start over.',
     ),
-    { is: 'list', name: 'changes', description: 'Snapshots, newest first.', members: change },
+    { is: 'list', name: 'changes', description: 'The snapshots, newest first.', members: change },
   ],
 };
 
@@ -63,25 +69,25 @@ export const CHANGE_LIST_SHAPE: ObjectShape = {
   is: 'object',
   name: 'change-list',
   nullable: false,
-  description: 'Every URL that one snapshot changed or removed.',
+  description: 'Every URL that one snapshot added, changed or removed.',
   members: [
-    sequence('from', 'The snapshot that the list begins at.'),
-    sequence('to', 'The snapshot that it leads to.'),
+    sequence('from', 'Number of the snapshot that the list starts from.'),
+    sequence('to', 'Number of the snapshot that the list leads to.'),
     {
       is: 'list',
       name: 'put',
-      description: 'What is new or changed: fetch it.',
+      description: 'Documents that are new or changed: fetch them.',
       members: [
-        value('path', 'path', '/api/v1/group/7', 'The URL to ask for, below the base URL.'),
-        value('sha256', 'sha256', SHA256, 'SHA-256 of the content.'),
-        value('bytes', 'count', 1873, 'Size of the content.', { unit: 'bytes' }),
+        value('path', 'path', '/api/v1/group/7', 'Path to request, relative to the base URL.'),
+        value('sha256', 'sha256', SHA256, 'SHA-256 of the document.'),
+        value('bytes', 'count', 1873, 'Size of the document.', { unit: 'bytes' }),
       ],
     },
     {
       is: 'values',
       name: 'delete',
-      description: 'What is gone: forget it.',
-      of: value('path', 'path', '/api/v1/group/9', 'The URL that nothing answers any more.'),
+      description: 'Documents that were removed: delete them.',
+      of: value('path', 'path', '/api/v1/group/9', 'Path at which nothing is published any more.'),
     },
   ],
 };

@@ -62,28 +62,28 @@ const byBucket = (facts: ResponseFacts): string => {
 const RULES: readonly HeaderRule[] = [
   {
     name: 'Access-Control-Allow-Origin',
-    description: 'Any web page may read the answer.',
+    description: 'Any web page may read the response.',
     always: true,
   },
   {
     name: 'Access-Control-Expose-Headers',
-    description: 'The headers that scripts of other origins may read.',
+    description: 'The headers that scripts from other origins may read.',
     always: true,
   },
   {
     name: 'Cross-Origin-Resource-Policy',
-    description: 'Any web page may embed the answer.',
+    description: 'Any web page may embed the response.',
     always: true,
   },
   {
     name: 'X-Content-Type-Options',
-    description: 'The content is what Content-Type says.',
+    description: 'Browsers must trust Content-Type and not guess another type.',
     always: true,
   },
   {
     name: 'RateLimit-Policy',
     description:
-      'The limits that the request counts against: q requests at once, w seconds until all are back. They come back continuously.',
+      'The limits that the request counts against: q requests at once, replenished continuously over w seconds.',
     example: (facts) => policyText(bucketOf(facts), facts.limits),
     variant: byBucket,
     always: true,
@@ -91,7 +91,7 @@ const RULES: readonly HeaderRule[] = [
   {
     name: 'RateLimit',
     description:
-      'What is left: r requests, t seconds until there is one more. After a 429, of the limit that refused. Only on answers that nobody may store, since caches would repeat it to others.',
+      'What is left of a limit: r requests now, and one more in t seconds. On a 429, it is the limit that was exceeded. Sent only with responses that must not be stored, since a cache would pass it on to other clients.',
     example: (facts) => {
       if (sortOf(facts) !== 'error') return undefined;
       const bucket = bucketOf(facts);
@@ -102,26 +102,27 @@ const RULES: readonly HeaderRule[] = [
   },
   {
     name: 'Retry-After',
-    description: 'After how many seconds the next request has a chance; after a 429, it passes then.',
+    description:
+      'How many seconds to wait before the next request. After a 429, the limit then lets one more request through.',
     example: ({ status }) => (status === 429 || status === 503 ? '10' : undefined),
     always: true,
   },
   {
     name: 'Cache-Control',
-    description: 'How long the answer may be kept. Please do keep it.',
+    description: 'How long the response may be cached. Please do cache it.',
     variant: sortOf,
     always: true,
   },
   {
     name: 'CDN-Cache-Control',
-    description: 'How long a CDN may keep it (RFC 9213).',
+    description: 'How long a CDN may cache the response (RFC 9213).',
     variant: sortOf,
     always: true,
   },
   {
     name: 'Link',
     description:
-      'Where the API is described (service-desc, service-doc, api-catalog), and the licence of the data.',
+      'Links to the descriptions of the API (service-desc, service-doc, api-catalog) and to the licence of the data.',
     // Before the first snapshot, there are no published links.
     example: (facts) => (facts.status === 503 ? undefined : publishedFor(facts)['Link']),
     always: true,
@@ -129,37 +130,38 @@ const RULES: readonly HeaderRule[] = [
   {
     name: 'ETag',
     description:
-      'Changes exactly when the content does. Sent back as If-None-Match, it spares the body (304).',
+      'Changes exactly when the content does. Send it back as If-None-Match to get a 304 without a body while nothing has changed.',
     example: ({ status }) => (isShown(status) ? '"m7Yk2nJwq0aXb3Zt"' : undefined),
     always: true,
   },
   {
     name: 'Last-Modified',
-    description: 'When the file last changed. Sent back as If-Modified-Since, it spares the body (304).',
+    description:
+      'When the file last changed. Send it back as If-Modified-Since to get a 304 without a body while nothing has changed.',
     example: ({ status }) => (isShown(status) ? 'Fri, 20 Nov 2026 09:00:00 GMT' : undefined),
     always: true,
   },
   {
     name: 'Vary',
-    description: 'There are compressed forms of it, chosen by Accept-Encoding.',
+    description: 'There are compressed forms of the document; Accept-Encoding selects one.',
     example: ({ status, route }) =>
       isShown(status) && route.class !== 'download' ? 'Accept-Encoding' : undefined,
     always: false,
   },
   {
     name: 'Content-Encoding',
-    description: 'The compressed form this is.',
+    description: 'The compression of the body.',
     example: ({ status, route }) => (isContent(status) && route.class !== 'download' ? 'br' : undefined),
     always: false,
   },
   {
     name: 'Accept-Ranges',
-    description: 'Parts can be asked for with Range.',
+    description: 'Parts can be requested with Range.',
     always: true,
   },
   {
     name: 'Content-Range',
-    description: 'Which part this is, and the size of the whole.',
+    description: 'Which part of the file this is, and the size of the whole file.',
     example: ({ status }) =>
       status === 206 ? 'bytes 0-99/1873' : status === 416 ? 'bytes */1873' : undefined,
     variant: ({ status }) => (status === 416 ? 'unsatisfied' : ''),
@@ -167,7 +169,7 @@ const RULES: readonly HeaderRule[] = [
   },
   {
     name: 'Content-Disposition',
-    description: 'The name to save it under, with the day of the newest reading.',
+    description: 'The file name to save it under, which has the day of the newest reading.',
     example: ({ status, route }) =>
       isContent(status) && route.bucket === 'download'
         ? 'attachment; filename="groups-2026-11-20.csv"'
@@ -187,7 +189,7 @@ const RULES: readonly HeaderRule[] = [
   },
   {
     name: 'Allow',
-    description: 'The methods there are.',
+    description: 'The methods that are allowed.',
     example: ({ status, published }) => (status === 405 ? published.options['Allow'] : undefined),
     always: false,
   },

@@ -4,13 +4,13 @@ import { licenceText, pageLimitText, rateLimitText } from '../api-index.js';
 
 export const introduction = ({ operator, limits }: BuildConfig): string =>
   [
-    `Measured records of groups, users, games and catalogue items of ${operator.platform}. Every value was measured, none is estimated.`,
-    'In records and histories `null` means "not measured", or not published: a withheld owner or creator. A measured absence has a value of its own: `owner_state` is `none`, `price_state` is `unlisted`, a description is empty. Zero is a measured zero.',
-    'Times are RFC 3339 in UTC and whole seconds. Ids are decimal integers up to 2^53 - 1. Texts are exactly as read. Unknown query parameters are ignored.',
-    'GET and HEAD are answered alike, HEAD without a body. OPTIONS answers 204 with what a browser’s preflight asks for: any web page may read the API. Any other method is answered by 405 with `Allow: GET, HEAD, OPTIONS`. A slash at the end of a path, and an escape that needs none (`%34` for `4`), are answered by 308 to the path without them.',
-    `${rateLimitText(limits)} ${pageLimitText(limits)} Each GET and HEAD counts, 304 and 404 too; a download counts as a request as well. HEAD, 304 and 412 of a download count as requests alone, and a range as its share of the file, at least a hundredth. A request that is refused takes nothing: wait as long as \`Retry-After\` says. The connections of one client are limited, too.`,
-    'Answers say in `Cache-Control` how long to keep them. After that, ask with `If-None-Match`: a 304 has no body. Whoever reads a file in parts sends `If-Match`: 412 says that it was replaced. Who needs much takes the bulk downloads, or follows the change lists.',
-    'Errors are `application/problem+json` (RFC 9457) with a stable `error` code, also for paths that nothing is published at.',
-    `Fields are only added, so ignore those you don’t know. A removal needs a new path prefix, and is announced by the headers \`Deprecation\` and \`Sunset\`.`,
+    `Measured records of groups, users, games and catalogue items on ${operator.platform}. Every value was measured; none is estimated.`,
+    'In records and histories, `null` means that a value was not measured, or that it is not published because the owner or creator is withheld. A measured absence has a value of its own: `owner_state` is `none`, `price_state` is `unlisted`, or a description is empty. Zero means that zero was measured.',
+    'Times follow RFC 3339, in UTC and whole seconds. Ids are decimal integers up to 2^53 - 1. Texts are published exactly as read. Unknown query parameters are ignored.',
+    'HEAD returns the same headers as GET, without a body. OPTIONS returns 204 with the headers that a browser’s preflight expects: any web page may read the API. Any other method gets a 405 with `Allow: GET, HEAD, OPTIONS`. A path with a trailing slash or an unnecessary escape (`%34` for `4`) is redirected by a 308 to the path without it.',
+    `${rateLimitText(limits)} ${pageLimitText(limits)} Every GET and HEAD counts, even if the response is a 304 or 404. A download also counts as a request. A HEAD request for a download, or a 304 or 412 response, counts only as a request. A range counts as its share of the file, at least one hundredth of a download. A refused request doesn’t count: wait for as long as \`Retry-After\` says. The number of connections from one client is also limited.`,
+    '`Cache-Control` says how long a response may be cached. After that, send `If-None-Match`: a 304 has no body. If you read a file in parts, send `If-Match`: a 412 means that the file was replaced. If you need many records, use the bulk downloads or follow the change lists.',
+    'Errors are `application/problem+json` (RFC 9457) with a stable `error` code, including those for paths at which nothing is published.',
+    `Fields are only ever added, so ignore those you don’t know. Removing one takes a new path prefix, announced in the headers \`Deprecation\` and \`Sunset\`.`,
     licenceText(operator),
   ].join('\n\n');

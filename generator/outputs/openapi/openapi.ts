@@ -40,12 +40,12 @@ export function* openapi(
     info: {
       title: `${operator.name} API`,
       version: String(API_VERSION),
-      summary: `Measured records of ${operator.platform}: free, read-only, no key.`,
+      summary: `Measured records of ${operator.platform}. Free, read-only, no API key.`,
       description: introduction(config),
       contact: contactOf(operator),
       license: operator.licence,
     },
-    externalDocs: { description: 'For developers', url: operator.baseUrl + PATHS.docs },
+    externalDocs: { description: 'Documentation for developers', url: operator.baseUrl + PATHS.docs },
     servers: [{ url: operator.baseUrl }],
     // No key is required.
     security: [],

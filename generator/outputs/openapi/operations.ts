@@ -20,7 +20,7 @@ export const TAGS: readonly {
 }[] = [
   {
     name: 'Records',
-    description: 'What was measured of one group, user, game or item, and its history.',
+    description: 'The measured record of one group, user, game or item, and its history.',
     holds: ({ class: cacheClass }) => cacheClass === 'record',
   },
   {
@@ -30,12 +30,12 @@ export const TAGS: readonly {
   },
   {
     name: 'Downloads',
-    description: 'Whole populations, one file each, and what describes them.',
+    description: 'The whole register as files, and the files that describe them.',
     holds: ({ class: cacheClass }) => cacheClass === 'download',
   },
   {
     name: 'Feeds',
-    description: 'What changed, for feed readers.',
+    description: 'Changes, for feed readers.',
     holds: ({ class: cacheClass }) => cacheClass === 'feed',
   },
   {
@@ -71,18 +71,30 @@ function parameterOf(parameter: Parameter, shown: number | string | undefined): 
 
 /** Request headers that any URL accepts, by component name. */
 export const REQUEST_HEADERS: Readonly<Record<string, Schema>> = {
-  IfNoneMatch: requestHeader('If-None-Match', 'An ETag that the client has: 304 if it is still the one.'),
+  IfNoneMatch: requestHeader(
+    'If-None-Match',
+    'The ETag of the client’s copy. The response is a 304 if it is still current.',
+  ),
   IfModifiedSince: requestHeader(
     'If-Modified-Since',
-    'A Last-Modified that the client has: 304 if nothing came since. If-None-Match is more exact and comes first.',
+    'The Last-Modified of the client’s copy. The response is a 304 if the document has not changed since. If-None-Match is more exact and takes precedence.',
   ),
-  Range: requestHeader('Range', 'One range of bytes, to resume: 206 if it is within the document.'),
-  IfMatch: requestHeader('If-Match', 'The ETag that it shall have: 412 if it is another.'),
+  Range: requestHeader(
+    'Range',
+    'One range of bytes, for example to resume a download. The response is a 206 if the range is within the document.',
+  ),
+  IfMatch: requestHeader(
+    'If-Match',
+    'The ETag that the document must have. The response is a 412 if it has another.',
+  ),
   IfUnmodifiedSince: requestHeader(
     'If-Unmodified-Since',
-    'A Last-Modified that it shall have: 412 if it changed since. If-Match is more exact and comes first.',
+    'The Last-Modified of the client’s copy. The response is a 412 if the document has changed since. If-Match is more exact and takes precedence.',
   ),
-  IfRange: requestHeader('If-Range', 'With Range: an ETag that the range is of; the whole if it is another.'),
+  IfRange: requestHeader(
+    'If-Range',
+    'With Range: the ETag of the client’s copy. If the document has another, the response is the whole document.',
+  ),
 };
 
 function requestHeader(name: string, description: string): Schema {
@@ -136,7 +148,7 @@ function valueIn({ body }: Example): unknown {
 const OTHERWISE: Answer = {
   status: 405,
   description:
-    'Any other error: 405 to methods other than GET, HEAD and OPTIONS, with Allow; 400 and 505 to what is no HTTP/1.1.',
+    'Any other error: 405 with Allow for methods other than GET, HEAD and OPTIONS; 400 or 505 for requests that are not valid HTTP/1.1.',
   problems: ['method_not_allowed', 'invalid_request', 'version_not_supported'],
 };
 

@@ -20,8 +20,8 @@ export function dataset(
     '@type': 'Dataset',
     name,
     description:
-      `Measured records of groups, users, games and catalogue items of ${platform}, with their histories.` +
-      ' Every value is measured, none is estimated; what was not measured, or is withheld, is null.',
+      `Measured records of groups, users, games and catalogue items on ${platform}, with their histories.` +
+      ' Every value was measured; none is estimated. A value that was not measured, or that is withheld, is null.',
     url: `${baseUrl}/`,
     sameAs: url === baseUrl ? undefined : url,
     license: licence.url,
@@ -30,7 +30,7 @@ export function dataset(
     publisher,
     dateModified: asOf ?? undefined,
     temporalCoverage: asOf === null ? undefined : `${firsts[0] ?? asOf}/${asOf}`,
-    measurementTechnique: 'Repeated reading of public values; two real readings bound each change.',
+    measurementTechnique: 'Repeated readings of public values. Each change is bounded by two readings.',
     variableMeasured: populations.flatMap(({ resource, totals }) =>
       totals.map(({ column }) => `${column} of ${resource.plural}`),
     ),

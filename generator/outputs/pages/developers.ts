@@ -100,7 +100,7 @@ function failure(baseUrl: string, table: readonly Route[]) {
   const { code, status, title } = problemOf('invalid_id');
   const instance = routeNamed(table, 'group').path.replace('{id}', 'abc');
   const type = `${baseUrl}${PATHS.docs}#error-${code}`;
-  const detail = `id "abc": expected decimal digits without sign or leading zero, at most ${MAX_INTEGER}`;
+  const detail = `id "abc": expected decimal digits without a sign or leading zero, at most ${MAX_INTEGER}`;
   return {
     url: instance,
     sample: sample(JSON.stringify({ type, title, status, detail, instance, error: code })),

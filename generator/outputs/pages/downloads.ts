@@ -8,7 +8,7 @@ import { amount, integer, interval, moment, size } from './words.js';
 export interface DownloadFile {
   /** URL path: `/downloads/groups.csv.gz`. */
   readonly path: string;
-  /** In words: `CSV`, `CSV, compressed`, `Parquet`. */
+  /** In words: `CSV`, `CSV (gzip)`, `Parquet`. */
   readonly format: string;
   /** Media type. */
   readonly type: string;

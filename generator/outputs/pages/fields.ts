@@ -17,22 +17,25 @@ export interface FieldRow {
 
 /** The meaning of each type, in the order of the documentation. */
 export const TYPES: Readonly<Record<ValueType, { readonly name: string; readonly meaning: string }>> = {
-  id: { name: 'id', meaning: 'Integer from 1 to 2^53 − 1, stable.' },
-  ordinal: { name: 'ordinal', meaning: 'Integer from 1: a place in an order, or a setting.' },
-  count: { name: 'count', meaning: 'Integer from 0 to 2^53 − 1. Zero is a measured zero.' },
-  difference: { name: 'difference', meaning: 'Integer with a sign.' },
-  duration: { name: 'duration', meaning: 'Number of seconds, to the millisecond.' },
+  id: { name: 'id', meaning: 'Stable integer from 1 to 2^53 − 1.' },
+  ordinal: { name: 'ordinal', meaning: 'Integer, 1 or greater: a position in an order, or a setting.' },
+  count: { name: 'count', meaning: 'Integer from 0 to 2^53 − 1. Zero means that zero was measured.' },
+  difference: { name: 'difference', meaning: 'Integer, which may be negative.' },
+  duration: { name: 'duration', meaning: 'Number of seconds, with up to three decimal places.' },
   boolean: { name: 'boolean', meaning: 'true or false.' },
   time: {
     name: 'time',
-    meaning: 'Text, RFC 3339 in UTC and whole seconds, so that text order is time order.',
+    meaning: 'Text in RFC 3339 format, in UTC and whole seconds. Its text order is its time order.',
   },
-  text: { name: 'text', meaning: 'Any Unicode text, exactly as read: untrimmed, and not safe as HTML.' },
-  enum: { name: 'word', meaning: 'One of the words listed beside it. Others may be added.' },
-  path: { name: 'path', meaning: 'Path of this service, to be resolved against its base URL.' },
+  text: {
+    name: 'text',
+    meaning: 'Any Unicode text, exactly as read. It is not trimmed and not safe to use as HTML.',
+  },
+  enum: { name: 'word', meaning: 'One of the words listed with the field. More may be added.' },
+  path: { name: 'path', meaning: 'Path on this service, relative to its base URL.' },
   url: { name: 'URL', meaning: 'Absolute URL.' },
-  reference: { name: 'URL reference', meaning: 'URL, absolute or relative to where it stands.' },
-  sha256: { name: 'SHA-256', meaning: 'Hash, 64 digits of lower-case hexadecimal.' },
+  reference: { name: 'URL reference', meaning: 'URL, either absolute or relative to that of the document.' },
+  sha256: { name: 'SHA-256', meaning: 'Hash of 64 lower-case hexadecimal digits.' },
 };
 
 /** Every field of a document; objects precede their members. */

@@ -32,9 +32,9 @@ const statsBody = z.object({
 
 /** The names of totals. */
 const TOTALS: Readonly<Record<string, string>> = {
-  member_count: 'members in all',
-  visits: 'visits in all',
-  playing: 'players at the last readings',
+  member_count: 'members in total',
+  visits: 'visits in total',
+  playing: 'players at the latest readings',
 };
 
 function figures({ resource, records, measurements, firstMeasuredAt, measuredAt, totals }: Population) {
@@ -54,7 +54,7 @@ function figures({ resource, records, measurements, firstMeasuredAt, measuredAt,
             {
               value: integer(total),
               name: TOTALS[column] ?? column,
-              of: `measured in ${integer(measured)} ${plural}`,
+              of: `measured for ${integer(measured)} ${plural}`,
             },
           ],
     ),
@@ -84,7 +84,7 @@ function largestGroups(shown: Shown, table: readonly Route[]) {
         first === undefined || last === undefined
           ? ''
           : `${amount(readings.length, 'reading')} from ${day(first.measured_at)} to ${day(last.measured_at)}: ` +
-            `${integer(first.member_count)} members at first, ${integer(last.member_count)} at last`,
+            `${integer(first.member_count)} members in the first, ${integer(last.member_count)} in the last`,
     };
   });
 }
@@ -104,10 +104,10 @@ export function frontPage(
       histories === undefined
         ? []
         : [
-            { value: integer(histories.member_readings), name: 'readings of member counts' },
-            { value: integer(histories.name_changes), name: 'group names that followed another' },
-            { value: integer(histories.owner_changes), name: 'group owners that followed another' },
-            { value: integer(histories.username_changes), name: 'usernames that followed another' },
+            { value: integer(histories.member_readings), name: 'member count readings' },
+            { value: integer(histories.name_changes), name: 'changes of group name' },
+            { value: integer(histories.owner_changes), name: 'changes of group owner' },
+            { value: integer(histories.username_changes), name: 'changes of username' },
           ],
     groups: largestGroups(shown, table),
     spark: { width: WIDTH, height: HEIGHT },

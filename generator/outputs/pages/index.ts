@@ -75,7 +75,7 @@ export function* pages(
     'front-page',
     'front',
     `${name}: measured records of ${platform}`,
-    `Measured records of groups, users, games and catalogue items of ${platform}: free, as JSON, downloads and feeds.`,
+    `Measured records of groups, users, games and catalogue items on ${platform}, free as a JSON API, downloads and feeds.`,
     {
       ...frontPage(operator, overview, table, shown),
       dataset: dataBlock(dataset(operator, overview, downloads)),
@@ -85,21 +85,21 @@ export function* pages(
     'developers-page',
     'developers',
     `Documentation – ${name}`,
-    `Every endpoint of the API of ${name} with examples and fields, limits, errors, caching, and an explorer.`,
+    `Every endpoint of the API of ${name}, with examples, fields, limits, errors, caching and an explorer.`,
     developersPage(config, table, shown),
   );
   yield page(
     'downloads-page',
     'downloads',
     `Downloads – ${name}`,
-    `The whole of ${name} as CSV and Parquet files, with sizes, rows and checksums.`,
+    `All of ${name} as CSV and Parquet files, with sizes, row counts and checksums.`,
     downloadsPage(downloads, config, asOf),
   );
   yield page(
     'feeds-page',
     'feeds',
     `Feeds – ${name}`,
-    `Feeds of ${name} in Atom and JSON: renamed groups, new owners, new usernames, new records.`,
+    `Atom and JSON feeds of ${name}: renamed groups, new owners, new usernames, new records.`,
     feedsPage(feeds, operator.baseUrl),
   );
   yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };

@@ -135,7 +135,7 @@ describe('a refusal', () => {
     });
     expect(problemOf(answer)).toMatchObject({
       error: 'rate_limited',
-      detail: 'more requests than the limit "download" allows: the next one passes in 60 s',
+      detail: 'rate limit "download" exceeded: the next request is allowed in 60 s',
     });
   });
 
@@ -149,9 +149,7 @@ describe('a refusal', () => {
       ratelimit: '"api";r=0;t=1',
       'retry-after': '1',
     });
-    expect(problemOf(answer).detail).toBe(
-      'more requests than the limit "api" allows: the next one passes in 1 s',
-    );
+    expect(problemOf(answer).detail).toBe('rate limit "api" exceeded: the next request is allowed in 1 s');
     // The token of the refused one was given back.
     for (const status of [200, 200, 429]) {
       proxy.advance(1_000);

@@ -59,7 +59,7 @@ describe.each([
     expect(problemOf(answer)).toMatchObject({
       status: 416,
       error: 'range_not_satisfiable',
-      detail: `range "bytes=${length}-": expected one that begins within ${length} bytes`,
+      detail: `range "bytes=${length}-": expected one that starts within the ${length} bytes of the file`,
     });
   });
 

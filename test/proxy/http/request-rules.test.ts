@@ -40,7 +40,7 @@ describe('findViolation: Host', () => {
   ])('refuses %j', (host) => {
     expect(findViolation(request(['Host', host]))).toEqual({
       code: 'invalid_request',
-      detail: 'the Host field: expected one, with a host and an optional port',
+      detail: 'Host header: expected exactly one, with a host and an optional port',
     });
   });
 

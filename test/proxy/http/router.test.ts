@@ -202,7 +202,7 @@ describe('matchRoute', () => {
 
   it('names the id, cut to 100 characters, and what was expected', () => {
     expect(detail('/api/v1/group/a%22b')).toBe(
-      'id "a"b": expected decimal digits without sign or leading zero, at most 9007199254740991',
+      'id "a"b": expected decimal digits without a sign or leading zero, at most 9007199254740991',
     );
     expect(detail(`/api/v1/group/${'x'.repeat(500)}`)).toContain(`"${'x'.repeat(100)}…"`);
     // The hundredth character is the first half of a pair.
@@ -226,7 +226,7 @@ describe('matchRoute', () => {
   it.each(INVALID_LIMITS)('refuses ?%s, naming the bounds', (query) => {
     expect(outcome(`/api/v1/largest?${query}`)).toBe('invalid_limit');
     expect(detail(`/api/v1/largest?${query}`)).toMatch(
-      /: expected one integer from 1 to 200 in plain decimal$/,
+      /: expected one integer from 1 to 200 in plain decimal digits$/,
     );
   });
 

@@ -35,7 +35,7 @@ describe('Limits over HTTP', () => {
       expect(problemOf(answer)).toMatchObject({
         type: 'https://register.example/developers#error-rate_limited',
         status: 429,
-        detail: 'more requests than the limit "api" allows: the next one passes in 1 s',
+        detail: 'rate limit "api" exceeded: the next request is allowed in 1 s',
         instance: '/api/v1',
         error: 'rate_limited',
       });

@@ -81,7 +81,7 @@ function optionsFor(colour, line, width) {
       { ...axis, size: 72, values: (_, ticks) => ticks.map(inShort) },
     ],
     series: [
-      { label: 'Read', value: '{YYYY}-{MM}-{DD} {HH}:{mm} UTC' },
+      { label: 'Time', value: '{YYYY}-{MM}-{DD} {HH}:{mm} UTC' },
       {
         label: 'Members',
         stroke: colour('--accent'),

@@ -136,7 +136,7 @@ function countDown(seconds) {
   wait.hidden = false;
   const tick = () => {
     const left = Math.ceil((end - performance.now()) / 1000);
-    wait.textContent = `The next request passes in ${left} s, as Retry-After says.`;
+    wait.textContent = `The next request is allowed in ${left} s, according to Retry-After.`;
     wait.hidden = left <= 0;
     if (button) button.disabled = left > 0;
     if (left > 0) setTimeout(tick, 250);
@@ -165,7 +165,7 @@ async function showHistory(history) {
     `${last.member_count.toLocaleString('en')} on ${last.measured_at.slice(0, 10)}, ` +
     (line.gaps === 0
       ? 'no gaps.'
-      : `${line.gaps.toLocaleString('en')} ${line.gaps === 1 ? 'gap' : 'gaps'}, not drawn over.`);
+      : `${line.gaps.toLocaleString('en')} ${line.gaps === 1 ? 'gap' : 'gaps'} left open.`);
   chart.hidden = false;
   draw(plot, line);
 }
@@ -177,7 +177,7 @@ async function send() {
   const { path, parameter, history } = chosen();
   const url = urlOf(path, parameter).href;
   const request = (latest += 1);
-  status.textContent = 'Asking …';
+  status.textContent = 'Sending …';
   status.classList.remove('bad');
   chart.hidden = true;
   const answer = await ask(url);

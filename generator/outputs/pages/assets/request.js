@@ -26,8 +26,8 @@ export async function ask(url) {
     return {
       status: 0,
       summary: navigator.onLine
-        ? 'No answer: the service could not be reached.'
-        : 'No answer: this device is offline.',
+        ? 'No response: the service could not be reached.'
+        : 'No response: this device is offline.',
       good: false,
       text: '',
       value: undefined,
