@@ -45,8 +45,8 @@ it. To prevent that, keep the ETag of the first response and send it with
 instead of mixing the two.
 
 Downloads have a limit of their own. After HTTP status 429, Retry-After says how long to
-wait. A part of a file counts as its share of a download. HEAD requests and 304 responses
-don't count as downloads.
+wait. A part of a file counts as its share of a download. HEAD requests and 304
+responses don't count as downloads.
 
 Format
 ------
@@ -74,9 +74,9 @@ pandas can't tell the two apart in CSV. Read the Parquet files instead:
 If you do read CSV with pandas, keep_default_na=False and na_values=[''] keep names such
 as NA and null. Python's csv module reads both null and empty text as ''.
 
-Warning: spreadsheets take a value that begins with = + - or @ for a formula. These files
-contain names and descriptions exactly as people wrote them, and nothing is escaped.
-Import the columns as text, or use the Parquet files.
+Warning: spreadsheets take a value that begins with = + - or @ for a formula. These
+files contain names and descriptions exactly as people wrote them, and nothing is
+escaped. Import the columns as text, or use the Parquet files.
 `;
 }
 

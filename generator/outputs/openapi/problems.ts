@@ -25,7 +25,7 @@ export const PROBLEMS = [
     code: 'invalid_id',
     status: 400,
     title: 'Invalid id',
-    when: `The path has something else where an id belongs. An id consists of decimal digits without a sign or leading zero, and is at most ${MAX_INTEGER} (2^53 - 1).`,
+    when: `The path contains an invalid id. An id consists of decimal digits without a sign or leading zero, and is at most ${MAX_INTEGER} (2^53 - 1).`,
     remedy: 'Correct the id. The same request will fail again.',
     example: {
       instance: '/api/v1/group/abc',
@@ -108,7 +108,7 @@ export const PROBLEMS = [
     code: 'range_not_satisfiable',
     status: 416,
     title: 'Range not satisfiable',
-    when: 'The requested range starts after the end of the file. The header Content-Range gives its size.',
+    when: 'The requested range starts at or after the end of the file. The header Content-Range gives its size.',
     remedy: 'Send the request without Range, or with a range within the file.',
     example: {
       instance: '/api/v1/stats',

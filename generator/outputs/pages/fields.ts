@@ -25,7 +25,7 @@ export const TYPES: Readonly<Record<ValueType, { readonly name: string; readonly
   boolean: { name: 'boolean', meaning: 'true or false.' },
   time: {
     name: 'time',
-    meaning: 'Text in RFC 3339 format, in UTC and whole seconds. Its text order is its time order.',
+    meaning: 'Text in RFC 3339 format, in UTC and whole seconds. Sorting as text sorts by time.',
   },
   text: {
     name: 'text',
