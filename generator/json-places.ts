@@ -19,7 +19,7 @@ export interface JsonPlaces {
 const EXPECTED: Readonly<Record<string, string>> = {
   PropertyNameExpected: 'a key in double quotes',
   ValueExpected: 'a value',
-  InvalidSymbol: 'a value',
+  InvalidSymbol: 'a key or value, texts in double quotes',
   ColonExpected: '":" after the key',
   CommaExpected: '"," or the end of the list',
   CloseBraceExpected: '"}"',
