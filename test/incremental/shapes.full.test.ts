@@ -182,21 +182,23 @@ describe('what is no id, in a table that does not forbid it,', () => {
   });
 
   it.each([
-    ['a BLOB', inRecords(`x'07'`), `users id = X'07'`],
-    ['a text', inRecords(`'seven'`), `users id = 'seven'`],
-    ['a text of digits', inRecords(`'7'`), `users id = '7'`],
-    ['a real number', inRecords('7.5'), `users id = 7.5`],
-    ['nothing', inRecords('NULL'), `users id = NULL`],
-    ['zero', inRecords('0'), `users id = 0`],
-    ['more than is exact', inRecords('9007199254740992'), `users id = 9007199254740992`],
-    ['a BLOB in a history', inHistory(`x'07'`), `usernames user_id = X'07'`],
-    ['a text in a history', inHistory(`'seven'`), `usernames user_id = 'seven'`],
-  ])('%s, is reported by a build that follows another, and by the check', async (_, sql, finding) => {
+    ['a BLOB', inRecords(`x'07'`), 'users.id', `X'07'`],
+    ['a text', inRecords(`'seven'`), 'users.id', `'seven'`],
+    ['a text of digits', inRecords(`'7'`), 'users.id', `'7'`],
+    ['a real number', inRecords('7.5'), 'users.id', `7.5`],
+    ['nothing', inRecords('NULL'), 'users.id', `NULL`],
+    ['zero', inRecords('0'), 'users.id', `0`],
+    ['more than is exact', inRecords('9007199254740992'), 'users.id', `9007199254740992`],
+    ['a BLOB in a history', inHistory(`x'07'`), 'usernames.user_id', `X'07'`],
+    ['a text in a history', inHistory(`'seven'`), 'usernames.user_id', `'seven'`],
+  ])('%s, is reported by a build that follows another, and by the check', async (_, sql, place, value) => {
     changeRegister(register, sql);
-    for (const { code, stdout, stderr } of [await command('build', '--out', out), await command('check')])
-      expect([code, stdout + stderr]).toEqual([1, containing(finding)]);
+    const [table, column] = place.split('.');
+    for (const { code, stdout, stderr } of [await command('build', '--out', out), await command('check')]) {
+      expect([code, stdout + stderr]).toEqual([1, containing(`${place}: 1 place`)]);
+      expect(stdout + stderr).toContain(`  ${column} = ${value}`);
+    }
     expect(contentOf(out)).toEqual(before);
-    const [table, column] = finding.split(' ');
     changeRegister(
       register,
       `DELETE FROM ${table} WHERE typeof(${column}) <> 'integer' OR ${column} NOT BETWEEN 1 AND 9007199254740991`,
