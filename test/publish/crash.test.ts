@@ -4,7 +4,9 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import childProcess from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollback } from '../../generator/rollback.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { effectsAt } from '../support/build.js';
@@ -15,6 +17,17 @@ import type { Version } from './small.js';
 import { contentOf, damageOf, hashesOf, leftovers, manifestOf, stateOf, temporary } from './support.js';
 
 const path = temporary();
+
+// The file system is in memory, so flushing it has no effect, and starting `sync` takes longer than all else.
+const { spawnSync } = childProcess;
+beforeAll(() => {
+  Reflect.set(childProcess, 'spawnSync', () => ({ status: 0 }));
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  Reflect.set(childProcess, 'spawnSync', spawnSync);
+  syncBuiltinESMExports();
+});
 
 const SECRET = 'a secret that is withheld';
 const ROUTES = [route('a', '/a/{id}', 'a/{id}.json'), route('b', '/b/{id}', 'b/{id}/all.json')];
