@@ -6,9 +6,8 @@ export interface ByteRange {
   readonly last: number;
 }
 
-/** Range units are case-insensitive (RFC 9110 §14.1). */
-const BYTES = /^bytes=(.*)$/i;
-const RANGE = /^(\d*)-(\d*)$/;
+/** Units are case-insensitive (RFC 9110 §14.1); a list may have empty elements (§5.6.1.2). */
+const BYTE_RANGE = /^bytes=[ \t,]*(\d*)-(\d*)[ \t,]*$/i;
 
 /**
  * Parses a Range field. Undefined means the whole file: for other units and malformed fields, which
@@ -19,12 +18,7 @@ const RANGE = /^(\d*)-(\d*)$/;
  * @param size bytes of the selected representation
  */
 export function parseRange(field: string, size: number): ByteRange | 'unsatisfiable' | undefined {
-  // A list may have empty elements (RFC 9110 §5.6.1.2).
-  const ranges = BYTES.exec(field)?.[1]
-    ?.split(',')
-    .filter((range) => /[^ \t]/.test(range));
-  if (ranges?.length !== 1) return undefined;
-  const [, start = '', end = ''] = RANGE.exec(ranges[0]?.replace(/^[ \t]+|[ \t]+$/g, '') ?? '') ?? [];
+  const [, start = '', end = ''] = BYTE_RANGE.exec(field) ?? [];
   if (start === '') return end === '' ? undefined : suffix(Number(end), size);
   const first = Number(start);
   const last = end === '' ? Number.POSITIVE_INFINITY : Number(end);
