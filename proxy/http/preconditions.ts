@@ -22,13 +22,12 @@ export function evaluatePreconditions(request: IncomingHttpHeaders, validators: 
   const match = request['if-match'];
   if (match !== undefined) {
     if (!anyTagMatches(match, etag, 'strong')) return 'failed';
-  } else {
-    const since = parseHttpDate(request['if-unmodified-since']);
-    if (since !== undefined && modifiedSeconds > since) return 'failed';
+  } else if (modifiedSeconds > (parseHttpDate(request['if-unmodified-since']) ?? Number.POSITIVE_INFINITY)) {
+    return 'failed';
   }
   const noneMatch = request['if-none-match'];
   if (noneMatch !== undefined) {
-    return noneMatch === etag || anyTagMatches(noneMatch, etag, 'weak') ? 'not_modified' : 'proceed';
+    return anyTagMatches(noneMatch, etag, 'weak') ? 'not_modified' : 'proceed';
   }
   // Only an equal date matches, although any later one does in §13.1.3: a rollback restores an
   // older date, and must not confirm the withdrawn version to clients that have it.

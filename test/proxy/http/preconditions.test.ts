@@ -174,6 +174,11 @@ describe('parseHttpDate', () => {
     expect(parseHttpDate('Sun Nov  6 08:49:37 1994')).toBe(seconds);
   });
 
+  it('takes two-digit years from 70 on for those of the last century', () => {
+    expect(parseHttpDate('Thursday, 01-Jan-70 00:00:00 GMT')).toBe(0);
+    expect(parseHttpDate('Tuesday, 01-Jan-69 00:00:00 GMT')).toBe(Date.UTC(2069, 0, 1) / 1000);
+  });
+
   it('reads a leap second, the only time it has a 61st second for', () => {
     expect(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT')).toBe(Date.UTC(2017, 0, 1) / 1000);
   });
