@@ -35,7 +35,7 @@ export function emissionMs({ emissionIntervalMs }: Quota, cost: number): number 
  */
 export function decide(tat: number | undefined, nowMs: number, quota: Quota, cost = 1): Decision {
   const { burst, emissionIntervalMs } = quota;
-  const current = tat === undefined || tat < nowMs ? nowMs : tat;
+  const current = Math.max(tat ?? nowMs, nowMs);
   // The outstanding refill time, including this request's tokens.
   const debtMs = current - nowMs + emissionMs(quota, cost);
   const excessMs = debtMs - burst * emissionIntervalMs;

@@ -19,8 +19,6 @@ export interface MemoryStoreOptions {
  * evades the limit. Evictions of clients in debt are counted.
  */
 export class MemoryStore implements Store {
-  /** For express-rate-limit: keys are not shared with other processes. */
-  readonly localKeys = true;
   readonly #clock: Clock;
   readonly #tats: LRUCache<string, number>;
   #quota: Quota;
@@ -31,7 +29,6 @@ export class MemoryStore implements Store {
     this.#clock = clock;
     this.#tats = new LRUCache({
       max: maxClients,
-      noDisposeOnSet: true,
       dispose: (tat, _client, reason) => {
         // Evicting a full bucket changes nothing: unknown clients have a full one.
         if (reason === 'evict' && tat > clock()) this.#evictions += 1;
@@ -65,10 +62,9 @@ export class MemoryStore implements Store {
   increment(key: string): ClientRateLimitInfo {
     const { client, cost } = parseKey(key);
     const nowMs = this.#clock();
-    // get() marks the client as recently seen, even if it is refused.
     const tat = this.#tats.get(client);
     const decision = decide(tat, nowMs, this.#quota, cost);
-    if (decision.allowed) this.#tats.set(tat === undefined ? copyOf(client) : client, decision.tat);
+    this.#tats.set(tat === undefined ? copyOf(client) : client, decision.tat);
     return rateLimitInfo(decision, this.#quota, nowMs);
   }
 

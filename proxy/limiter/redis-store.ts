@@ -246,8 +246,6 @@ export interface RedisStoreOptions {
  * BUDGET_MS. At worst, a client has one bucket in Redis and one in each process.
  */
 export class RedisStore implements Store {
-  /** For express-rate-limit: keys are shared with other processes. */
-  readonly localKeys = false;
   readonly #options: RedisStoreOptions;
 
   constructor(options: RedisStoreOptions) {

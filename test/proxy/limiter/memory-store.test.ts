@@ -28,9 +28,12 @@ describe('keyOf and parseKey', () => {
   it('carry the cost with the client', () => {
     expect(keyOf('192.0.2.7', 1)).toBe('192.0.2.7');
     expect(keyOf('198.51.100.7', 0.25)).toBe('198.51.100.7@0.25');
-    for (const cost of [1, 0.01, 1 / 3, 1e-9]) {
-      expect(parseKey(keyOf('2001:db8::/56', cost))).toEqual({ client: '2001:db8::/56', cost });
+    for (const client of ['2001:db8::/56', '192.0.2.7', '']) {
+      for (const cost of [1, 0.01, 1 / 3, 1e-9]) {
+        expect(parseKey(keyOf(client, cost))).toEqual({ client, cost });
+      }
     }
+    expect(parseKey('192.0.2.7@1')).toEqual({ client: '192.0.2.7', cost: 1 });
   });
 
   it.each(['a@', 'a@0', 'a@-1', 'a@1.5', 'a@x', 'a@NaN'])('refuse %s', (key) => {
@@ -103,6 +106,19 @@ describe('MemoryStore memory', () => {
     expect(store.evictions).toBe(0);
   });
 
+  it('counts the eviction of a bucket until the millisecond in which it is full', () => {
+    for (const [ms, evictions] of [
+      [999, 1],
+      [1000, 0],
+    ] as const) {
+      const { store, advance } = makeStore(1);
+      store.increment('a');
+      advance(ms);
+      store.increment('b');
+      expect(store.evictions).toBe(evictions);
+    }
+  });
+
   it('stays bounded and quick under 300,000 clients', () => {
     const { store } = makeStore(100_000);
     const startedMs = performance.now();
@@ -138,6 +154,9 @@ describe('MemoryStore.quota', () => {
     store.quota = { burst: 2, emissionIntervalMs: 1000 };
     expect([1, 2, 3].map(() => hits(store, 'a'))).toEqual([1, 2, 3]);
     expect(hits(store, 'a')).toBe(3);
+    store.quota = { burst: 2, emissionIntervalMs: 2000 };
+    expect(store.quota).toEqual({ burst: 2, emissionIntervalMs: 2000 });
+    expect(hits(store, 'a')).toBe(1);
     expect(store.evictions).toBe(0);
   });
 });
