@@ -95,9 +95,10 @@ export class PatchWriter {
   /** Removes all remaining entries below a key. */
   removeBelow(key: number): void {
     const old = this.#old;
-    for (let entry = old?.peek(); entry !== undefined && entry.key < key; entry = old?.peek()) {
+    if (old === undefined) return;
+    for (let entry = old.peek(); entry !== undefined && entry.key < key; entry = old.peek()) {
       this.#remove(entry);
-      old?.next();
+      old.next();
     }
   }
 

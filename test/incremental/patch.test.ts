@@ -484,6 +484,15 @@ describe('a patch', () => {
     expect(applyPatches(file, [patch], path('next'))).toBe(sum);
   });
 
+  it('of a first version has nothing to keep or to remove', () => {
+    const patch = path('patch');
+    const writer = new PatchWriter({ old: undefined, patch });
+    writer.keepBelow(1);
+    expect([writer.keep(1), writer.remove(2), writer.old(3)]).toEqual([false, false, undefined]);
+    writer.finish();
+    expect(existsSync(patch)).toBe(false);
+  });
+
   it('of an entry that is known to be damaged has whatever is put', () => {
     const { file } = write(new Map([[1, DAMAGED]]));
     const patch = path('patch');
@@ -527,9 +536,9 @@ describe('a patch', () => {
       writer.put(entryOf(3, `7 ${HASHES[0] ?? ''}`));
       expect(readdirSync(DESCRIPTORS).length).toBe(before + 2);
       writer[end]();
+      expect(readdirSync(DESCRIPTORS).length).toBe(before);
       // In any case it is closed again in the end.
       writer.close();
-      expect(readdirSync(DESCRIPTORS).length).toBe(before);
     }
   });
 
