@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+import config from './vitest.config.js';
+
+/** The tests of what `mutation.config.json` mutates. */
+export default defineConfig({
+  ...config,
+  test: {
+    ...config.test,
+    include: [
+      'test/proxy/limiter/{gcra,memory-store}.test.ts',
+      'test/proxy/http/{preconditions,ranges}.test.ts',
+      'test/incremental/patch.test.ts',
+      'test/publish/commit.test.ts',
+    ],
+  },
+});
