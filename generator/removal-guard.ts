@@ -13,8 +13,7 @@ export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntrie
  * at once. The same goes for publishing withheld records again.
  */
 const PLAUSIBLE_SHARE = 0.1;
-const ALL_THE_SAME = '--accept-removals publishes all the same';
-const EXPECTED = `expected at most ${100 * PLAUSIBLE_SHARE} % (${ALL_THE_SAME})`;
+const EXPECTED = `expected at most ${100 * PLAUSIBLE_SHARE} % (--accept-removals publishes anyway)`;
 
 /**
  * Why a removal needs confirmation; undefined if it is plausible.
@@ -54,5 +53,8 @@ export function implausibleAbsence(
 ): string | undefined {
   const lost = before === undefined ? [] : now.filter((what) => !before.includes(what));
   if (lost.length === 0) return undefined;
-  return `the register no longer has ${lost.join(', ')}, expected what the last snapshot was made from (${ALL_THE_SAME})`;
+  return (
+    `the register lacks ${lost.join(', ')}, which that of the last snapshot had: check --register,` +
+    ` publish another register to another --out, or accept the loss with --accept-removals`
+  );
 }

@@ -179,7 +179,7 @@ export function differenceLines({
 }: Difference): string[] {
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
   const touched = changes.added + changes.changed + changes.removed;
-  const writes = `write ${exports.length} of the bulk downloads anew: ${exports.join(', ')}`;
+  const writes = `rewrite ${exports.length} of the bulk downloads: ${exports.join(', ')}`;
   if (touched === 0) {
     return [exports.length > 0 ? `A build would ${writes}` : `A build would change nothing in ${against}`];
   }
@@ -231,7 +231,7 @@ export function damageLines(
 ): string[] {
   const verdict =
     total === 0
-      ? 'is as its index and digest say'
+      ? 'matches its index and digest'
       : `has ${number(total)} damaged ${total === 1 ? 'file' : 'files'}`;
   const repaired = repairedAs !== null && total > 0 ? `; repaired, now snapshot ${repairedAs}` : '';
   return [

@@ -1,5 +1,5 @@
 /** The operator's own files (imprint, site verification): each has a route of the class `page`. */
-import { lstatSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { contentType } from 'mime-types';
 import { Failure, codeOf, messageOf } from './errors.js';
@@ -51,6 +51,9 @@ const routeOf = (path: string): Route => ({
  * unreadable
  */
 export function siteFiles(folder: string): readonly SiteFile[] {
+  if (!existsSync(folder)) {
+    throw Failure.environment(`folder "${folder}" (files of the operator file) does not exist`);
+  }
   const found: string[] = [];
   const problems: string[] = [];
   for (const [path, problem] of entriesBelow(folder, '')) {
@@ -98,7 +101,7 @@ function* entriesBelow(
     if (name.startsWith('.')) yield [path, 'is hidden, expected a name without a leading dot'];
     else if (isLink) yield [path, 'is a symbolic link, expected a file'];
     else if (!/^[\w.~-]+$/.test(name))
-      yield [path, 'has a name other than of A-Z, a-z, 0-9, ".", "_", "~", "-"'];
+      yield [path, 'has characters other than A-Z, a-z, 0-9, ".", "_", "~", "-" in its name'];
     else if (isFolder) yield* entriesBelow(root, path);
     else if (!isFile) yield [path, 'is no regular file'];
     else if (path.length > LONGEST_PATH) {

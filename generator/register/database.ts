@@ -4,7 +4,9 @@ import { dirname } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
 import { KINDS } from '../schema/field.js';
+import { TABLES, WITHHELD } from '../schema/index.js';
 import { columnReader, supplyAbsent } from './absent.js';
+import type { ColumnReader } from './absent.js';
 import { TEMPORARY, exclusion, literal } from './sql.js';
 import type { KindRange, SCOPES } from './sql.js';
 
@@ -202,7 +204,7 @@ function transactions(database: Database, file: string): () => readonly string[]
   return () => {
     database.exec('BEGIN');
     const found = version.get();
-    if (found === 0) throw Failure.invalid(notYet(file));
+    if (found === 0) throw Failure.invalid(notYet(file, hasAllTables(columnsIn)));
     if (found !== CONTRACT_VERSION) {
       throw Failure.invalid(
         `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION} (see docs/your-register.md)`,
@@ -213,9 +215,15 @@ function transactions(database: Database, file: string): () => readonly string[]
 }
 
 /** What to do with a database that no one has declared to be a register. */
-const notYet = (file: string): string =>
-  `"${file}" is not a register yet: \`npm run snapshot -- scaffold --register ${quoted(file)}\` prints the views it` +
-  ` needs; when it follows the contract: PRAGMA user_version = ${CONTRACT_VERSION} (see docs/your-register.md)`;
+const notYet = (file: string, isComplete: boolean): string =>
+  isComplete
+    ? `"${file}" has every table of a register, but user_version 0: sqlite3 ${quoted(file)}` +
+      ` 'PRAGMA user_version = ${CONTRACT_VERSION}' declares it to be one`
+    : `"${file}" is not a register yet: \`npm run snapshot -- scaffold --register ${quoted(file)}\` prints the` +
+      ` views it needs; when it follows the contract: PRAGMA user_version = ${CONTRACT_VERSION} (see docs/your-register.md)`;
+
+const hasAllTables = (columnsIn: ColumnReader): boolean =>
+  TABLES.every((table) => table === WITHHELD || (columnsIn(table.name)?.length ?? 0) > 0);
 
 /** A path as a word of a shell command. */
 const quoted = (file: string): string =>

@@ -407,7 +407,7 @@ describe('the command line', () => {
     const { code, stdout } = await snapshot(['diff', ...args(made)]);
     expect([code, stdout]).toEqual([
       0,
-      `A build would write 3 of the bulk downloads anew: ${CHANGED.join(', ')}\n`,
+      `A build would rewrite 3 of the bulk downloads: ${CHANGED.join(', ')}\n`,
     ]);
     expect((await snapshot(['build', ...args(made)])).code).toBe(0);
     expect((await snapshot(['diff', ...args(made)])).stdout).toContain('A build would change nothing');

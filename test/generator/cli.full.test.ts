@@ -161,6 +161,15 @@ describe('a build that can’t be done', () => {
       }
     });
 
+    it('that lacks nothing but its user_version', async () => {
+      const file = good();
+      changeRegister(file, 'PRAGMA user_version = 0');
+      expect(await refused(1, '--register', file)).toBe(
+        `error: "${file}" has every table of a register, but user_version 0:` +
+          ` sqlite3 ${file} 'PRAGMA user_version = 1' declares it to be one`,
+      );
+    });
+
     it('that is an SQLite file of nothing', async () => {
       const file = path('register.sqlite');
       openDatabase(file).exec('VACUUM').close();
@@ -372,7 +381,7 @@ describe('a build that can’t be done', () => {
       const file = path('operator.json');
       writeFileSync(file, '{');
       expect(await refused(2, '--register', good(), '--operator', file)).toBe(
-        `error: operator file "${file}" is not JSON: expected a key in double quotes at line 1, column 2`,
+        `error: operator file "${file}" is not JSON: expected "}" at line 1, column 2`,
       );
     });
 

@@ -23,7 +23,7 @@ describe('the removal guard', () => {
 
   it('refuses more than 10 %, and all of a kind even if that is one', () => {
     expect(removing(11)).toBe(
-      '11 of 100 groups would be removed, expected at most 10 % (--accept-removals publishes all the same)',
+      '11 of 100 groups would be removed, expected at most 10 % (--accept-removals publishes anyway)',
     );
     expect(removing(1, 1)).toContain('1 of 1 groups');
   });
@@ -44,6 +44,6 @@ describe('the removal guard', () => {
   it('refuses a register that lost what the last snapshot was made from', () => {
     expect(implausibleAbsence(undefined, ['withheld'])).toBeUndefined();
     expect(implausibleAbsence(['groups.verified'], ['groups.verified'])).toBeUndefined();
-    expect(implausibleAbsence([], ['withheld'])).toContain('no longer has withheld');
+    expect(implausibleAbsence([], ['withheld'])).toContain('the register lacks withheld');
   });
 });

@@ -322,7 +322,7 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
       file.slice(made.folder.length + 1),
       why,
     ]);
-    const name = containing('has a name other than of');
+    const name = containing('has characters other than');
     const link = 'is a symbolic link, expected a file';
     expect(new Map(named.map(([file = '', why]) => [file, why]))).toEqual(
       new Map<string, unknown>([
@@ -392,7 +392,9 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
   it('but with exit 3 if it does not exist', async () => {
     const made = site({}, 'none');
     const { code, stderr } = await command('build', made);
-    expect([code, stderr]).toEqual([3, `error: "${join(dirname(made.operator), 'none')}" does not exist\n`]);
+    const folder = join(dirname(made.operator), 'none');
+    const message = `error: folder "${folder}" (files of the operator file) does not exist\n`;
+    expect([code, stderr]).toEqual([3, message]);
   });
 });
 

@@ -263,7 +263,7 @@ describe('a tree of two snapshots', () => {
     const { code, stdout } = await verifyTree(out);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^Snapshot 2 in .* is as its index and digest say/),
+      expect.stringMatching(/^Snapshot 2 in .* matches its index and digest/),
     ]);
     const quiet = await verifyTree(out, '--quiet');
     expect(quiet).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -322,7 +322,7 @@ describe('files that no route leads to', () => {
       0,
       [
         ...UNTRACKED.map((file) => `untracked: ${file}`),
-        expect.stringContaining('is as its index and digest say'),
+        expect.stringContaining('matches its index and digest'),
         'No route leads to 5 untracked files (--repair --delete-untracked deletes them)',
         '',
       ],
