@@ -139,7 +139,7 @@ describe('downloads that are kept', () => {
     expect(text(out, 'downloads/README.txt')).toContain(`as of ${asOf}.`);
     const page = text(out, 'downloads.html');
     expect(page).toContain(`As of <time datetime="${asOf}">`);
-    expect(page).toContain('when they are next written');
+    expect(page).toContain('in the files the next time they are written');
     const attachments = routesOf(out).flatMap(({ attachment }) => attachment ?? []);
     expect(attachments).toHaveLength(24);
     expect(attachments).toContain(`items-${day}.csv.gz`);
