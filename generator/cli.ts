@@ -1,9 +1,7 @@
 #!/usr/bin/env node
 /** The command line: `npm run snapshot -- COMMAND`. The only file here that uses process.*. */
 import { join } from 'node:path';
-import { CommanderError } from 'commander';
-import { commandLine, refuseArguments } from './command-line/command-line.js';
-import { readPackage, returnToUser } from './command-line/package.js';
+import { Command, CommanderError } from 'commander';
 import { addBuild } from './commands/build.js';
 import { addCheck } from './commands/check.js';
 import { addDiff } from './commands/diff.js';
@@ -15,6 +13,7 @@ import { addVerify } from './commands/verify.js';
 import { DEFAULTS } from './config.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { codeIdentity } from './incremental/build-key.js';
+import { readPackage, returnToUser } from './package.js';
 import { progressFor } from './progress.js';
 import type { Progress } from './progress.js';
 import { ThreadPool } from './workers/pool.js';
@@ -53,7 +52,12 @@ const terminal: Terminal = {
   },
 };
 
-const program = commandLine('register-api', self.version)
+const program = new Command('register-api')
+  .version(self.version)
+  .exitOverride()
+  .showHelpAfterError('Run with --help for usage.')
+  // `refuseArguments` says more than commander does.
+  .allowExcessArguments()
   .description(
     'Publishes a measured register as a tree of JSON files, ready for the proxy or any static host.',
   )
@@ -81,11 +85,18 @@ Examples
 for (const add of [addBuild, addCheck, addScaffold, addDiff, addVerify, addRollback, addSample])
   add(program, terminal);
 
-program.hook('preAction', (_, command) => {
+/** Commands take options only. @throws CommanderError naming the option that an argument may be meant for */
+function refuseArguments(command: Command): void {
+  const [argument] = command.args;
+  if (argument === undefined) return;
   const has = (option: string): boolean => command.options.some(({ long }) => long === option);
-  refuseArguments(command, (argument) =>
-    has('--register') && (/\.(db|sqlite3?)$/.test(argument) || !has('--out')) ? '--register' : '--out',
-  );
+  const isRegister = has('--register') && (/\.(db|sqlite3?)$/.test(argument) || !has('--out'));
+  const option = isRegister ? '--register' : '--out';
+  command.error(`error: unexpected argument '${argument}'\n(Did you mean ${option} ${argument}?)`);
+}
+
+program.hook('preAction', (_, command) => {
+  refuseArguments(command);
   for (const key of Object.keys(DEFAULTS)) {
     if (command.getOptionValueSource(key) !== 'default') continue;
     command.setOptionValue(key, join(defaultsFolder, String(command.getOptionValue(key))));

@@ -2,7 +2,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
-import { closest } from './command-line/closest.js';
+import { closest } from './closest.js';
 import { Failure, codeOf, messageOf } from './errors.js';
 import { placesIn } from './json-places.js';
 import type { Place } from './json-places.js';
@@ -140,7 +140,7 @@ export function buildConfig(flags: unknown): BuildConfig {
   const { limits, files, base_url, tag_authority, ...operator } = readOperator(given.operator);
   requireApart(given.register, given.out);
   requireOwnFiles(given);
-  const folder = files === undefined ? undefined : besideOperator(given.operator, files);
+  const folder = files === undefined ? undefined : relativeToOperator(given.operator, files);
   if (folder !== undefined) requireNoInput(folder, given);
   return Object.freeze({
     register: given.register,
@@ -216,7 +216,7 @@ function requireApart(register: string, out: string): void {
 }
 
 /** A path in the operator file is relative to it. */
-const besideOperator = (operator: string, path: string): string =>
+const relativeToOperator = (operator: string, path: string): string =>
   isAbsolute(path) ? path : join(dirname(operator), path);
 
 /** A folder whose files are published must hold no input, and must not lie in the tree. */

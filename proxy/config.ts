@@ -1,7 +1,7 @@
 import { Option } from 'commander';
+import { distance } from 'fastest-levenshtein';
 import { join } from 'node:path';
 
-import { closest } from '../generator/command-line/closest.js';
 import { parseRanges, type AddressRange } from './limiter/client-ip.js';
 import type { Quota } from './limiter/gcra.js';
 import type { QuotaOverrides } from './tree/watcher.js';
@@ -209,13 +209,17 @@ function rejectUnknownVariables(environment: Readonly<Record<string, string | un
   const known = SETTINGS.map(({ variable }) => variable);
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith(PREFIX) || value === '' || known.includes(name)) continue;
-    const meant = closest(
-      name.slice(PREFIX.length),
-      known.map((variable) => variable.slice(PREFIX.length)),
-    );
-    const hint = meant === undefined ? '--help lists the variables' : `did you mean ${PREFIX}${meant}?`;
+    const [closest = ''] = known.toSorted((a, b) => dissimilarity(a, name) - dissimilarity(b, name));
+    const hint =
+      dissimilarity(closest, name) <= 0.5 ? `did you mean ${closest}?` : '--help lists the variables';
     throw new ConfigError(`${name}: no such setting; ${hint}`);
   }
+}
+
+/** Edit distance between two names without their prefix, as a share of the longer one. */
+function dissimilarity(name: string, other: string): number {
+  const [a, b] = [name.slice(PREFIX.length), other.slice(PREFIX.length)];
+  return distance(a, b) / Math.max(a.length, b.length, 1);
 }
 
 function nonEmpty(text: string): string {

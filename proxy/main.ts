@@ -1,11 +1,9 @@
 #!/usr/bin/env node
-import { CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { readFile, stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { destination } from 'pino';
 
-import { commandLine, refuseArguments } from '../generator/command-line/command-line.js';
-import { readPackage, returnToUser, type Package } from '../generator/command-line/package.js';
 import { ConfigError, resolveConfig, SETTINGS, type Config } from './config.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
@@ -16,6 +14,7 @@ import { errorCode } from './log.js';
 import { createAccessLog } from './ops/access-log.js';
 import { createAdminServer, readinessOf } from './ops/admin.js';
 import { createMetrics } from './ops/metrics.js';
+import { readPackage, returnToUser, type Package } from './package.js';
 import { openDisk } from './tree/disk.js';
 import { SnapshotError, titleOf, type Snapshot } from './tree/snapshot.js';
 import { publishedQuotas, SnapshotWatcher, type ActiveSnapshot } from './tree/watcher.js';
@@ -75,14 +74,20 @@ function clock(): number {
 }
 
 function readCommandLine({ root, version }: Package): Config {
-  const program = commandLine('register-api-proxy', version)
+  const program = new Command('register-api-proxy')
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('Run with --help for usage.')
+    .allowExcessArguments()
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', HELP);
   for (const { flags, description, variable, fallback } of SETTINGS) {
     const hasDefault = typeof fallback === 'string' || typeof fallback === 'number';
     program.option(flags, `${description} (${hasDefault ? `default: ${fallback}, or ` : ''}${variable})`);
   }
-  refuseArguments(program.parse(), () => '--dist');
+  const [argument] = program.parse().args;
+  if (argument !== undefined)
+    program.error(`error: unexpected argument '${argument}'\n(Did you mean --dist ${argument}?)`);
   return resolveConfig(program.opts(), process.env, returnToUser(process, { root }));
 }
 

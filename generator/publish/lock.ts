@@ -72,10 +72,10 @@ export class Lock {
 }
 
 /**
- * Does some work on a tree; if another process is at work on it, waits for the end of that and
- * starts again, so that nothing is held and nothing grows old meanwhile.
+ * Does some work on a tree. If another process is at work on it, waits for its end and starts the
+ * work again, so that nothing is locked and no data becomes stale while it waits.
  * @param file the lock of the tree
- * @param say says for whom it waits
+ * @param say reports the process that it waits for
  * @throws Failure interrupted: a signal ended the wait; and what the work throws
  */
 export async function whenFree<T>(

@@ -35,14 +35,14 @@ export const warningsOf = (register: Register, counts: RowsByTable): readonly Wa
       const { [resource.plural]: records = 0, [history.table]: entries = 0 } = counts;
       if (records === 0) return [];
       const { table } = history;
-      if (entries > 0) return beside(register, resource, history);
+      if (entries > 0) return disagreements(register, resource, history);
       const message = `is empty, though ${resource.plural} has records: their histories of ${history.name} will be empty`;
       return [{ table, column: null, message, count: records, examples: [] }];
     }),
   );
 
 /** Records with a history of names and no current one, or with a name and no history. */
-function beside(register: Register, resource: Resource, history: History): readonly Warning[] {
+function disagreements(register: Register, resource: Resource, history: History): readonly Warning[] {
   const { plural } = resource;
   const names = new Set(
     columnsOf(history.fields).flatMap((c) => (c.type === 'text' && !c.nullable ? [c.name] : [])),

@@ -12,7 +12,8 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { returnToUser } from '../../generator/command-line/package.js';
+import { returnToUser } from '../../generator/package.js';
+import { returnToUser as returnToUserOfProxy } from '../../proxy/package.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { fields } from '../support/values.js';
 
@@ -136,22 +137,25 @@ async function freePort(): Promise<number> {
 }
 
 /** Where a program ends up that is started in a folder with an environment, and where its defaults start. */
-const at = (cwd: string, env: Record<string, string>) => {
+const at = (cwd: string, env: Record<string, string>, back = returnToUser) => {
   const visited = [cwd];
   const folders = { cwd: () => visited.at(-1) ?? '', chdir: (to: string) => void visited.push(to), env };
-  return { base: returnToUser(folders, { root: '/p' }), cwd: folders.cwd() };
+  return { base: back(folders, { root: '/p' }), cwd: folders.cwd() };
 };
 
-describe('returnToUser', () => {
+describe.each([
+  ['generator', 'snapshot', returnToUser],
+  ['proxy', 'proxy', returnToUserOfProxy],
+] as const)('returnToUser of the %s', (_, script, back) => {
   const OURS = {
     INIT_CWD: '/home/user',
-    npm_lifecycle_event: 'snapshot',
+    npm_lifecycle_event: script,
     npm_package_json: '/p/package.json',
   };
   it('goes back to where npm was called, from where the package has another path', () => {
-    expect(at('/p', OURS)).toEqual({ base: '../../p', cwd: '/home/user' });
-    expect(at('/p', { ...OURS, INIT_CWD: '/p/data' })).toEqual({ base: '..', cwd: '/p/data' });
-    expect(at('/p', { ...OURS, INIT_CWD: '/p' })).toEqual({ base: '', cwd: '/p' });
+    expect(at('/p', OURS, back)).toEqual({ base: '../../p', cwd: '/home/user' });
+    expect(at('/p', { ...OURS, INIT_CWD: '/p/data' }, back)).toEqual({ base: '..', cwd: '/p/data' });
+    expect(at('/p', { ...OURS, INIT_CWD: '/p' }, back)).toEqual({ base: '', cwd: '/p' });
   });
 
   it.each([
@@ -160,7 +164,7 @@ describe('returnToUser', () => {
     ['the tests', '/p', { ...OURS, npm_lifecycle_event: 'test' }],
     ['a script of another package', '/p', { ...OURS, npm_package_json: '/other/package.json' }],
     ['a script that changed the folder', '/tmp', OURS],
-  ])('stays where %s started it', (_, cwd, env) => {
-    expect(at(cwd, env)).toEqual({ base: '', cwd });
+  ])('stays where %s started it', (__, cwd, env) => {
+    expect(at(cwd, env, back)).toEqual({ base: '', cwd });
   });
 });

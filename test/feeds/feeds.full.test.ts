@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FEEDS, feedLinks } from '../../generator/routes/feeds.js';
 import { OPERATOR } from '../support/build.js';
-import { snapshot } from '../support/cli.js';
+import { buildArgs, snapshot } from '../support/cli.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
@@ -20,17 +20,7 @@ import type { Fetched } from './subscriber.js';
 const path = temporary();
 
 async function build(register: string, out: string): Promise<void> {
-  const { code, stderr } = await snapshot([
-    'build',
-    '--quiet',
-    '--accept-removals',
-    '--operator',
-    OPERATOR,
-    '--register',
-    register,
-    '--out',
-    out,
-  ]);
+  const { code, stderr } = await snapshot(buildArgs(register, out));
   if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
 }
 

@@ -18,7 +18,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ThreadPool } from '../../generator/workers/pool.js';
 import type { Pool } from '../../generator/workers/pool.js';
 import { OPERATOR, WORKER, published } from '../support/build.js';
-import { snapshot } from '../support/cli.js';
+import { buildArgs, snapshot } from '../support/cli.js';
 import { leaveOut } from '../support/programs.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { SWEEP, callsOf, fullFrom, kindOf, likeOf, ofEveryKind, withFault } from './faults.js';
@@ -48,18 +48,7 @@ const mountable = mayMount(path('mount'));
 if (!mountable) leaveOut('small disks', 'this process is not permitted to mount');
 
 const buildOf = (register: string, out: string, ...more: string[]) =>
-  snapshot([
-    'build',
-    '--quiet',
-    '--accept-removals',
-    '--operator',
-    OPERATOR,
-    '--register',
-    register,
-    '--out',
-    out,
-    ...more,
-  ]);
+  snapshot(buildArgs(register, out, ...more));
 
 describe('a disk that is full from any call on', () => {
   let both: Pair;

@@ -34,6 +34,7 @@ import { verify } from '../../generator/publish/verify.js';
 import type { Damage } from '../../generator/publish/verify.js';
 import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
 import type { Options } from '../support/build.js';
+import { buildArgs } from '../support/cli.js';
 import { PROJECT } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
@@ -339,18 +340,7 @@ export function start(args: readonly string[]) {
 
 /** `build` as a process, with removals accepted. */
 export const startBuild = (register: string, out: string, ...more: string[]) =>
-  start([
-    'build',
-    '--quiet',
-    '--accept-removals',
-    '--operator',
-    OPERATOR,
-    '--register',
-    register,
-    '--out',
-    out,
-    ...more,
-  ]);
+  start(buildArgs(register, out, ...more));
 
 /** Waits until something is so. */
 export async function until(condition: () => boolean, what: string, ms = 20_000): Promise<void> {

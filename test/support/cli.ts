@@ -1,6 +1,7 @@
 /** The real command line, as a process. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { OPERATOR } from './build.js';
 import { PROJECT } from './folder.js';
 
 export interface Run {
@@ -10,6 +11,20 @@ export interface Run {
 }
 
 const CLI = join(PROJECT, 'build/generator/cli.js');
+
+/** The arguments of a quiet build that accepts removals. */
+export const buildArgs = (register: string, out: string, ...more: string[]): readonly string[] => [
+  'build',
+  '--quiet',
+  '--accept-removals',
+  '--operator',
+  OPERATOR,
+  '--register',
+  register,
+  '--out',
+  out,
+  ...more,
+];
 
 /**
  * Runs `snapshot` with these arguments and waits for its end. Its output is no terminal.

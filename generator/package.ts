@@ -1,4 +1,4 @@
-/** The package of both programs, and the folder in which a user starts them. */
+/** The package of this program, and the folder in which a user starts it. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +10,9 @@ export interface Package {
   readonly version: string;
 }
 
-/** Reads package.json, which is three folders above this file once it is compiled. */
+/** Reads package.json, which is two folders above this file once it is compiled. */
 export function readPackage(): Package {
-  const root = realpathSync(fileURLToPath(new URL('../../..', import.meta.url)));
+  const root = realpathSync(fileURLToPath(new URL('../..', import.meta.url)));
   const file: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   if (typeof file === 'object' && file !== null && 'name' in file && 'version' in file) {
     return { root, name: String(file.name), version: String(file.version) };
@@ -20,8 +20,8 @@ export function readPackage(): Package {
   throw new TypeError('package.json has no name and version');
 }
 
-/** The scripts of package.json that start one of the programs. */
-const SCRIPTS = new Set(['snapshot', 'proxy', 'prestart', 'start']);
+/** The scripts of package.json that start this program. */
+const SCRIPTS = new Set(['snapshot', 'prestart']);
 
 /** The part of `process` that is used; the tests have their own. */
 type Host = Pick<NodeJS.Process, 'cwd' | 'chdir' | 'env'>;
