@@ -2,7 +2,7 @@
 import { basename } from 'node:path/posix';
 import type { BuildConfig, Limit } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
-import { publishedHeaders } from '../routes/headers.js';
+import { publishedHeaders, routeHeaders } from '../routes/headers.js';
 import type { PublishedHeaders } from '../routes/headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/snapshot-json.js';
@@ -152,6 +152,9 @@ const ROUTE: readonly Part<PublishedRoute>[] = [
       optional: true,
     }),
     ({ route, asOf }) => (route.bucket === 'download' ? dated(route.path, asOf) : undefined),
+  ),
+  mapped('headers', 'On its 200 and 206, besides those of the class.', HEADER, ({ route }) =>
+    routeHeaders(route),
   ),
   part(
     value('description', 'text', 'Measured record of one group', 'What it returns.'),

@@ -3,7 +3,7 @@
  * the OpenAPI description and the developers' page show them.
  */
 import { PATHS } from './index.js';
-import type { CacheClass } from './index.js';
+import type { CacheClass, Route } from './index.js';
 
 /** Values by name, in the order in which they are sent. */
 export type Headers = Readonly<Record<string, string>>;
@@ -68,6 +68,13 @@ const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
   // Their names contain the hash of their content.
   asset: kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable'),
 };
+
+/** What a CDN purges by, for those that read one header and those that read the other. */
+export const TAG_HEADERS = ['Cache-Tag', 'Surrogate-Key'] as const;
+
+/** The headers of a route's content that others of its class don't have. */
+export const routeHeaders = ({ tag, class: cacheClass }: Pick<Route, 'tag' | 'class'>): Headers =>
+  Object.fromEntries(TAG_HEADERS.map((name) => [name, tag ?? cacheClass]));
 
 /** @param licence the URL of the licence of the data */
 export function publishedHeaders(licence: string): PublishedHeaders {

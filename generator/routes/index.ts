@@ -52,6 +52,8 @@ export interface Route {
   /** The limit that a request counts against; a download counts against `api` as well. */
   readonly bucket: Bucket;
   readonly type: string;
+  /** What a CDN can purge it by, together with others; its class by default. */
+  readonly tag?: string;
   readonly description: string;
   readonly parameters?: readonly Parameter[];
   /** A URL to try; a route by id gets one from the register. */
@@ -92,6 +94,7 @@ const RECORDS: readonly Endpoint[] = [
     name: 'group',
     path: '/api/v1/group/{id}',
     class: 'record',
+    tag: 'group',
     description: 'Measured record of one group',
     parameters: byId('numeric group id'),
     absent: 'no group {id} in this register',
@@ -100,6 +103,7 @@ const RECORDS: readonly Endpoint[] = [
     name: 'user',
     path: '/api/v1/user/{id}',
     class: 'record',
+    tag: 'user',
     description: 'Measured record of one user',
     parameters: byId('numeric user id'),
     absent: 'no user {id} in this register',
@@ -108,6 +112,7 @@ const RECORDS: readonly Endpoint[] = [
     name: 'game',
     path: '/api/v1/game/{id}',
     class: 'record',
+    tag: 'game',
     description: 'Measured record of one experience',
     parameters: byId('numeric universe id'),
     absent: 'no game {id} in this register',
@@ -116,6 +121,7 @@ const RECORDS: readonly Endpoint[] = [
     name: 'item',
     path: '/api/v1/item/{id}',
     class: 'record',
+    tag: 'item',
     description: 'Measured record of one catalogue item',
     parameters: byId('numeric asset id'),
     absent: 'no item {id} in this register',
@@ -152,6 +158,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'group-history',
     path: '/group/{id}/history.json',
     class: 'record',
+    tag: 'group',
     description: 'Full member, name and ownership history of one group',
     parameters: byId('numeric group id'),
     absent: 'no group {id} in this register',
@@ -160,6 +167,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'user-usernames',
     path: '/user/{id}/usernames.json',
     class: 'record',
+    tag: 'user',
     description: 'Observed username history of one user',
     parameters: byId('numeric user id'),
     absent: 'no user {id} in this register',

@@ -14,6 +14,7 @@ import { classOf, createContext, type RequestContext } from './context.js';
 import { ALLOW } from './headers.js';
 import { createMessageClasses, type MessageClasses } from './messages.js';
 import { acceptedCodings } from './negotiation.js';
+import { QUOTED_MAX_LENGTH } from './parameters.js';
 import { evaluatePreconditions, isRangeCurrent } from './preconditions.js';
 import { parseRange } from './ranges.js';
 import { findViolation } from './request-rules.js';
@@ -26,7 +27,7 @@ import {
   type HttpResponse,
   type Representation,
 } from './responses.js';
-import { QUOTED_MAX_LENGTH, type FileMatch, type Route } from './router.js';
+import type { FileMatch, Route } from './router.js';
 import { write, writeFile } from './writer.js';
 
 /** The proxy's request handling. */

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { BucketName } from '../limiter/middleware.js';
 import type { PathParameter, QueryParameter, RouteDeclaration } from '../tree/snapshot.js';
 import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
+import { expectedId, expectedInteger, isId, isMonth, readInteger } from './parameters.js';
 import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './request-target.js';
 
 /**
@@ -59,9 +60,6 @@ export interface Refusal {
 /** The result for a request target. `path` is the path as received, for the error's `instance`. */
 export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
 
-/** Longer values are cut in errors. */
-export const QUOTED_MAX_LENGTH = 100;
-
 /** The routes of a snapshot. */
 export interface Router {
   readonly root: RouteNode;
@@ -104,7 +102,7 @@ function resolveTarget(target: string, root: RouteNode): RouteMatch {
     const { segment, prefix, suffix, type, code } = parameter;
     const whole = segments[segment] ?? '';
     const value = whole.slice(prefix.length, whole.length - suffix.length);
-    if (type === 'month' && !MONTH.test(value)) {
+    if (type === 'month' && !isMonth(value)) {
       return { kind: 'refusal', path, route, code, detail: NOTHING_HERE };
     }
     if (type === 'id' && !isId(value)) {
@@ -146,40 +144,6 @@ function findRoute(node: RouteNode, segments: readonly string[], index: number):
   return undefined;
 }
 
-const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/;
-const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
-const LARGEST = String(Number.MAX_SAFE_INTEGER);
-
-function isId(text: string): boolean {
-  if (text.length > LARGEST.length || !DECIMAL.test(text)) return false;
-  // Decimals of equal length have the same order as text.
-  return text.length < LARGEST.length || text <= LARGEST;
-}
-
-function expectedId(name: string, value: string): string {
-  return `${name} ${quote(value)}: expected decimal digits without a sign or leading zero, at most ${LARGEST}`;
-}
-
-/** A plain decimal within the bounds, or the default if there is none; otherwise undefined. */
-function readInteger(parameter: QueryParameter, texts: readonly string[]): string | undefined {
-  const { minimum, maximum } = parameter;
-  const [text = String(parameter.default)] = texts;
-  const number = Number(text);
-  const isValid = texts.length <= 1 && DECIMAL.test(text) && number >= minimum && number <= maximum;
-  return isValid ? text : undefined;
-}
-
-function expectedInteger({ name, minimum, maximum }: QueryParameter, texts: readonly string[]): string {
-  const given = texts.length > 1 ? `${name} given ${texts.length} times` : `${name} ${quote(texts[0] ?? '')}`;
-  return `${given}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
-}
-
-function quote(value: string): string {
-  if (value.length <= QUOTED_MAX_LENGTH) return `"${value}"`;
-  // Removes half a surrogate pair.
-  return `"${value.slice(0, QUOTED_MAX_LENGTH).replace(/[\ud800-\udbff]$/, '')}…"`;
-}
-
 const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
 const PLACEHOLDER = /\{([a-z][a-z_]*)\}/g;
 /** A path literal or, without its placeholders, a segment of a file name. */
@@ -209,7 +173,18 @@ function emptyNode(): RouteNode {
 }
 
 function addRoute(root: RouteNode, declaration: RouteDeclaration): void {
-  const { name, path, file, class: cacheClass, bucket, type, attachment, absent, parameters } = declaration;
+  const {
+    name,
+    path,
+    file,
+    class: cacheClass,
+    bucket,
+    type,
+    attachment,
+    headers,
+    absent,
+    parameters,
+  } = declaration;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
   const pathParameters: Route['pathParameters'][number][] = [];
@@ -240,7 +215,7 @@ function addRoute(root: RouteNode, declaration: RouteDeclaration): void {
     name,
     class: cacheClass,
     bucket,
-    contentHeaders: ['Content-Type', type, ...disposition],
+    contentHeaders: ['Content-Type', type, ...disposition, ...Object.entries(headers).flat()],
     pathParameters,
     queryParameters: inQuery.map((parameter) => ({ ...parameter, code: refusalCode(parameter) })),
     file: compileFile(file, known),

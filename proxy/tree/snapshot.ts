@@ -76,6 +76,8 @@ const route = v.object({
   bucket: v.picklist(BUCKETS),
   /** Media type. */
   type: printable,
+  /** On 200 and 206, besides those of the class. */
+  headers: v.optional(fields, {}),
   /** A suggested file name: the response is saved instead of displayed. */
   attachment: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'expected a plain file name'))),
   /** The detail of a 404 if this route matched but has no file, with parameters in braces. */

@@ -1,5 +1,6 @@
 /** The headers of responses, for documentation. */
 import type { Limit, Limits } from '../../config.js';
+import { TAG_HEADERS, routeHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
 import type { Bucket, Route } from '../../routes/index.js';
 
@@ -16,7 +17,7 @@ export interface Header {
 /** What the headers of a response depend on. */
 export interface ResponseFacts {
   readonly status: number;
-  readonly route: Pick<Route, 'class' | 'bucket'>;
+  readonly route: Pick<Route, 'class' | 'bucket' | 'tag'>;
   readonly limits: Limits;
   readonly published: PublishedHeaders;
 }
@@ -119,6 +120,13 @@ const RULES: readonly HeaderRule[] = [
     variant: sortOf,
     always: true,
   },
+  ...TAG_HEADERS.map((name): HeaderRule => ({
+    name,
+    description: 'What a CDN can purge the response by. CDNs that use it remove it.',
+    example: ({ status, route }) => (isContent(status) ? routeHeaders(route)[name] : undefined),
+    variant: ({ route }) => routeHeaders(route)[name] ?? '',
+    always: false,
+  })),
   {
     name: 'Link',
     description:

@@ -400,13 +400,17 @@ describe('matchRoute', () => {
       bucket: 'download',
       type: 'text/csv',
       attachment: 'x.csv',
+      headers: { 'Cache-Tag': 'download' },
     };
     expect(matchRoute('/downloads/x.csv', routerOf([attachment]))).toMatchObject({
       route: {
         name: 'csv',
         class: 'download',
         bucket: 'download',
-        contentHeaders: ['Content-Type', 'text/csv', 'Content-Disposition', 'attachment; filename="x.csv"'],
+        contentHeaders: [
+          ...['Content-Type', 'text/csv', 'Content-Disposition', 'attachment; filename="x.csv"'],
+          ...['Cache-Tag', 'download'],
+        ],
       },
     });
     expect(matchRoute('/', router)).toMatchObject({ route: { class: 'page', bucket: 'page' } });
