@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { addBuild } from './commands/build.js';
 import { addCheck } from './commands/check.js';
 import { addDiff } from './commands/diff.js';
+import { addEdge } from './commands/edge.js';
 import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
 import { addScaffold } from './commands/scaffold.js';
@@ -82,8 +83,8 @@ Examples
   $ npm run snapshot -- verify --out dist`,
   );
 
-for (const add of [addBuild, addCheck, addScaffold, addDiff, addVerify, addRollback, addSample])
-  add(program, terminal);
+const commands = [addBuild, addCheck, addScaffold, addDiff, addVerify, addRollback, addEdge, addSample];
+for (const add of commands) add(program, terminal);
 
 /** Commands take options only. @throws CommanderError naming the option that an argument may be meant for */
 function refuseArguments(command: Command): void {

@@ -1,6 +1,6 @@
 /** The package of this program, and the folder in which a user starts it. */
-import { readFileSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Package {
@@ -10,9 +10,20 @@ export interface Package {
   readonly version: string;
 }
 
-/** Reads package.json, which is two folders above this file once it is compiled. */
+/** The folder with package.json, whether this module is compiled or not. */
+export const PROJECT_FOLDER = ((): string => {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error(`no package.json above "${import.meta.url}"`);
+    folder = parent;
+  }
+  return folder;
+})();
+
+/** Reads package.json. */
 export function readPackage(): Package {
-  const root = realpathSync(fileURLToPath(new URL('../..', import.meta.url)));
+  const root = realpathSync(PROJECT_FOLDER);
   const file: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   if (typeof file === 'object' && file !== null && 'name' in file && 'version' in file) {
     return { root, name: String(file.name), version: String(file.version) };

@@ -34,6 +34,16 @@ const parameter = z.discriminatedUnion('in', [
   }),
 ]);
 
+/** A route, in the part that locates its files. */
+export const routeSchema = z.looseObject({
+  name: z.string().regex(/^[\w-]+$/),
+  path: z.string(),
+  // An earlier version put files into 1,000 folders: `{id:3}`.
+  file: z.string().regex(/^[^:]*$/),
+  class: z.enum(CACHE_CLASSES),
+  parameters: z.array(parameter).exactOptional(),
+});
+
 const schema = z.looseObject({
   format: z.literal(READABLE),
   sequence: z.int().min(1),
@@ -45,16 +55,7 @@ const schema = z.looseObject({
   downloads: z.looseObject({ sequence: z.int().min(1) }).exactOptional(),
   /** Documents of at least this size have compressed siblings. */
   compressed_from: z.int().exactOptional(),
-  routes: z.array(
-    z.looseObject({
-      name: z.string().regex(/^[\w-]+$/),
-      path: z.string(),
-      // An earlier version put files into 1,000 folders: `{id:3}`.
-      file: z.string().regex(/^[^:]*$/),
-      class: z.enum(CACHE_CLASSES),
-      parameters: z.array(parameter).exactOptional(),
-    }),
-  ),
+  routes: z.array(routeSchema),
 });
 
 export type Manifest = z.infer<typeof schema>;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { temporary } from '../support/folder.js';
+import { contractCases, sender } from './cases.js';
 import { snapshot } from '../support/cli.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
@@ -62,6 +63,19 @@ describe('the index', () => {
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(contents.has(await answer.text()), example).toBe(true);
     }
+  });
+});
+
+describe('the proxy', () => {
+  it('keeps the contract, in every case', async () => {
+    const behindBalancer = await startProxy(out, ['--trust-proxy', 'loopback']);
+    const send = sender(behindBalancer.base);
+    const cases = contractCases(out);
+    const found: string[] = [];
+    for (const { name, run } of cases) for (const line of await run(send)) found.push(`${name}: ${line}`);
+    await behindBalancer.stop();
+    expect(found).toEqual([]);
+    expect(cases.length).toBeGreaterThan(300);
   });
 });
 

@@ -37,12 +37,10 @@ function sourcesIn(folder: string): Source[] {
 
 const generator = sourcesIn('generator');
 const proxy = sourcesIn('proxy');
-/** What both programs use: of the package and of command lines, nothing of registers or trees. */
-const shared = sourcesIn('shared');
 
 /** `a.ts imports b.js`, for each import that leads from the folder to where it may not. */
 const trespasses = (folder: string, allowed: (path: string) => boolean): string[] =>
-  [...generator, ...proxy, ...shared]
+  [...generator, ...proxy]
     .filter(({ file }) => file.startsWith(folder))
     .flatMap(({ file, imports }) =>
       imports.filter((path) => !allowed(path)).map((path) => `${file} imports ${path}`),
@@ -88,13 +86,11 @@ describe('imports', () => {
 
 describe('every source file', () => {
   it('leaves the process to the command lines', () => {
-    const touching = [...generator, ...proxy, ...shared].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
+    const touching = [...generator, ...proxy].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
     expect(touching.map(({ file }) => file)).toEqual(
       ['generator/cli.ts', 'proxy/main.ts'].filter((file) => existsSync(join(PROJECT, file))),
     );
-    const imported = [...generator, ...proxy, ...shared].filter(({ code }) =>
-      /from '(node:)?process'/.test(code),
-    );
+    const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
     // For the pid, which tells who holds a tree, and for the version of Node.
     expect(imported.map(({ file }) => file)).toEqual([
       'generator/publish/lock.ts',
@@ -103,7 +99,7 @@ describe('every source file', () => {
   });
 
   it('has 300 lines at most', () => {
-    const long = [...generator, ...proxy, ...shared].filter(({ lines }) => lines > 300);
+    const long = [...generator, ...proxy].filter(({ lines }) => lines > 300);
     expect(long.map(({ file, lines }) => `${file}: ${lines}`)).toEqual([]);
   });
 

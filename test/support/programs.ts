@@ -9,7 +9,9 @@ const PROGRAMS = {
   feedparser: { command: ['/usr/bin/python3', '-c', 'import feedparser'], package: 'python3-feedparser' },
   // Asked for nothing it says how it is used, and ends with an error all the same.
   jing: { command: ['sh', '-c', 'command -v jing'], package: 'jing' },
+  nginx: { command: ['nginx', '-v'], package: 'nginx-light' },
   python3: { command: ['python3', '--version'], package: 'python3' },
+  varnish: { command: ['varnishd', '-V'], package: 'varnish' },
   xmllint: { command: ['xmllint', '--version'], package: 'libxml2-utils' },
 } as const;
 

@@ -408,8 +408,12 @@ describe('matchRoute', () => {
         class: 'download',
         bucket: 'download',
         contentHeaders: [
-          ...['Content-Type', 'text/csv', 'Content-Disposition', 'attachment; filename="x.csv"'],
-          ...['Cache-Tag', 'download'],
+          'Content-Type',
+          'text/csv',
+          'Content-Disposition',
+          'attachment; filename="x.csv"',
+          'Cache-Tag',
+          'download',
         ],
       },
     });

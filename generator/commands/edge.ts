@@ -1,0 +1,146 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { hostHeaders, hostRedirects } from '../edge/headers.js';
+import { nginxConfiguration } from '../edge/nginx.js';
+import { readPublished } from '../edge/published.js';
+import type { Published } from '../edge/published.js';
+import { varnishConfiguration } from '../edge/varnish.js';
+import { Failure, asFailure } from '../errors.js';
+import { liesIn, makeFolder } from '../publish/files.js';
+import { Tree } from '../publish/tree.js';
+import { jsonLine } from '../report.js';
+import { jsonOption, outOption, quietOption } from './terminal.js';
+import type { Common, Terminal } from './terminal.js';
+
+interface Flags extends Common {
+  readonly out: string;
+  readonly write: string;
+}
+
+interface NginxFlags extends Flags {
+  readonly listen: string;
+  readonly trustProxy: readonly string[];
+}
+
+/** Files by name, and how what they say differs from what the proxy does. */
+interface Written {
+  readonly files: Readonly<Record<string, string>>;
+  readonly notes?: readonly string[];
+}
+
+export function addEdge(program: Command, terminal: Terminal): void {
+  const edge = program
+    .command('edge')
+    .description('Write the configuration of a web server, a cache or a static host that serves the tree.')
+    .addHelpText(
+      'after',
+      `
+Examples
+  $ npm run snapshot -- edge nginx --write /etc/register/nginx.conf
+  $ npm run snapshot -- edge nginx --listen '[::]:80' --trust-proxy 10.0.0.0/8 --write nginx.conf
+  $ npm run snapshot -- edge varnish --backend 127.0.0.1:8080 --write register.vcl
+  $ npm run snapshot -- edge headers --write site`,
+    );
+  common(edge.command('nginx'))
+    .description('A whole configuration of nginx: the tree, headers, errors and limits, without Node.')
+    .option('--listen <address:port>', 'where nginx listens', addressAndPort, '127.0.0.1:8081')
+    .option(
+      '--trust-proxy <ranges>',
+      'load balancers whose X-Forwarded-For is believed: addresses or CIDR ranges, separated by commas',
+      ranges,
+      [],
+    )
+    .requiredOption('--write <file>', 'the file to write')
+    .action((flags: NginxFlags) => {
+      const { out, write, listen, trustProxy: trusted } = flags;
+      run(terminal, flags, (published) => {
+        const { text, notes } = nginxConfiguration(published, { out, file: resolve(write), listen, trusted });
+        return { files: { [write]: text }, notes };
+      });
+    });
+  common(edge.command('varnish'))
+    .description('A configuration of Varnish, which caches what the proxy or nginx behind it serves.')
+    .option('--backend <address:port>', 'the proxy or nginx', addressAndPort, '127.0.0.1:8080')
+    .requiredOption('--write <file>', 'the file to write')
+    .action((flags: Flags & { readonly backend: string }) => {
+      run(terminal, flags, (published) => ({
+        files: { [flags.write]: varnishConfiguration(published, flags.backend) },
+      }));
+    });
+  common(edge.command('headers'))
+    .description('_headers and _redirects, as static hosts such as Netlify and Cloudflare Pages read them.')
+    .requiredOption('--write <folder>', 'the folder to write them into')
+    .action((flags: Flags) => {
+      run(terminal, flags, (published) => ({
+        files: {
+          [join(flags.write, '_headers')]: hostHeaders(published),
+          [join(flags.write, '_redirects')]: hostRedirects(published),
+        },
+      }));
+    });
+}
+
+const common = (command: Command): Command =>
+  command.addOption(outOption()).addOption(jsonOption()).addOption(quietOption());
+
+/** Writes files that differ, and says which. */
+function run(
+  { say, warn, cost }: Terminal,
+  { out, json, quiet }: Flags,
+  configure: (published: Published) => Written,
+): void {
+  const published = readPublished(new Tree(out));
+  const { files, notes = [] } = configure(published);
+  const written = Object.entries(files).map(([file, text]) => {
+    if (liesIn(resolve(file), resolve(out))) {
+      throw Failure.usage(`"${file}" lies in the tree "${out}", expected a place outside`);
+    }
+    return { file, changed: writeIfChanged(file, text) };
+  });
+  if (json === true) say(jsonLine({ snapshot: published.sequence, files: written, notes }, cost()));
+  if (json === true || quiet === true) return;
+  for (const note of notes) warn(`note: ${note}`);
+  for (const { file, changed } of written) {
+    say(
+      changed
+        ? `Wrote "${file}" for the routes of snapshot ${published.sequence}`
+        : `"${file}" is up to date`,
+    );
+  }
+}
+
+/** @returns whether the file had other content, or did not exist */
+function writeIfChanged(file: string, text: string): boolean {
+  try {
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) return false;
+    makeFolder(dirname(resolve(file)));
+    const partial = `${file}.partial`;
+    writeFileSync(partial, text);
+    renameSync(partial, file);
+    return true;
+  } catch (error) {
+    throw asFailure(error, `"${file}"`);
+  }
+}
+
+function addressAndPort(text: string): string {
+  const [, ipv6, ipv4, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const isValid = ipv6 === undefined ? isIP(ipv4 ?? '') === 4 : isIP(ipv6) === 6;
+  if (isValid && Number(port) >= 1 && Number(port) <= 65_535) return text;
+  throw new InvalidArgumentError('expected an address and a port, such as 127.0.0.1:8081 or [::1]:8081');
+}
+
+/** Addresses and CIDR ranges. */
+function ranges(text: string): readonly string[] {
+  return text.split(',').map((range) => {
+    const [address = '', bits, ...more] = range.split('/');
+    const version = isIP(address);
+    const most = version === 6 ? 128 : 32;
+    const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+    if (version !== 0 && isPrefix && more.length === 0) return range;
+    throw new InvalidArgumentError(`"${range}": expected an address or a CIDR range, such as 10.0.0.0/8`);
+  });
+}

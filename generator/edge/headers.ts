@@ -1,0 +1,49 @@
+/** `_headers` and `_redirects`, as Netlify, Cloudflare Pages and others read them. */
+import { contentHeaders } from './published.js';
+import type { EdgeRoute, Published } from './published.js';
+
+const ABOUT = [
+  '# Written by "npm run snapshot -- edge headers". These files know paths, but no statuses: errors have no',
+  '# problem bodies, CORS or lifetimes of their own, and there are no limits. See docs/edge-servers.md.',
+];
+
+/** The rules of `_headers`: for every path, then for each route. All that match apply. */
+export function hostHeaders({ headers, routes }: Published): string {
+  return lines([
+    ...ABOUT,
+    ...rule('/*', headers.all),
+    ...routes.flatMap((route) =>
+      rule(placeholders(route.path), {
+        'Content-Type': route.type,
+        ...headers.content[route.class],
+        ...contentHeaders(route),
+      }),
+    ),
+  ]);
+}
+
+/** The rewrites of `_redirects`, for URLs whose file has another name. The first that matches applies. */
+export function hostRedirects({ routes }: Published): string {
+  return lines([...ABOUT, ...routes.flatMap(rewrites)]);
+}
+
+function rewrites({ path, file, class: cacheClass, parameters = [] }: EdgeRoute): readonly string[] {
+  // Hosts find `developers.html` and `index.html` by themselves, and some redirect if told to.
+  if (`/${file}` === path || cacheClass === 'page') return [];
+  const from = placeholders(path);
+  const rewrite = (target: string, query = ''): string => `${from}${query} /${target} 200`;
+  const queries = parameters.flatMap((parameter) => (parameter.in === 'query' ? [parameter] : []));
+  if (queries.length === 0) return [rewrite(placeholders(file))];
+  // Hosts that don't read parameters here skip the first rule, or don't accept it.
+  return queries.flatMap(({ name, default: byDefault }) => [
+    rewrite(placeholders(file), ` ${name}=:${name}`),
+    rewrite(file.replace(`{${name}}`, String(byDefault))),
+  ]);
+}
+
+const placeholders = (template: string): string => template.replaceAll(/\{(\w+)\}/g, ':$1');
+const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
+const rule = (path: string, fields: Readonly<Record<string, string>>): readonly string[] => [
+  path,
+  ...Object.entries(fields).map(([name, value]) => `  ${name}: ${value}`),
+];

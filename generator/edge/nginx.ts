@@ -1,0 +1,197 @@
+/** The nginx configuration that serves a published tree as the proxy does, as far as nginx can. */
+import { resolve } from 'node:path';
+import type { Bucket } from '../routes/index.js';
+import { MAX_INTEGER } from '../schema/field.js';
+import { codingPattern, namePattern, pathPattern, valuePattern } from './patterns.js';
+import type { QueryParameter } from './patterns.js';
+import { contentHeaders, problemOf } from './published.js';
+import type { EdgeRoute, Published } from './published.js';
+import { countedBy, ratesOf } from './rates.js';
+import { renderTemplate } from './template.js';
+
+export interface NginxOptions {
+  /** The published tree. */
+  readonly out: string;
+  /** The file that is written, which the text names. */
+  readonly file: string;
+  /** ADDRESS:PORT */
+  readonly listen: string;
+  /** CIDR ranges of load balancers whose X-Forwarded-For names the client. */
+  readonly trusted: readonly string[];
+}
+
+export interface Configuration {
+  readonly text: string;
+  /** How its limits differ from the published ones. */
+  readonly notes: readonly string[];
+}
+
+/** The longest path that is read; published ones are much shorter. As in the proxy. */
+const MAX_PATH_BYTES = 2_048;
+
+const INVALID_PATH = 'the path has an invalid character or escape, or a dot segment';
+
+/**
+ * The errors, by code: the statuses that lead to each, of which 48x are only names within the
+ * configuration, and what can be said of all requests that do. `$detail` is the request's own.
+ */
+const ERRORS: Readonly<Record<string, { readonly on: string; readonly detail: string }>> = {
+  not_found: { on: '404', detail: '$detail' },
+  method_not_allowed: { on: '405', detail: 'expected the method GET, HEAD or OPTIONS' },
+  precondition_failed: {
+    on: '412',
+    detail: 'the document is not the version that If-Match or If-Unmodified-Since requires',
+  },
+  uri_too_long: { on: '414', detail: `the path is too long: expected at most ${MAX_PATH_BYTES} bytes` },
+  range_not_satisfiable: { on: '416', detail: 'expected a range that starts within the file' },
+  rate_limited: { on: '429', detail: 'rate limit exceeded: wait for the seconds in Retry-After' },
+  internal: {
+    on: '403 500 502 504',
+    detail: 'the response could not be produced; the request is not at fault',
+  },
+  no_snapshot: { on: '503', detail: 'the published tree is not there at present' },
+  version_not_supported: { on: '505', detail: 'expected HTTP/1.1' },
+  invalid_path: { on: '482', detail: INVALID_PATH },
+  invalid_id: {
+    on: '483',
+    detail: `expected decimal digits without a sign or leading zero, at most ${MAX_INTEGER}`,
+  },
+  invalid_limit: { on: '484', detail: '$detail' },
+};
+
+/** @throws Failure usage: a limit that nginx can't count */
+export function nginxConfiguration(published: Published, { out, ...options }: NginxOptions): Configuration {
+  const { headers, limits, routes } = published;
+  const rates = ratesOf(limits);
+  const notes = rates.flatMap(({ note }) => note ?? []);
+  const text = renderTemplate('nginx.conf', {
+    ...options,
+    root: quoted(resolve(out)),
+    notes,
+    maxPathBytes: MAX_PATH_BYTES,
+    accepts: codingPattern,
+    rates: rates.map((rate) => ({ ...rate, policy: quoted(rate.policy), state: quoted(rate.state) })),
+    limitReq: (bucket: Bucket): readonly string[] =>
+      countedBy(bucket).map((name) => `limit_req zone=${name} burst=${limits[name].tokens - 1} nodelay;`),
+    always: Object.entries(headers.all).map(([name, value]) => [name, quoted(value)]),
+    bySort: tableOf(sortsOf(headers)),
+    byRoute: tableOf(routes.map((route) => [route.name, contentHeaders(route)])),
+    queries: routes.flatMap(({ parameters = [] }) =>
+      parameters.flatMap((parameter) =>
+        parameter.in === 'path'
+          ? []
+          : [{ ...parameter, pattern: namePattern(parameter.name), valid: valuePattern(parameter) }],
+      ),
+    ),
+    locations: routes.flatMap(locationsOf),
+    badPath: errorOf(published, 'invalid_path', INVALID_PATH).body,
+    badRequest: errorOf(published, 'invalid_request', 'the request violates the rules of HTTP').body,
+    errors: Object.entries(ERRORS).map(([code, { on, detail }]) => ({
+      code,
+      on,
+      ...errorOf(published, code, detail),
+    })),
+  });
+  return { text, notes };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The headers that are not on every response, by `$sort`. */
+function sortsOf(headers: Published['headers']): readonly (readonly [string, Headers])[] {
+  const { content, options, not_found: notFound, error } = headers;
+  const classes = Object.entries(content).map(([name, fields]) => {
+    // A configuration can't tell which documents have compressed siblings. Downloads have none.
+    // nginx adds Accept-Ranges itself.
+    const { 'Accept-Ranges': _, ...added } = fields;
+    return [name, name === 'download' ? added : { ...added, Vary: 'Accept-Encoding' }] as const;
+  });
+  return [
+    ...classes,
+    ['options', options],
+    ['not_found', notFound],
+    ['error', error],
+    ['method_not_allowed', { ...error, Allow: options['Allow'] ?? '' }],
+  ];
+}
+
+/** Headers with a variable for each, and its values in quotes. */
+function tableOf(entries: readonly (readonly [string, Headers])[]) {
+  const names = [...new Set(entries.flatMap(([, fields]) => Object.keys(fields)))];
+  return names.map((name) => ({
+    name,
+    variable: variableOf(name),
+    values: entries.flatMap(([key, { [name]: value }]) =>
+      value === undefined ? [] : [[key, quoted(value)]],
+    ),
+  }));
+}
+
+const variableOf = (header: string): string => header.toLowerCase().replaceAll('-', '_');
+
+interface Location {
+  readonly match: string;
+  readonly bucket: Bucket;
+  /** Assignments to variables. */
+  readonly set: readonly (readonly [string, string])[];
+  readonly type?: string;
+  /** The arguments of try_files. */
+  readonly files: string;
+}
+
+/** The location of a route, and that of paths whose id is not valid. */
+function locationsOf(route: EdgeRoute): readonly Location[] {
+  const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  const values = new Map(inPath.map((parameter) => [parameter.name, valuePattern(parameter)]));
+  const files = cacheClass === 'download' ? '$file' : '$file$best $file$gzip $file';
+  const query = parameters.find((parameter) => parameter.in === 'query');
+  // What is wrong if there is no file: an id without a record, or a limit that is none.
+  const detail = query === undefined ? absent : expectedInteger(query);
+  const location: Location = {
+    match: inPath.length === 0 ? `= ${path}` : regex(path, (name) => `(?<${name}>${values.get(name)})`),
+    bucket,
+    set: [
+      ['class', cacheClass],
+      ['bucket', bucket],
+      ['file', interpolated(`/${filled(file)}`)],
+      ...(detail === undefined ? [] : [['detail', interpolated(jsonText(filled(detail)))] as const]),
+      ...Object.entries(contentHeaders(route)).map(
+        ([name, value]) => [`route_${variableOf(name)}`, quoted(value)] as const,
+      ),
+    ],
+    type: quoted(type),
+    files: `${files} =${query === undefined ? 404 : 484}`,
+  };
+  if (!inPath.some((parameter) => parameter.type === 'id')) return [location];
+  return [
+    location,
+    { match: regex(path, () => '[^/]*'), bucket, set: [['bucket', bucket]], files: '/.none =483' },
+  ];
+}
+
+const expectedInteger = ({ name, minimum, maximum }: QueryParameter): string =>
+  `${name}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
+
+const regex = (path: string, replace: (name: string) => string): string =>
+  `~ "${pathPattern(path, replace)}"`;
+
+/** `{id}` -> `${id}`, the variable. */
+const filled = (template: string): string => template.replaceAll(/\{(\w+)\}/g, '${$1}');
+
+/** The status and body of an error, in which `$detail` stays a variable. */
+function errorOf(published: Published, code: string, detail: string) {
+  const { status, problem } = problemOf(published, code, detail);
+  const [before = '', after = ''] = JSON.stringify(problem).split('$detail');
+  const body = after === '' ? quoted(before) : interpolated(`${dollars(before)}$detail${dollars(after)}`);
+  return { status, body };
+}
+
+/** A text as it stands within the quotes of JSON. */
+const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** nginx has no escape for "$". */
+const dollars = (text: string): string => text.replaceAll('$', '${dollar}');
+/** A text in the quotes of nginx, with the values of its variables. */
+const interpolated = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+const quoted = (text: string): string => interpolated(dollars(text));

@@ -1,0 +1,61 @@
+/** Regular expressions for the values of parameters, as PCRE and RE2 both read them. */
+import { MAX_INTEGER } from '../schema/field.js';
+import type { EdgeRoute } from './published.js';
+
+/** Decimals without sign or leading zero, from 0 to `maximum`. */
+export function decimalsUpTo(maximum: number): string {
+  const digits = String(maximum);
+  // Shorter ones, then those that have a lower digit where they first differ, then the maximum.
+  const shorter = digits.length > 1 ? [`[1-9][0-9]{0,${digits.length - 2}}`] : [];
+  const lower = digits.split('').flatMap((digit, index) => {
+    const lowest = index === 0 && digits.length > 1 ? 1 : 0;
+    if (Number(digit) <= lowest) return [];
+    const rest = digits.length - index - 1;
+    return `${digits.slice(0, index)}[${lowest}-${Number(digit) - 1}]${rest > 0 ? `[0-9]{${rest}}` : ''}`;
+  });
+  return `(?:${[...(digits.length > 1 ? ['0'] : []), ...shorter, ...lower, digits].join('|')})`;
+}
+
+/** A value of a parameter of type `id`. */
+export const ID = decimalsUpTo(MAX_INTEGER);
+/** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
+const MONTH = '[0-9]{4}-(?:0[1-9]|1[0-2])(?:-[0-9]{5})?';
+
+type Parameter = NonNullable<EdgeRoute['parameters']>[number];
+export type QueryParameter = Extract<Parameter, { in: 'query' }>;
+
+/** A valid value of a parameter. */
+export function valuePattern(parameter: Parameter): string {
+  if (parameter.type === 'id') return ID;
+  if (parameter.type === 'month') return MONTH;
+  const { minimum, maximum } = parameter;
+  const tooLow = minimum > 0 ? `(?!${decimalsUpTo(minimum - 1)}(?:&|$))` : '';
+  return tooLow + decimalsUpTo(maximum);
+}
+
+/** A parameter's name in a query, each character as itself or percent-encoded. */
+export const namePattern = (name: string): string =>
+  name
+    .split('')
+    .map((character) => `(?:${character}|%${escapePattern(character)})`)
+    .join('');
+
+const escapePattern = (character: string): string =>
+  character
+    .charCodeAt(0)
+    .toString(16)
+    .replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`);
+
+/** Text that a regular expression takes literally. */
+export const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+
+/** A path template with something in the place of each parameter: `/group/{id}` -> `^/group/[^/]*$`. */
+export const pathPattern = (template: string, replace: (name: string) => string): string =>
+  `^${template
+    .split(/(\{\w+\})/)
+    .map((piece) => (piece.startsWith('{') ? replace(piece.slice(1, -1)) : literal(piece)))
+    .join('')}$`;
+
+/** An Accept-Encoding that accepts a coding: it is there with a weight other than 0 (RFC 9110 §12.5.3). */
+export const codingPattern = (coding: string): string =>
+  String.raw`(?i)(?:^|,)[ \t]*${coding}[ \t]*(?:;[ \t]*q=(?:1(?:\.0{0,3})?|0\.0{0,2}[1-9][0-9]{0,2})[ \t]*)?(?:,|$)`;

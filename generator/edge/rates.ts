@@ -1,0 +1,68 @@
+/** The limits as nginx can count them. */
+import { Failure } from '../errors.js';
+import { BUCKETS } from '../routes/index.js';
+import type { Bucket } from '../routes/index.js';
+import type { EdgeLimit, Published } from './published.js';
+
+export interface Rate {
+  readonly bucket: Bucket;
+  /** The rate of limit_req_zone. */
+  readonly rate: string;
+  /** Requests beyond the first that are allowed at once. */
+  readonly burst: number;
+  /** RateLimit-Policy: the limits that a request of this bucket takes from. */
+  readonly policy: string;
+  /** RateLimit after a refusal. */
+  readonly state: string;
+  /** Retry-After: the most seconds until the next request is allowed. */
+  readonly retryAfter: number;
+  /** How it differs from the published limit. */
+  readonly note: string | undefined;
+}
+
+/** The limits that a request takes from. */
+export const countedBy = (bucket: Bucket): readonly Bucket[] =>
+  bucket === 'download' ? ['download', 'api'] : [bucket];
+
+/** @throws Failure usage: a limit that nginx can't count */
+export function ratesOf(limits: Published['limits']): readonly Rate[] {
+  const rates = new Map(BUCKETS.map((bucket) => [bucket, nearest(bucket, limits[bucket])]));
+  return BUCKETS.map((bucket) => {
+    const { tokens, refill_seconds: refill } = limits[bucket];
+    const { rate, seconds } = nearest(bucket, limits[bucket]);
+    const policies = countedBy(bucket).map((name) => {
+      const window = Math.ceil(limits[name].tokens * (rates.get(name)?.seconds ?? 0));
+      return `"${name}";q=${limits[name].tokens};w=${window}`;
+    });
+    return {
+      bucket,
+      rate,
+      burst: tokens - 1,
+      policy: policies.join(', '),
+      state: `"${bucket}";r=0;t=${Math.ceil(seconds)}`,
+      retryAfter: Math.ceil(seconds),
+      note:
+        seconds === refill
+          ? undefined
+          : `limit "${bucket}": one request is back after ${Math.round(seconds * 1000) / 1000} s instead of ${refill} s, the nearest that nginx can count`,
+    };
+  });
+}
+
+/**
+ * The rate that is equal or the next slower one. nginx counts whole requests a second or a minute,
+ * as thousandths of a request a second, rounded down (ngx_http_limit_req_module.c). Where one is
+ * back after 1, 1/2, 1/3 … seconds, it is the token bucket of the proxy, to the millisecond.
+ */
+function nearest(bucket: Bucket, { refill_seconds: refill }: EdgeLimit): { rate: string; seconds: number } {
+  const perSecond = Math.round(1 / refill);
+  if (perSecond >= 1 && Math.abs(perSecond * refill - 1) < 1e-9) {
+    return { rate: `${perSecond}r/s`, seconds: refill };
+  }
+  const perMinute = Math.max(1, Math.floor(60 / refill));
+  const seconds = 1000 / Math.floor((perMinute * 1000) / 60);
+  if (seconds >= refill) return { rate: `${perMinute}r/m`, seconds };
+  throw Failure.usage(
+    `limits.${bucket}.refill_seconds is ${refill} in the published tree, expected at most ${seconds}: nginx can't count less than a request a minute`,
+  );
+}

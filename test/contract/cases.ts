@@ -1,0 +1,654 @@
+/**
+ * What every server of a published tree must do, as requests and what to expect of each. Anything
+ * with a base URL can be tested: the proxy, nginx, a cache before either, a CDN.
+ */
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+
+const fields = z.record(z.string(), z.string());
+const snapshotFile = z.object({
+  service: z.object({ base_url: z.string(), docs: z.string() }),
+  headers: z.object({
+    all: fields,
+    options: fields,
+    not_found: fields,
+    error: fields,
+    content: z.record(z.string(), fields),
+  }),
+  errors: z.record(z.string(), z.object({ status: z.number(), title: z.string() })),
+  compressed_from: z.number(),
+  routes: z.array(
+    z.object({
+      name: z.string(),
+      path: z.string(),
+      file: z.string(),
+      class: z.string(),
+      bucket: z.string(),
+      type: z.string(),
+      headers: fields,
+      attachment: z.string().optional(),
+      absent: z.string().optional(),
+      example: z.string().optional(),
+    }),
+  ),
+});
+type Route = z.infer<typeof snapshotFile>['routes'][number];
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
+}
+
+/** Sends a request as it is, from a client that no limit knows yet. */
+export type Send = (
+  path: string,
+  options?: { method?: string; headers?: Record<string, string> },
+) => Promise<Answer>;
+
+export interface Case {
+  readonly name: string;
+  /** Differences from what is expected, one line each; none is success. */
+  readonly run: (send: Send) => Promise<readonly string[]>;
+}
+
+/** Requests with paths that no URL parser touches. Each has an address of its own in X-Forwarded-For. */
+export function sender(base: string): Send {
+  const { hostname, port } = new URL(base);
+  let client = 0;
+  return (path, { method = 'GET', headers = {} } = {}) =>
+    new Promise((settle, reject) => {
+      client += 1;
+      const address = `198.18.${client >> 8}.${client & 255}`;
+      const outgoing = request(
+        { hostname, port, path, method, headers: { 'x-forwarded-for': address, ...headers }, agent: false },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const all = Object.fromEntries(
+              Object.entries(response.headersDistinct).map(([name, values]) => [name, values?.join(' | ')]),
+            );
+            settle({ status: response.statusCode ?? 0, headers: all, body: Buffer.concat(chunks) });
+          });
+        },
+      );
+      outgoing.on('error', reject).end();
+    });
+}
+
+/** What to expect; a header that is null must be absent. */
+interface Expected {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string | RegExp | null>>;
+  readonly body?: Buffer;
+}
+
+const differences = (answer: Answer, { status, headers = {}, body }: Expected): string[] => {
+  const found = answer.status === status ? [] : [`status ${answer.status}, expected ${status}`];
+  for (const [name, expected] of Object.entries(headers)) {
+    const value = answer.headers[name.toLowerCase()];
+    const fits = expected instanceof RegExp ? expected.test(value ?? '') : value === (expected ?? undefined);
+    if (!fits) found.push(`${name}: ${value}, expected ${expected ?? 'none'}`);
+  }
+  if (body !== undefined && !answer.body.equals(body)) {
+    found.push(
+      `body of ${answer.body.length} bytes, expected ${body.length}${answer.body.length === body.length ? ' others' : ''}`,
+    );
+  }
+  return found;
+};
+
+const problem = z.strictObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.number(),
+  detail: z.string().min(1),
+  instance: z.string().optional(),
+  error: z.string(),
+});
+
+/** The path as a URI reference, which `instance` is. */
+const instanceOf = (path: string): string =>
+  path
+    .replace(/\?.*/, '')
+    .slice(0, 256)
+    .replace(/%(?![0-9A-Fa-f]{2})/, '%25')
+    .replace('\\', '%5C')
+    .replace(/^\/\//, '/%2F');
+
+const STRONG = /^"[^"]+"$/;
+const DATE = /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/;
+
+/** @param dist the tree that is served, or an equal one */
+export function contractCases(dist: string): readonly Case[] {
+  const read = (file: string): Buffer => readFileSync(join(dist, file));
+  const {
+    service,
+    headers: published,
+    errors,
+    compressed_from: compressedFrom,
+    routes,
+  } = snapshotFile.parse(JSON.parse(read('snapshot.json').toString()));
+  const cases: Case[] = [];
+  const add = (name: string, run: Case['run']): void => void cases.push({ name, run });
+  /** A case of one request. */
+  const one = (
+    name: string,
+    path: string,
+    options: Parameters<Send>[1],
+    expected: Expected,
+    more: (answer: Answer) => string[] = () => [],
+  ): void =>
+    add(name, async (send) => {
+      const answer = await send(path, options);
+      return [...differences(answer, expected), ...more(answer)];
+    });
+
+  /** The headers of a route's content. */
+  const contentHeaders = (route: Route): Record<string, string | RegExp> => ({
+    ...published.all,
+    ...published.content[route.class],
+    ...route.headers,
+    'Content-Type': route.type,
+    ETag: STRONG,
+    'Last-Modified': DATE,
+    'RateLimit-Policy': new RegExp(`^"${route.bucket}";q=\\d+;w=\\d+`),
+    ...(route.attachment === undefined
+      ? {}
+      : { 'Content-Disposition': `attachment; filename="${route.attachment}"` }),
+  });
+
+  /** An error with its body. */
+  const refused = (
+    name: string,
+    path: string,
+    code: string,
+    {
+      method,
+      headers,
+      detail,
+      extra = {},
+    }: {
+      method?: string;
+      headers?: Record<string, string>;
+      detail?: RegExp;
+      extra?: Expected['headers'];
+    } = {},
+  ): void => {
+    const { status, title } = errors[code] ?? { status: 0, title: '' };
+    const sort = status === 404 ? published.not_found : published.error;
+    one(
+      name,
+      path,
+      { ...(method === undefined ? {} : { method }), ...(headers === undefined ? {} : { headers }) },
+      {
+        status,
+        headers: {
+          ...published.all,
+          ...sort,
+          ...extra,
+          'Content-Type': 'application/problem+json',
+          ETag: null,
+          'Content-Encoding': null,
+          'RateLimit-Policy': /^"\w+";q=\d+;w=\d+/,
+        },
+      },
+      ({ body }) => {
+        const parsed = problem.safeParse(jsonOf(body));
+        if (!parsed.success) return [`body: no problem details (${parsed.error.issues[0]?.message})`];
+        const { type, instance, ...rest } = parsed.data;
+        const expectedType = `${service.base_url}${service.docs}#error-${code}`;
+        return [
+          ...(type === expectedType ? [] : [`type ${type}, expected ${expectedType}`]),
+          ...(rest.title === title && rest.status === status && rest.error === code
+            ? []
+            : [`error ${rest.error} (${rest.status}), expected ${code} (${status})`]),
+          ...(instance === instanceOf(path) ? [] : [`instance ${instance}, expected the path`]),
+          ...(detail === undefined || detail.test(rest.detail)
+            ? []
+            : [`detail "${rest.detail}", expected ${detail}`]),
+        ];
+      },
+    );
+  };
+
+  const routeOf = (name: string): Route => {
+    const found = routes.find((route) => route.name === name);
+    if (found === undefined) throw new Error(`the tree has no route "${name}"`);
+    return found;
+  };
+  /** A URL of a route, and its file. Templates are filled with the first file that is there. */
+  const exampleOf = (route: Route): { path: string; file: string } | undefined => {
+    const { path, file, name } = route;
+    if (name === 'largest') return { path, file: file.replace('{limit}', '100') };
+    if (!file.includes('{')) return { path, file };
+    const [before = '', after = ''] = file.split(/\{\w+\}/);
+    const folder = join(dist, before);
+    const value =
+      statSync(folder, { throwIfNoEntry: false }) &&
+      readdirSync(folder)
+        .map((entry) => entry.replace(after.replace(/^\//, ''), ''))
+        .find(
+          (entry) =>
+            statSync(join(dist, before + entry + after), { throwIfNoEntry: false })?.isFile() === true &&
+            /^\d+(-\d+)*$/.test(entry),
+        );
+    if (value === undefined) return undefined;
+    return { path: path.replace(/\{\w+\}/, value), file: before + value + after };
+  };
+  const examples = routes.flatMap((route) => {
+    const example = exampleOf(route);
+    return example === undefined
+      ? []
+      : [{ route, ...example, size: statSync(join(dist, example.file)).size }];
+  });
+  const largestOf = (cacheClass: string) =>
+    examples.filter(({ route }) => route.class === cacheClass).toSorted((a, b) => b.size - a.size)[0];
+
+  for (const { route, path, file } of examples) {
+    const body = read(file);
+    one(
+      `content: ${route.name}`,
+      path,
+      {},
+      {
+        status: 200,
+        headers: {
+          ...contentHeaders(route),
+          'Content-Length': String(body.length),
+          'Content-Encoding': null,
+        },
+        body,
+      },
+    );
+  }
+  const group = examples.find(({ route }) => route.name === 'group');
+  const page = largestOf('page');
+  const summary = examples.find(({ route }) => route.name === 'largest');
+  const download = examples.find(({ route }) => route.name === 'download-groups-csv');
+  if (group === undefined || page === undefined || summary === undefined || download === undefined) {
+    throw new Error('the tree has no group, page, summary or download');
+  }
+  for (const { route, path, file } of [
+    group,
+    page,
+    download,
+    ...examples.filter(({ route: { class: name } }) => name === 'feed').slice(0, 1),
+  ]) {
+    one(
+      `HEAD: ${route.name}`,
+      path,
+      { method: 'HEAD' },
+      {
+        status: 200,
+        headers: { ...contentHeaders(route), 'Content-Length': String(read(file).length) },
+        body: Buffer.alloc(0),
+      },
+    );
+  }
+
+  // Preconditions
+  for (const { route, path, file } of [group, summary, download]) {
+    const conditional = (
+      name: string,
+      headersFor: (etag: string, date: string) => Record<string, string>,
+      expected: 200 | 304 | 412,
+    ): void =>
+      add(`condition: ${name}, ${route.name}`, async (send) => {
+        const { headers } = await send(path);
+        const { etag = '', 'last-modified': date = '' } = headers;
+        const answer = await send(path, { headers: headersFor(etag, date) });
+        if (expected === 412)
+          return differences(answer, {
+            status: 412,
+            headers: { ...published.error, 'Content-Type': 'application/problem+json' },
+          });
+        const { 'Cache-Control': lifetime = '' } = published.content[route.class] ?? {};
+        return differences(answer, {
+          status: expected,
+          headers: { ETag: etag, 'Last-Modified': date, 'Cache-Control': lifetime, ...published.all },
+          body: expected === 200 ? read(file) : Buffer.alloc(0),
+        });
+      });
+    conditional('its ETag', (etag) => ({ 'If-None-Match': etag }), 304);
+    conditional('its ETag among others', (etag) => ({ 'If-None-Match': `"x", ${etag}` }), 304);
+    conditional('its ETag as a weak one', (etag) => ({ 'If-None-Match': `W/${etag}` }), 304);
+    conditional('any ETag', () => ({ 'If-None-Match': '*' }), 304);
+    conditional('another ETag', () => ({ 'If-None-Match': '"x"' }), 200);
+    conditional('its date', (_, date) => ({ 'If-Modified-Since': date }), 304);
+    conditional('an earlier date', () => ({ 'If-Modified-Since': 'Sat, 01 Jan 2000 00:00:00 GMT' }), 200);
+    conditional('a later date', () => ({ 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' }), 200);
+    conditional('If-Match with its ETag', (etag) => ({ 'If-Match': etag }), 200);
+    conditional('If-Match with another', () => ({ 'If-Match': '"x"' }), 412);
+    conditional('If-Unmodified-Since with its date', (_, date) => ({ 'If-Unmodified-Since': date }), 200);
+    conditional(
+      'If-Unmodified-Since with an earlier date',
+      () => ({ 'If-Unmodified-Since': 'Sat, 01 Jan 2000 00:00:00 GMT' }),
+      412,
+    );
+  }
+
+  // Codings
+  const decode: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+    br: brotliDecompressSync,
+    gzip: gunzipSync,
+  };
+  for (const { route, path, file, size } of [summary, page]) {
+    if (size < compressedFrom) throw new Error(`${file} has no compressed siblings`);
+    for (const [accepted, coding] of [
+      ['br', 'br'],
+      ['gzip', 'gzip'],
+      ['gzip, deflate, br', 'br'],
+      ['br;q=0, gzip', 'gzip'],
+      ['gzip;q=0.5, br;q=0.4', 'gzip'],
+      ['GZIP', 'gzip'],
+      ['x-gzip', 'gzip'],
+      ['br;q=0.000', undefined],
+      ['identity', undefined],
+      ['deflate', undefined],
+      ['*', 'br'],
+    ] as const) {
+      one(
+        `coding: ${accepted}, ${route.name}`,
+        path,
+        { headers: { 'Accept-Encoding': accepted } },
+        {
+          status: 200,
+          headers: {
+            ...contentHeaders(route),
+            'Content-Encoding': coding ?? null,
+            Vary: /\bAccept-Encoding\b/i,
+          },
+        },
+        ({ body, headers }) => {
+          const own = headers['content-encoding'];
+          const plain = own === undefined ? body : decode[own]?.(body);
+          return plain?.equals(read(file)) === true
+            ? []
+            : [`body of ${body.length} bytes, expected ${file} in ${own ?? 'no coding'}`];
+        },
+      );
+    }
+    add(`coding: each has an ETag of its own, ${route.name}`, async (send) => {
+      const tags = await Promise.all(
+        ['identity', 'gzip', 'br'].map(
+          async (accepted) =>
+            (await send(path, { headers: { 'Accept-Encoding': accepted } })).headers['etag'],
+        ),
+      );
+      return new Set(tags).size === 3 ? [] : [`ETags ${tags.join(' ')}, expected three`];
+    });
+  }
+  one(
+    'coding: none of a small document',
+    group.path,
+    { headers: { 'Accept-Encoding': 'gzip, br' } },
+    {
+      status: 200,
+      headers: { 'Content-Encoding': null, Vary: null },
+      body: read(group.file),
+    },
+  );
+  one(
+    'coding: none of a download',
+    download.path,
+    { headers: { 'Accept-Encoding': 'gzip, br' } },
+    {
+      status: 200,
+      headers: { 'Content-Encoding': null, Vary: null },
+      body: read(download.file),
+    },
+  );
+
+  // Ranges
+  for (const { route, path, file } of [download, group]) {
+    const body = read(file);
+    const ranged = (name: string, range: string, first: number, last: number): void =>
+      one(
+        `range: ${name}, ${route.name}`,
+        path,
+        { headers: { Range: range } },
+        {
+          status: 206,
+          headers: { ...contentHeaders(route), 'Content-Range': `bytes ${first}-${last}/${body.length}` },
+          body: body.subarray(first, last + 1),
+        },
+      );
+    ranged('a part', 'bytes=10-19', 10, 19);
+    ranged('the rest', 'bytes=50-', 50, body.length - 1);
+    ranged('the end', 'bytes=-5', body.length - 5, body.length - 1);
+    ranged('beyond the end', `bytes=20-${body.length + 1000}`, 20, body.length - 1);
+    one(
+      `range: two of them, ${route.name}`,
+      path,
+      { headers: { Range: 'bytes=0-1,3-4' } },
+      { status: 200, body },
+    );
+    one(
+      `range: another unit, ${route.name}`,
+      path,
+      { headers: { Range: 'lines=0-1' } },
+      { status: 200, body },
+    );
+    one(
+      `range: HEAD, ${route.name}`,
+      path,
+      { method: 'HEAD', headers: { Range: 'bytes=0-1' } },
+      {
+        status: 200,
+        headers: { 'Content-Length': String(body.length), 'Content-Range': null },
+      },
+    );
+    refused(`range: after the end, ${route.name}`, path, 'range_not_satisfiable', {
+      headers: { Range: `bytes=${body.length}-` },
+      extra: { 'Content-Range': `bytes */${body.length}` },
+    });
+    add(`range: If-Range with its ETag, ${route.name}`, async (send) => {
+      const { etag = '' } = (await send(path)).headers;
+      const answer = await send(path, { headers: { Range: 'bytes=0-9', 'If-Range': etag } });
+      return differences(answer, { status: 206, body: body.subarray(0, 10) });
+    });
+    one(
+      `range: If-Range with another ETag, ${route.name}`,
+      path,
+      { headers: { Range: 'bytes=0-9', 'If-Range': '"x"' } },
+      { status: 200, body },
+    );
+    add(`range: If-Range with its ETag as a weak one, ${route.name}`, async (send) => {
+      const { etag = '' } = (await send(path)).headers;
+      const answer = await send(path, { headers: { Range: 'bytes=0-9', 'If-Range': `W/${etag}` } });
+      return differences(answer, { status: 200, body });
+    });
+  }
+
+  // Parameters
+  const largest = routeOf('largest');
+  for (const [query, limit] of [
+    ['', 100],
+    ['?limit=1', 1],
+    ['?limit=99', 99],
+    ['?limit=200', 200],
+    ['?x=1&limit=7', 7],
+    ['?limit=7&x=1', 7],
+    ['?x=1', 100],
+    ['?LIMIT=5', 100],
+    ['?%6cimit=5', 5],
+    ['?limit=%35', 5],
+  ] as const) {
+    one(
+      `limit: ${query || 'none'}`,
+      largest.path + query,
+      {},
+      {
+        status: 200,
+        headers: contentHeaders(largest),
+        body: read(largest.file.replace('{limit}', String(limit))),
+      },
+    );
+  }
+  for (const query of [
+    '0',
+    '201',
+    '-1',
+    '1.5',
+    '007',
+    '',
+    '1e2',
+    '+5',
+    '5%20',
+    'ten',
+    '1&limit=2',
+    '1&%6Cimit=1',
+  ]) {
+    refused(`limit: refuses ${query || 'nothing'}`, `${largest.path}?limit=${query}`, 'invalid_limit', {
+      detail: /1 to 200/,
+    });
+  }
+  refused('limit: refuses a name alone', `${largest.path}?limit`, 'invalid_limit');
+  one(
+    'parameters that no route has change nothing',
+    `${group.path}?x=1&y=2`,
+    {},
+    { status: 200, body: read(group.file) },
+  );
+
+  // Ids
+  for (const [name, template] of [
+    ['group', '/api/v1/group/@'],
+    ['user', '/api/v1/user/@'],
+    ['game', '/api/v1/game/@'],
+    ['item', '/api/v1/item/@'],
+    ['group-history', '/group/@/history.json'],
+    ['user-usernames', '/user/@/usernames.json'],
+    ['change-list', '/changes/@.json'],
+  ] as const) {
+    for (const id of ['9007199254740991', '9007199254740990', '4503599627370497', '999999999999']) {
+      const detail = routeOf(name).absent?.replace(/\{\w+\}/, id) ?? '';
+      refused(`id: no ${name} ${id}`, template.replace('@', id), 'not_found', {
+        detail: new RegExp(`^${detail}$`),
+      });
+    }
+    for (const id of [
+      '9007199254740992',
+      '9999999999999999',
+      '10000000000000000',
+      '01',
+      '-1',
+      '1.5',
+      'abc',
+      '1e3',
+      '0x1',
+    ]) {
+      refused(`id: refuses ${id} of ${name}`, template.replace('@', id), 'invalid_id', {
+        detail: /decimal digits/,
+      });
+    }
+  }
+
+  // Paths
+  const NOTHING = /^nothing is published at this path$/;
+  for (const path of [
+    '/nothing',
+    '/api',
+    '/api/v1/groups',
+    '/api/v1.json',
+    '/index.html',
+    '/developers.html',
+    '/.git/config',
+    '/.well-known/nothing',
+    '/api//v1',
+    '//api/v1',
+    '/snapshot.json.gz',
+    `/${summary.file}.br`,
+    '/.snapshot',
+    '/feeds/groups/2026-13.atom',
+    '/feeds/groups/x.atom',
+    '/API/v1',
+    '/assets',
+    '/-',
+  ]) {
+    refused(`path: nothing at ${path}`, path, 'not_found', { detail: NOTHING });
+  }
+  for (const [path, location] of [
+    ['/api/v1/', '/api/v1'],
+    [`${group.path}/`, group.path],
+    ['/developers/', '/developers'],
+    ['/developers/?a=b', '/developers?a=b'],
+    ['/api/v%31', '/api/v1'],
+    ['/nothing/', '/nothing'],
+  ] as const) {
+    one(
+      `path: ${path} leads to ${location}`,
+      path,
+      {},
+      {
+        status: 308,
+        headers: { ...published.all, ...published.not_found, Location: location },
+      },
+    );
+  }
+  for (const path of [
+    '/../etc/passwd',
+    '/api/../api/v1',
+    '/api/v1/.',
+    '/api/%2e%2e/v1',
+    '/api%2fv1',
+    '/api/v1%00',
+    '/api/v1%5c',
+    '/%ff',
+    '/%zz',
+    '/api/v1\\x',
+  ]) {
+    refused(`path: refuses ${path}`, path, 'invalid_path');
+  }
+  refused('path: refuses one of 2049 bytes', `/${'a'.repeat(2048)}`, 'uri_too_long');
+  refused('path: reads one of 2048 bytes', `/${'a'.repeat(2047)}`, 'not_found');
+
+  // Methods
+  for (const path of [group.path, page.path, '/nothing', '/api/v1/group/abc']) {
+    one(
+      `OPTIONS ${path}`,
+      path,
+      { method: 'OPTIONS', headers: { Origin: 'https://x.example', 'Access-Control-Request-Method': 'GET' } },
+      {
+        status: 204,
+        headers: { ...published.all, ...published.options },
+        body: Buffer.alloc(0),
+      },
+    );
+  }
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PURGE']) {
+    refused(`method: refuses ${method}`, group.path, 'method_not_allowed', {
+      method,
+      extra: { Allow: published.options['Allow'] ?? '' },
+    });
+  }
+
+  // Every response
+  add('no response names the software', async (send) => {
+    const answers = await Promise.all([
+      send(group.path),
+      send('/nothing'),
+      send(group.path, { method: 'POST' }),
+    ]);
+    return answers.flatMap(({ headers }) =>
+      ['server', 'x-powered-by', 'via'].flatMap((name) =>
+        headers[name] === undefined ? [] : [`${name}: ${headers[name]}, expected none`],
+      ),
+    );
+  });
+  return cases;
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * How the responses of edge servers differ from those of the proxy, and why; docs/edge-servers.md
+ * lists the same sentences. Anything else that differs is a defect, and so is a difference listed
+ * here that no longer shows.
+ */
+
+export const SERVERS = ['proxy', 'nginx', 'varnish before proxy', 'varnish before nginx'] as const;
+export type ServerName = (typeof SERVERS)[number];
+
+export interface Difference {
+  readonly servers: readonly ServerName[];
+  /** The cases in which it shows. */
+  readonly where: RegExp;
+  /** The lines by which it shows. */
+  readonly what: RegExp;
+  readonly why: string;
+}
+
+const NGINX: readonly ServerName[] = ['nginx', 'varnish before nginx'];
+const VARNISH: readonly ServerName[] = ['varnish before proxy', 'varnish before nginx'];
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    servers: NGINX,
+    where: /./,
+    what: /^instance undefined/,
+    why: 'Errors have no `instance`, since nginx can’t escape what a client sent.',
+  },
+  {
+    servers: NGINX,
+    where: /download/,
+    what: /^Content-Disposition: attachment; filename="[a-z_.]+", expected attachment; filename="[a-z_]+-[-\d]+\.[a-z.]+"$/,
+    why: 'The suggested names of downloads have no date, which would change the configuration with every snapshot.',
+  },
+  {
+    servers: NGINX,
+    where: /^coding: none of a small document$/,
+    what: /^Vary: Accept-Encoding, expected none$/,
+    why: '`Vary: Accept-Encoding` is also on documents without compressed forms, whose size the configuration doesn’t know.',
+  },
+  {
+    servers: [...NGINX, ...VARNISH],
+    where: /^coding: (gzip;q=0\.5, br;q=0\.4|\*), /,
+    what: /^Content-Encoding: (br, expected gzip|undefined, expected br)$/,
+    why: 'Of a weight in `Accept-Encoding`, only 0 counts, and `*` is ignored.',
+  },
+  {
+    servers: ['nginx'],
+    where: /^range: .*, (download-groups-csv|group)$/,
+    what: /^Accept-Ranges: undefined, expected bytes$/,
+    why: 'A 206 has no `Accept-Ranges`, which nginx sends only with a 200.',
+  },
+  {
+    servers: ['nginx'],
+    where: /^range: HEAD, /,
+    what: /^(status 206, expected 200|Content-Length: 2, expected \d+|Content-Range: bytes 0-1\/\d+, expected none)$/,
+    why: 'A HEAD with `Range` gets the headers of a 206.',
+  },
+  {
+    servers: ['nginx'],
+    where: /^range: after the end, /,
+    what: /^(Cache-Control: public, .* \| no-store, expected no-store|ETag: "[-0-9a-f]+", expected none|Link: undefined, expected .*)$/,
+    why: 'A 416 has the headers of the document, and `no-store` added to them.',
+  },
+  {
+    servers: NGINX,
+    where: /^limit: \?limit=%35$/,
+    what: /^(status 400, expected 200|[A-Z][-\w]+: .*|body of \d+ bytes, .*)$/,
+    why: 'A limit with percent-encoded digits is refused.',
+  },
+  {
+    servers: NGINX,
+    where: /^path: refuses \/%ff$/,
+    what: /^(status 404, expected 400|Cache-Control: .*|type .*|error not_found .*)$/,
+    why: 'A path whose escapes are not UTF-8 is a 404 instead of a 400.',
+  },
+  {
+    servers: NGINX,
+    where: /^no response names the software$/,
+    what: /^server: nginx, expected none$/,
+    why: 'The header `Server` names nginx, without a version.',
+  },
+  {
+    servers: VARNISH,
+    where: /^range: after the end, /,
+    what: /^(RateLimit-Policy: undefined, .*|instance undefined, .*)$/,
+    why: 'A 416 of Varnish’s own has no `RateLimit-Policy` and no `instance`.',
+  },
+];

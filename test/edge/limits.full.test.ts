@@ -1,0 +1,87 @@
+/** The limits as nginx counts them, with its real clock. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeSample } from '../../data/sample.js';
+import { startNginx } from '../contract/servers.js';
+import type { EdgeServer } from '../contract/servers.js';
+import { sender } from '../contract/cases.js';
+import { buildArgs, snapshot } from '../support/cli.js';
+import { temporary } from '../support/folder.js';
+import { has } from '../support/programs.js';
+
+const path = temporary();
+const out = path('dist');
+let nginx: EdgeServer | undefined;
+const isPossible = has('the limits of nginx', 'nginx');
+
+beforeAll(async () => {
+  if (!isPossible) return;
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 50, seed: 3 });
+  const { code, stderr } = await snapshot(buildArgs(register, out));
+  if (code !== 0) throw new Error(stderr);
+  nginx = await startNginx(out, path('nginx'));
+});
+
+afterAll(() => nginx?.stop());
+
+const statuses = async (target: string, count: number, client: string, method = 'GET') => {
+  const send = sender(nginx?.base ?? '');
+  const headers = { 'x-forwarded-for': client };
+  const answers = await Promise.all(Array.from({ length: count }, () => send(target, { method, headers })));
+  return answers.map(({ status }) => status);
+};
+const allowed = async (...args: Parameters<typeof statuses>): Promise<number> =>
+  (await statuses(...args)).filter((status) => status !== 429).length;
+const seconds = (count: number) => new Promise((settle) => setTimeout(settle, count * 1000));
+
+describe.runIf(isPossible)('nginx', () => {
+  it('allows 60 of 100 at once, then one each second, whatever becomes of them', async () => {
+    expect(await allowed('/api/v1', 100, '203.0.113.1')).toBe(60);
+    await seconds(1.02);
+    expect(await allowed('/nothing', 5, '203.0.113.1')).toBe(1);
+    await seconds(2.02);
+    expect(await allowed('/api/v1/group/abc', 5, '203.0.113.1')).toBe(2);
+    await seconds(1.02);
+    expect(await allowed('/api/v1/', 5, '203.0.113.1')).toBe(1);
+    await seconds(1.02);
+    expect(await allowed('/api/v1/../x', 5, '203.0.113.1')).toBe(1);
+    expect(await allowed('/api/v1', 5, '203.0.113.2')).toBe(5);
+  });
+
+  it('never counts OPTIONS and other methods', async () => {
+    expect(new Set(await statuses('/api/v1', 100, '203.0.113.3', 'OPTIONS'))).toEqual(new Set([204]));
+    expect(new Set(await statuses('/api/v1', 100, '203.0.113.3', 'POST'))).toEqual(new Set([405]));
+    expect(await allowed('/api/v1', 70, '203.0.113.3')).toBe(60);
+  });
+
+  it('counts an IPv6 client by its /56', async () => {
+    expect(await allowed('/api/v1', 50, '2001:db8:0:ff00::1')).toBe(50);
+    expect(await allowed('/api/v1', 50, '2001:db8:0:ffff:1::2')).toBe(10);
+    expect(await allowed('/api/v1', 50, '2001:db8:0:fe00::1')).toBe(50);
+  });
+
+  it('counts downloads by a limit of their own and by that of the API; a HEAD by the latter alone', async () => {
+    expect(await allowed('/downloads/groups.csv', 20, '203.0.113.4')).toBe(12);
+    expect(await allowed('/downloads/groups.csv', 20, '203.0.113.4', 'HEAD')).toBe(20);
+    expect(await allowed('/api/v1', 60, '203.0.113.4')).toBe(28);
+    expect(await allowed('/', 100, '203.0.113.4')).toBe(100);
+  });
+
+  it('says of a refusal when to come back, and lets nobody store it', async () => {
+    const send = sender(nginx?.base ?? '');
+    const headers = { 'x-forwarded-for': '203.0.113.5' };
+    await Promise.all(Array.from({ length: 60 }, () => send('/api/v1', { headers })));
+    const { status, headers: sent, body } = await send('/api/v1', { headers });
+    expect(status).toBe(429);
+    expect(sent).toMatchObject({
+      'retry-after': '1',
+      ratelimit: '"api";r=0;t=1',
+      'ratelimit-policy': '"api";q=60;w=60',
+      'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
+      'content-type': 'application/problem+json',
+    });
+    expect(sent['cdn-cache-control']).toBeUndefined();
+    expect(JSON.parse(body.toString())).toMatchObject({ status: 429, error: 'rate_limited' });
+  });
+});
