@@ -22,7 +22,7 @@ interface Flags extends Common {
 
 interface NginxFlags extends Flags {
   readonly listen: string;
-  readonly trustProxy: readonly string[];
+  readonly trustProxy?: readonly string[];
 }
 
 /** Files by name, and how what they say differs from what the proxy does. */
@@ -51,11 +51,10 @@ Examples
       '--trust-proxy <ranges>',
       'load balancers whose X-Forwarded-For is believed: addresses or CIDR ranges, separated by commas',
       ranges,
-      [],
     )
     .requiredOption('--write <file>', 'the file to write')
     .action((flags: NginxFlags) => {
-      const { out, write, listen, trustProxy: trusted } = flags;
+      const { out, write, listen, trustProxy: trusted = [] } = flags;
       run(terminal, flags, (published) => {
         const { text, notes } = nginxConfiguration(published, { out, file: resolve(write), listen, trusted });
         return { files: { [write]: text }, notes };

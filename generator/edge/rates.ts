@@ -44,7 +44,7 @@ export function ratesOf(limits: Published['limits']): readonly Rate[] {
       note:
         seconds === refill
           ? undefined
-          : `limit "${bucket}": one request is back after ${Math.round(seconds * 1000) / 1000} s instead of ${refill} s, the nearest that nginx can count`,
+          : `limit "${bucket}": one request is back after ${Math.round(seconds * 1000) / 1000} s instead of ${refill} s`,
     };
   });
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { EXIT } from '../../generator/errors.js';
 import { SETTINGS } from '../../proxy/config.js';
 import { snapshot } from '../support/cli.js';
+import { DIFFERENCES } from './differences.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 
@@ -49,7 +50,7 @@ function optionsOf(help: string): ReadonlyMap<string, string | undefined> {
   return new Map(options.filter(([option]) => option !== '--help'));
 }
 
-const COMMANDS = [...section(commands, '## The generator').matchAll(/^\| `([a-z]+)`/gm)].map(
+const COMMANDS = [...section(commands, '## The generator').matchAll(/^\| `([a-z ]+)`/gm)].map(
   ([, command = '']) => command,
 );
 
@@ -57,11 +58,12 @@ describe('docs/commands.md', () => {
   it('lists the commands there are', async () => {
     const help = (await snapshot(['--help'])).stdout.split('Commands:')[1] ?? '';
     const real = [...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, command]) => command);
-    expect(new Set([...COMMANDS, 'help'])).toEqual(new Set(real));
+    const words = COMMANDS.map((command) => command.split(' ')[0]);
+    expect(new Set([...words, 'help'])).toEqual(new Set(real));
   });
 
   it.each(COMMANDS)('lists the options of %s that --help lists, with their defaults', async (command) => {
-    const real = optionsOf((await snapshot([command, '--help'])).stdout);
+    const real = optionsOf((await snapshot([...command.split(' '), '--help'])).stdout);
     const listed = optionsIn(section(commands, `### Options of \`${command}\``));
     expect(new Set(listed.keys())).toEqual(new Set(real.keys()));
     for (const [option, fallback = ''] of real)
@@ -108,6 +110,7 @@ describe('docs/commands.md', () => {
       await print('build', ...tree).then(() => print('verify', '--out', out)),
       await print('rollback', '--out', out),
       await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
+      await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
     ];
     const shown = section(commands, '### JSON results').matchAll(/```json\n(.*?)```/gs);
     const examples = [...shown].map(([, json = '']): unknown => JSON.parse(json));
@@ -139,6 +142,19 @@ function pathsIn(value: unknown): readonly string[][] {
     ...pathsIn(member).map((rest) => [name, ...rest]),
   ]);
 }
+
+describe('docs/edge-servers.md', () => {
+  it.each([
+    ['In the responses of nginx:', 'nginx'],
+    ['In those of Varnish:', 'varnish before proxy'],
+  ] as const)('lists the differences that the tests know: %s', (heading, server) => {
+    const [, rest = ''] = read('docs/edge-servers.md').split(`\n${heading}\n\n`);
+    const [list = ''] = rest.split('\n\n');
+    const listed = list.split(/^- /m).map((entry) => entry.trim().replaceAll(/\s+/g, ' '));
+    const known = DIFFERENCES.filter(({ servers }) => servers.includes(server)).map(({ why }) => why);
+    expect(listed.filter((entry) => entry !== '')).toEqual(known);
+  });
+});
 
 describe.each(PAGES)('%s', (page) => {
   const text = read(page);
