@@ -1,4 +1,5 @@
 /** The limits as nginx counts them, with its real clock. */
+import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { startNginx } from '../contract/servers.js';
@@ -6,16 +7,17 @@ import type { EdgeServer } from '../contract/servers.js';
 import { sender } from '../contract/cases.js';
 import { buildArgs, snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
+import { changeRegister } from '../support/register.js';
 import { has } from '../support/programs.js';
 
 const path = temporary();
 const out = path('dist');
+const register = path('register.sqlite');
 let nginx: EdgeServer | undefined;
 const isPossible = has('the limits of nginx', 'nginx');
 
 beforeAll(async () => {
   if (!isPossible) return;
-  const register = path('register.sqlite');
   await writeSample({ file: register, records: 50, seed: 3 });
   const { code, stderr } = await snapshot(buildArgs(register, out));
   if (code !== 0) throw new Error(stderr);
@@ -65,6 +67,21 @@ describe.runIf(isPossible)('nginx', () => {
     expect(await allowed('/downloads/groups.csv', 20, '203.0.113.4', 'HEAD')).toBe(20);
     expect(await allowed('/api/v1', 60, '203.0.113.4')).toBe(28);
     expect(await allowed('/', 100, '203.0.113.4')).toBe(100);
+  });
+
+  it('serves a new snapshot without being told, and says 503, never 404, while there is no tree', async () => {
+    const send = sender(nginx?.base ?? '');
+    expect(await send('/changes/2.json')).toMatchObject({ status: 404 });
+    changeRegister(register, `UPDATE games SET genre = 'Another'`);
+    expect(await snapshot(buildArgs(register, out))).toMatchObject({ code: 0 });
+    expect(JSON.parse((await send('/snapshot.json')).body.toString())).toMatchObject({ sequence: 2 });
+    expect(await send('/changes/2.json')).toMatchObject({ status: 200 });
+    renameSync(out, `${out}.away`);
+    const { status, headers } = await send('/api/v1');
+    renameSync(`${out}.away`, out);
+    expect(status).toBe(503);
+    expect(headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
+    expect(await send('/api/v1')).toMatchObject({ status: 200 });
   });
 
   it('says of a refusal when to come back, and lets nobody store it', async () => {
