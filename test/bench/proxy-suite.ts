@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Context, Contender, Figure, Prepared, Suite } from './frame/suite.js';
 import { hotPaths } from './hot-paths.js';
 import { wrk, writeTargets } from './load/wrk.js';
-import { startExpress, startNginx, startOurs, startRaw } from './servers/contenders.js';
+import { startEdge, startExpress, startNginx, startOurs, startRaw } from './servers/contenders.js';
 import { takeDown } from './servers/answers.js';
 import { memoryOf, type Server } from './servers/process.js';
 import { treeOf } from './trees.js';
@@ -25,11 +25,13 @@ const FIGURES: readonly Figure[] = [
   figure('200: p99 against node:http', 'p99', 'raw', 'lower', 3),
   figure('200: against Express, express.static, express-rate-limit', 'rps', 'express', 'higher', 5),
   figure('200: against nginx with limit_req', 'rps', 'nginx', 'higher'),
+  figure('200: against nginx with the generated configuration', 'rps', 'edge', 'higher'),
   figure('304: against node:http from memory', 'rps304', 'raw', 'higher', 0.55),
   figure('304: against the same with answers written together', 'rps304', 'together', 'higher'),
   figure('304: p99 against node:http', 'p99of304', 'raw', 'lower', 3),
   figure('304: against Express, express.static, express-rate-limit', 'rps304', 'express', 'higher', 5),
   figure('304: against nginx with limit_req', 'rps304', 'nginx', 'higher'),
+  figure('304: against nginx with the generated configuration', 'rps304', 'edge', 'higher'),
   {
     name: '200: behind a trusted proxy, a million clients, against direct',
     unit: 'req/s',
@@ -97,7 +99,7 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
       const { port } = server;
       try {
         const unmodified = join(folder, `${name}-304.txt`);
-        const hasOurTags = name !== 'express' && name !== 'nginx';
+        const hasOurTags = !['express', 'nginx', 'edge'].includes(name);
         const tagged = hasOurTags ? answers : await tagsOf(port, paths);
         writeTargets(unmodified, tagged);
         const load = async (targets: string, seconds: number) => {
@@ -154,6 +156,7 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
       forwarding('rawForwarded', () => startRaw(answersFile)),
       contender('together', () => startRaw(answersFile, 'together')),
       contender('express', () => startExpress(dist)),
+      contender('edge', () => startEdge({ dist, folder: join(folder, 'edge') })),
       contender('nginx', () => startNginx({ dist, folder: join(folder, 'nginx'), headers })),
     ],
     notes: [

@@ -1,5 +1,5 @@
 import { freePort, compiled, startServer, type Server } from './process.js';
-import { startNginx } from './nginx.js';
+import { startEdge, startNginx } from './nginx.js';
 
 /** The servers that are held against each other, each as it would be run. */
 
@@ -37,4 +37,4 @@ export async function startExpress(dist: string): Promise<Server> {
   return startServer(['env', 'NODE_ENV=production', process.execPath, script, dist, String(port)], port);
 }
 
-export { startNginx };
+export { startEdge, startNginx };

@@ -1,6 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { nginxConfiguration } from '../../../generator/edge/nginx.js';
+import { readPublished } from '../../../generator/edge/published.js';
+import { Tree } from '../../../generator/publish/tree.js';
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
 import { freePort, startServer, type Server } from './process.js';
 
@@ -24,6 +27,22 @@ export async function startNginx({ dist, folder, headers }: NginxOptions): Promi
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, configuration({ port, dist: resolve(dist), folder: resolve(folder), headers }));
   return startServer(['nginx', '-e', join(resolve(folder), 'error.log'), '-c', resolve(file)], port);
+}
+
+/** nginx as `edge nginx` configures it, with one worker and limits that refuse nobody. */
+export async function startEdge({ dist, folder }: Omit<NginxOptions, 'headers'>): Promise<Server> {
+  mkdirSync(folder, { recursive: true });
+  const port = await freePort();
+  const file = join(resolve(folder), 'edge.conf');
+  const ample = { tokens: 1_000_000, refill_seconds: 0.001 };
+  const published = {
+    ...readPublished(new Tree(dist)),
+    limits: { api: ample, download: ample, page: ample },
+  };
+  const options = { out: dist, file, listen: `127.0.0.1:${port}`, trusted: [] };
+  const { text } = nginxConfiguration(published, options);
+  writeFileSync(file, `user root;\n${text.replace('worker_processes auto;', 'worker_processes 1;')}`);
+  return startServer(['nginx', '-e', 'stderr', '-p', resolve(folder), '-c', file], port);
 }
 
 function configuration({ port, dist, folder, headers }: NginxOptions & { port: number }): string {
