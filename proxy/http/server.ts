@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { Socket } from 'node:net';
+import { Server as NetServer, Socket } from 'node:net';
 
 import { canonicalAddress, clientKey } from '../limiter/client-ip.js';
 import { errorCode } from '../log.js';
@@ -41,8 +41,11 @@ export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const STALL_TIMEOUT_MS = 30_000;
 /** How long a refused client has to read the response and close the connection. 1 s. */
 const LINGER_MS = 1_000;
-/** How often newly idle connections are closed while stopping. */
-const STOP_SWEEP_MS = 50;
+/**
+ * While stopping, how long a connection may idle: a request may be on its way, which would find the
+ * connection closed. Longer than most round trips. 500 ms.
+ */
+const STOP_IDLE_MS = 500;
 
 export interface HttpServer {
   /** Not listening yet. */
@@ -50,7 +53,8 @@ export interface HttpServer {
   /** Number of open connections. */
   readonly connections: () => number;
   /**
-   * Stops accepting, closes idle connections, and lets requests in flight finish.
+   * Stops accepting, lets requests in flight finish, those on their way included, and closes
+   * connections that stay idle.
    *
    * @param boundMs the maximum duration; remaining connections are then cut
    * @returns whether everything finished by itself
@@ -156,7 +160,7 @@ export function createHttpServer(
     connections: () => sockets.size,
     stop: (boundMs) => {
       isStopping = true;
-      return stopServer(server, sockets, boundMs);
+      return stopServer(server, sockets, lastResponse, boundMs);
     },
   };
 }
@@ -234,23 +238,34 @@ function linger(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-async function stopServer(server: Server, sockets: ReadonlySet<Socket>, boundMs: number): Promise<boolean> {
+async function stopServer(
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  lastResponse: WeakMap<Socket, ServerResponse>,
+  boundMs: number,
+): Promise<boolean> {
   let isClean = true;
   const bound = setTimeout(() => {
     isClean = false;
     // Not closeAllConnections(), which covers only connections that are HTTP at present.
     for (const socket of sockets) socket.destroy();
   }, boundMs);
-  // close() closes connections that are idle now. Busy ones become idle later and would stay open,
-  // and one that was opened in advance but never used counts as busy.
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  }, STOP_SWEEP_MS);
+  // Connections that become idle from now on.
+  server.keepAliveTimeout = STOP_IDLE_MS;
+  // Those that are idle now. Not closeIdleConnections(), which also closes connections with a
+  // response that is not flushed yet, and keeps those that were opened in advance but never used.
+  const bytesRead = new Map([...sockets].map((socket) => [socket, socket.bytesRead]));
+  const idle = setTimeout(() => {
+    for (const [socket, bytes] of bytesRead) {
+      const isFlushed = lastResponse.get(socket)?.writableFinished ?? bytes === 0;
+      if (isFlushed && socket.bytesRead === bytes) socket.destroy();
+    }
+  }, STOP_IDLE_MS);
   await new Promise<void>((resolve) => {
-    server.close(() => resolve());
+    // Not close() of node:http, which calls closeIdleConnections() at once.
+    NetServer.prototype.close.call(server, () => resolve());
   });
   clearTimeout(bound);
-  clearInterval(sweep);
+  clearTimeout(idle);
   return isClean;
 }

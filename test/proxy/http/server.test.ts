@@ -505,7 +505,7 @@ describe('stop', () => {
     expect(half.heard().endsWith('{"id":8}')).toBe(true);
   });
 
-  it('closes connections that idle or were never used at once', async () => {
+  it('closes connections that idle or were never used within a second', async () => {
     const { port, stop } = await startProxy(await tree());
     const unused = connect(port, '127.0.0.1');
     const idle = connect(port, '127.0.0.1');
@@ -517,6 +517,51 @@ describe('stop', () => {
     const startedMs = performance.now();
     expect(await stop(5_000)).toBe(true);
     expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
+
+  it('responds to a request that was on its way when it began, and then closes the connection', async () => {
+    const { port, stop } = await startProxy(await tree());
+    const [unused, used] = [await open(port), await open(port)];
+    used.socket.write('GET /api/v1/group/7 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await expect.poll(used.heard).toContain('\r\n\r\n');
+    const stopped = stop(5_000);
+    await pause(200);
+    for (const { socket } of [unused, used])
+      socket.write('GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await stopped).toBe(true);
+    await Promise.all([unused.closed, used.closed]);
+    expect(statusesIn(unused.heard())).toEqual(['200']);
+    expect(statusesIn(used.heard())).toEqual(['200', '200']);
+    expect(used.heard()).toContain('Connection: close');
+  });
+
+  it('lets a client read responses from memory that wait to be sent', async () => {
+    const root = await tree();
+    const body = Buffer.alloc(1_000_000, 'x');
+    await publish(root, 'api/v1/group/7.json', body);
+    const { port, stop } = await startProxy(root);
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    let received = 0;
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    const closed = new Promise((close) => {
+      socket.once('close', close);
+    });
+    const count = 20;
+    socket.write('GET /api/v1/group/7 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count));
+    await new Promise((heard) => {
+      socket.once('data', heard);
+    });
+    socket.pause();
+    await pause(200);
+    const stopped = stop(5_000);
+    await pause(700);
+    socket.resume();
+    expect(await stopped).toBe(true);
+    await closed;
+    expect(received).toBeGreaterThan(count * body.length);
   });
 
   it('lets a response under way finish', async () => {
