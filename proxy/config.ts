@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { distance } from 'fastest-levenshtein';
 import { join } from 'node:path';
 
+import { ConfigError } from './errors.js';
 import { parseRanges, type AddressRange } from './limiter/client-ip.js';
 import type { Quota } from './limiter/gcra.js';
 import type { QuotaOverrides } from './tree/watcher.js';
@@ -37,11 +38,6 @@ export interface Config {
   /** The proxy is unready if the snapshot was built longer ago. */
   readonly readyMaxAgeMs: number | undefined;
   readonly accessLog: AccessLogConfig | undefined;
-}
-
-/** An invalid flag or variable. The message names it, its value and what was expected. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
 }
 
 /** Something the operator can set, by a flag or an environment variable. */

@@ -1,15 +1,16 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { readFile, stat } from 'node:fs/promises';
-import type { Server } from 'node:http';
 import { destination } from 'pino';
 
-import { ConfigError, resolveConfig, SETTINGS, type Config } from './config.js';
+import { resolveConfig, SETTINGS, type Config } from './config.js';
+import { ConfigError, EnvironmentError } from './errors.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
 import { matcherOf } from './limiter/client-ip.js';
 import { BUCKETS, type Quotas } from './limiter/middleware.js';
 import { RedisBuckets } from './limiter/redis-store.js';
+import { baseOf, listen, passedSocket } from './listen.js';
 import { errorCode } from './log.js';
 import { createAccessLog } from './ops/access-log.js';
 import { createAdminServer, readinessOf } from './ops/admin.js';
@@ -25,9 +26,6 @@ import { publishedQuotas, SnapshotWatcher, type ActiveSnapshot } from './tree/wa
  */
 
 const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
-
-/** An error of the machine, not the program: one line and exit code 3. */
-class EnvironmentError extends Error {}
 
 /** How many URLs of the API are in the banner. */
 const API_URLS_TO_TRY = 3;
@@ -124,13 +122,16 @@ async function serve(config: Config, version: string): Promise<void> {
       maxAgeMs: readyMaxAgeMs,
     });
   await redis?.start();
-  await listen(server, config.host, config.port, '--port or PROXY_PORT');
+  const passed = passedSocket(process.env, process.pid, log);
+  const { host, port } = config;
+  await listen(server, passed ?? { host, port, setting: '--port or PROXY_PORT' }, log);
   if (adminPort !== undefined) {
     const { files, limiter } = app;
     const build = { version, node: process.versions.node };
     const exposition = await metrics.watch({ watcher, files, limiter, connections, redis, build });
     const admin = createAdminServer(exposition, readiness);
-    await listen(admin, adminHost, adminPort, '--admin-port or PROXY_ADMIN_PORT');
+    const setting = '--admin-port or PROXY_ADMIN_PORT';
+    await listen(admin, { host: adminHost, port: adminPort, setting }, log);
     log(`operations on ${baseOf(admin)}: /healthz, /readyz, /metrics`);
   }
   stopOnSignal(async (boundMs) => {
@@ -141,7 +142,7 @@ async function serve(config: Config, version: string): Promise<void> {
     return isClean;
   });
   await warnOfDescriptors(config.maxConnections);
-  announce(server, config, watcher.active);
+  announce(baseOf(server), passed !== undefined, config, watcher.active);
 }
 
 async function checkFolder(dist: string): Promise<void> {
@@ -171,28 +172,6 @@ async function flush(output: Output): Promise<void> {
     output.once('close', settle);
     output.end();
   });
-}
-
-/** @param setting the setting that changes the port */
-async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
-  await new Promise<void>((settle, reject) => {
-    server.once('error', (error) => {
-      const code = errorCode(error) ?? error.message;
-      const reason =
-        code === 'EADDRINUSE'
-          ? `the port is taken, choose another with ${setting}`
-          : 'expected an address and a port that this process may use';
-      reject(new EnvironmentError(`can't listen on ${host} port ${port} (${code}): ${reason}`));
-    });
-    server.listen(port, host, () => {
-      server.removeAllListeners('error');
-      settle();
-    });
-  });
-  // From now on, an error concerns a single failed accept (no file descriptors left).
-  server.on('error', (error) =>
-    log(`a connection could not be accepted (${errorCode(error) ?? error.message})`),
-  );
 }
 
 function stopOnSignal(stop: HttpServer['stop']): void {
@@ -231,19 +210,16 @@ async function warnOfDescriptors(maxConnections: number): Promise<void> {
   );
 }
 
-/** The URL where a server listens. */
-function baseOf(server: Server): string {
-  const address = server.address();
-  if (address === null || typeof address === 'string') return '';
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
-}
-
 /** If there is an access log, only its lines go to stdout. */
-function announce(server: Server, { dist, accessLog }: Config, { snapshot, quotas }: ActiveSnapshot): void {
-  const base = baseOf(server);
+function announce(
+  base: string,
+  isPassed: boolean,
+  { dist, accessLog }: Config,
+  { snapshot, quotas }: ActiveSnapshot,
+): void {
   const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
-  const lines = [`register-api proxy on ${base} serving ${dist} (${state})`];
+  const place = isPassed ? `${base} (socket passed by systemd)` : base;
+  const lines = [`register-api proxy on ${place} serving ${dist} (${state})`];
   if (snapshot !== undefined) {
     const published = describe(publishedQuotas(snapshot));
     if (describe(quotas) !== published) {

@@ -11,6 +11,7 @@ const PROGRAMS = {
   jing: { command: ['sh', '-c', 'command -v jing'], package: 'jing' },
   nginx: { command: ['nginx', '-v'], package: 'nginx-light' },
   python3: { command: ['python3', '--version'], package: 'python3' },
+  systemd: { command: ['systemd-socket-activate', '--version'], package: 'systemd' },
   varnish: { command: ['varnishd', '-V'], package: 'varnish' },
   xmllint: { command: ['xmllint', '--version'], package: 'libxml2-utils' },
 } as const;

@@ -1,0 +1,57 @@
+import { createServer } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { EnvironmentError } from '../../proxy/errors.js';
+import { baseOf, listen, passedSocket } from '../../proxy/listen.js';
+import { emptyFolder } from './support.js';
+
+describe('passedSocket', () => {
+  const passed = (environment: Record<string, string>): [number | undefined, string[]] => {
+    const lines: string[] = [];
+    return [passedSocket(environment, 7, (line) => void lines.push(line)), lines];
+  };
+
+  it('is descriptor 3 if one is passed to this process', () => {
+    expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '7', LISTEN_FDNAMES: 'x' })).toEqual([3, []]);
+  });
+
+  it('is none without LISTEN_FDS, and none with a line if it is for another process', () => {
+    expect(passed({ LISTEN_PID: '7' })).toEqual([undefined, []]);
+    expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '8' })).toEqual([
+      undefined,
+      [
+        'ignoring LISTEN_FDS: LISTEN_PID is "8", and this process is 7 (have a script in between start it with exec)',
+      ],
+    ]);
+    expect(passed({ LISTEN_FDS: '1' })[1]).toEqual([expect.stringContaining('LISTEN_PID is ""')]);
+  });
+
+  it.each(['2', '0', '', '-1', '1x'])('refuses LISTEN_FDS "%s"', (count) => {
+    expect(() => passed({ LISTEN_FDS: count, LISTEN_PID: '7' })).toThrow(
+      new EnvironmentError(
+        `LISTEN_FDS "${count}": expected 1, a unit with one ListenStream= ([::]:8080 takes IPv4 as well)`,
+      ),
+    );
+  });
+});
+
+describe('listen', () => {
+  it('refuses a descriptor that is not open', async () => {
+    const server = createServer();
+    await expect(listen(server, 9_999, () => undefined)).rejects.toThrow(
+      /^can't listen on the passed descriptor 9999 \(\w+\): expected a TCP socket that listens$/,
+    );
+  });
+});
+
+describe('baseOf', () => {
+  it('is empty for a socket that is not TCP', async () => {
+    const server = createServer();
+    onTestFinished(() => void server.close());
+    const path = `${await emptyFolder()}/socket`;
+    await new Promise<void>((settle) => {
+      server.listen(path, settle);
+    });
+    expect(baseOf(server)).toBe('');
+  });
+});

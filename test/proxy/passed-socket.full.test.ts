@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { errorCode } from '../../proxy/log.js';
+import { has } from '../support/programs.js';
+import { freePort } from './limiter/redis-server.js';
+import { listening, MAIN } from './process.js';
+import { ask, publish, tree } from './support.js';
+
+const FILE = 'passed-socket.full.test.ts';
+/** So many requests that no test meets the limit, and connections for the load. */
+const FLAGS = ['--api-tokens', '1000000', '--max-connections-per-client', '5000'];
+
+/**
+ * As systemd does for a unit with Accept=no and services with Restart=always: opens a socket, passes
+ * it as descriptor 3 to as many processes as the first argument says, and starts each again when it
+ * ends. Prints the port, then the process id of each start.
+ */
+const HOLDER = `
+import os, socket, sys
+listener = socket.create_server(('127.0.0.1', 0), backlog=4096)
+os.set_inheritable(listener.fileno(), True)
+print(listener.getsockname()[1], flush=True)
+def start():
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(listener.fileno(), 3)
+        os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()))
+        os.execv(sys.argv[2], sys.argv[2:])
+    print(pid, flush=True)
+for _ in range(int(sys.argv[1])): start()
+while True:
+    os.wait()
+    start()
+`;
+
+interface Holder {
+  readonly port: number;
+  /** The process ids so far. */
+  readonly pids: readonly number[];
+  readonly output: () => string;
+}
+
+/** Starts a socket with so many proxies on it, and waits until they serve. */
+async function hold(instances: number, args: readonly string[]): Promise<Holder> {
+  const command = [process.execPath, MAIN, ...args];
+  const child = spawn('/usr/bin/python3', ['-c', HOLDER, String(instances), ...command], {
+    env: { PATH: '/bin' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const { pid: group = 0 } = child;
+  onTestFinished(() => void process.kill(-group, 'SIGKILL'));
+  const numbers: number[] = [];
+  let output = '';
+  createInterface(child.stdout).on('line', (line) => {
+    if (/^\d+$/.test(line)) numbers.push(Number(line));
+    else output += `${line}\n`;
+  });
+  child.stderr.on('data', (data: Buffer) => {
+    output += data.toString('utf8');
+  });
+  await expect.poll(() => output.split('Try:').length - 1, { timeout: 10_000 }).toBe(instances);
+  return {
+    port: numbers[0] ?? 0,
+    get pids() {
+      return numbers.slice(1);
+    },
+    output: () => output,
+  };
+}
+
+/** What a load counts: statuses and error codes, and the longest time of a request. */
+interface Tally {
+  readonly counts: Record<string, number>;
+  slowestMs: number;
+}
+
+/** Sends requests over and over, on new connections or on kept ones, until it is aborted. */
+async function load(port: number, agent: Agent | false, gapMs: number, over: AbortSignal): Promise<Tally> {
+  const tally: Tally = { counts: {}, slowestMs: 0 };
+  while (!over.aborted) {
+    const startedMs = performance.now();
+    const outcome = await new Promise<string>((settle) => {
+      const outgoing = request({ port, host: '127.0.0.1', path: '/api/v1/group/7', agent }, (response) => {
+        response.resume();
+        response.once('error', (error) => settle(errorCode(error) ?? error.message));
+        response.once('end', () => settle(String(response.statusCode)));
+      });
+      outgoing.once('error', (error) => settle(errorCode(error) ?? error.message));
+      outgoing.end();
+    });
+    tally.counts[outcome] = (tally.counts[outcome] ?? 0) + 1;
+    tally.slowestMs = Math.max(tally.slowestMs, performance.now() - startedMs);
+    if (gapMs > 0) await pause(gapMs);
+  }
+  return tally;
+}
+
+/** Clients of all kinds at once: in haste and at leisure, with new connections and kept ones. */
+function crowd(port: number, over: AbortSignal): Promise<Tally[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  onTestFinished(() => agent.destroy());
+  const clients = Array.from({ length: 8 }, () => [
+    load(port, false, 0, over),
+    load(port, agent, 0, over),
+    load(port, false, 30, over),
+    load(port, agent, 120, over),
+  ]);
+  return Promise.all(clients.flat());
+}
+
+function total(tallies: readonly Tally[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const tally of tallies) {
+    for (const [outcome, count] of Object.entries(tally.counts))
+      counts[outcome] = (counts[outcome] ?? 0) + count;
+  }
+  return counts;
+}
+
+/** A client in the middle of a large download that it does not read. */
+async function stalledDownload(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
+  await new Promise((heard) => {
+    socket.once('data', heard);
+  });
+  socket.pause();
+}
+
+describe.skipIf(!has(FILE, 'python3'))('A passed socket', () => {
+  it('is served instead of --host and --port, which the banner says', async () => {
+    const root = await tree();
+    const taken = await freePort();
+    const { port, output } = await hold(1, ['--dist', root, '--port', String(taken), '--admin-port', '0']);
+    expect(output()).toContain(
+      `register-api proxy on http://127.0.0.1:${port} (socket passed by systemd) serving ${root} (snapshot 3`,
+    );
+    expect(output()).toContain(`  http://127.0.0.1:${port}/api/v1/group/7\n`);
+    expect((await ask(port, '/api/v1')).status).toBe(200);
+    await expect(ask(taken, '/api/v1')).rejects.toThrow('ECONNREFUSED');
+    const admin = Number(/operations on http:\/\/127\.0\.0\.1:(\d+)/.exec(output())?.[1]);
+    expect((await ask(admin, '/readyz')).status).toBe(200);
+  });
+
+  it.each(['SIGHUP', 'SIGTERM'] as const)(
+    'refuses and resets nothing under load while its only proxy is restarted five times by %s',
+    async (signal) => {
+      const holder = await hold(1, ['--dist', await tree(), ...FLAGS]);
+      const over = new AbortController();
+      const ended = crowd(holder.port, over.signal);
+      for (let restarts = 1; restarts <= 5; restarts += 1) {
+        await pause(400);
+        process.kill(holder.pids.at(-1) ?? 0, signal);
+        await expect
+          .poll(() => holder.output().split('Try:').length - 1, { timeout: 10_000 })
+          .toBe(restarts + 1);
+      }
+      await pause(400);
+      over.abort();
+      const tallies = await ended;
+      expect(Object.keys(total(tallies))).toEqual(['200']);
+      expect(total(tallies)[200]).toBeGreaterThan(1_000);
+      expect(holder.output().split(`${signal}: finishing what is in flight`)).toHaveLength(6);
+    },
+    60_000,
+  );
+
+  it('has new requests wait while its only proxy finishes a download, and not if there is a second', async () => {
+    const root = await tree();
+    await publish(root, 'downloads/groups.csv', Buffer.alloc(20_000_000, 'x'));
+    const waits = [1, 2].map(async (instances) => {
+      const { port, pids, output } = await hold(instances, ['--dist', root, ...FLAGS]);
+      await stalledDownload(port);
+      // Which of two has it nobody knows: the other one is started again at once.
+      for (const pid of pids) {
+        process.kill(pid, 'SIGHUP');
+        await pause(1_500);
+      }
+      const startedMs = performance.now();
+      const outcome = await Promise.race([ask(port, '/api/v1'), pause(3_000, 'waiting', { ref: false })]);
+      expect(output()).toContain('SIGHUP: finishing what is in flight');
+      return typeof outcome === 'string' ? outcome : [outcome.status, performance.now() - startedMs < 500];
+    });
+    expect(await Promise.all(waits)).toEqual(['waiting', [200, true]]);
+  }, 20_000);
+});
+
+describe('A socket passed to another process', () => {
+  it('is ignored with a line, as by a script that starts the proxy without exec', async () => {
+    const variables = { LISTEN_FDS: '1', LISTEN_PID: '1' };
+    const { port, output } = await listening(['--dist', await tree()], variables);
+    expect(output.stderr).toContain('ignoring LISTEN_FDS: LISTEN_PID is "1", ');
+    expect(output.stdout).not.toContain('systemd');
+    expect((await ask(port, '/api/v1')).status).toBe(200);
+  });
+});
+
+describe.skipIf(!has(FILE, 'systemd'))('systemd-socket-activate', () => {
+  it('passes its socket to the proxy', async () => {
+    const port = await freePort();
+    const root = await tree();
+    const command = ['--listen', `127.0.0.1:${port}`, process.execPath, MAIN, '--dist', root];
+    const child = spawn('systemd-socket-activate', command, { stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await expect
+      .poll(async () => (await ask(port, '/api/v1').catch(() => undefined))?.status, { timeout: 10_000 })
+      .toBe(200);
+    // It becomes the proxy, which is the same process.
+    const ended = new Promise((settle) => {
+      child.once('close', settle);
+    });
+    child.kill('SIGHUP');
+    expect(await ended).toBe(0);
+  });
+});
