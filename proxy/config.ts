@@ -27,7 +27,7 @@ export interface Config {
   readonly quotas: QuotaOverrides;
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly AddressRange[];
-  /** URL of a server through which several proxies share their limits, as ioredis accepts it. */
+  /** The server through which several proxies share their limits: a URL, or the path of a socket. */
   readonly redis: string | undefined;
   readonly maxConnections: number;
   /** Per client, as the limiter identifies it; trusted proxies are exempt. */
@@ -91,7 +91,7 @@ const settings = {
   ),
   redis: setting(
     '--redis <url>',
-    'Redis or Valkey server in which several proxies share their limits',
+    'Redis or Valkey server in which several proxies share their limits: redis:, rediss: or unix:/path',
     redisUrl,
     undefined,
   ),
@@ -246,11 +246,16 @@ function isOn(text: string): boolean {
 }
 
 /**
- * `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS. ioredis knows
- * `valkey:` only as `redis:`. The error quotes nothing: a malformed URL may have the password
+ * `redis://[[user]:password@]host[:port][/database]`, `rediss://` for TLS, or
+ * `unix:/path[?db=N&username=U&password=P]`, which becomes the path with its parameters. ioredis
+ * knows `valkey:` only as `redis:`. The error quotes nothing: a malformed URL may have the password
  * anywhere.
  */
 function redisUrl(text: string): string {
+  const [, path, query] = /^unix:(?:\/\/)?(\/[^/?#][^?#]*)(?:\?([^?#]+))?$/i.exec(text) ?? [];
+  if (path !== undefined && [...new URLSearchParams(query)].every(isSocketParameter)) {
+    return query === undefined ? path : `${path}?${query}`;
+  }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isValid =
     url !== undefined &&
@@ -263,9 +268,13 @@ function redisUrl(text: string): string {
   // Not the text itself: ioredis would not use TLS for "REDISS://".
   if (isValid) return url.href.replace(/^valkey/, 'redis');
   throw new Error(
-    'a URL such as redis://user:password@host:6379/0, or rediss:// for TLS; ' +
+    'a URL such as redis://user:password@host:6379/0, rediss:// for TLS, or unix:/path/to/socket?db=0; ' +
       'in user name and password, "%", "?", "#" and "/" are percent-encoded',
   );
+}
+
+function isSocketParameter([name, value]: readonly [string, string]): boolean {
+  return name === 'db' ? /^\d{1,4}$/.test(value) : /^(?:username|password)$/.test(name);
 }
 
 function isDecodable(text: string): boolean {

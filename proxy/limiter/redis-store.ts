@@ -76,9 +76,10 @@ export class RedisBuckets {
   /** Why the connection failed; later events are less specific. */
   #connectionError: string | undefined;
 
-  /** @param url validated for `--redis` */
+  /** @param url a URL or the path of a socket, validated for `--redis` */
   constructor(url: string, log: Log) {
-    this.#name = `Redis at ${new URL(url).host}`;
+    // Without user name and password.
+    this.#name = `Redis at ${url.startsWith('/') ? url.replace(/\?.*/, '') : new URL(url).host}`;
     this.#log = log;
     this.#redis = new Redis(url, {
       lazyConnect: true,

@@ -67,6 +67,17 @@ describe('resolveConfig', () => {
     'redis://:pa55word@host#1',
     'redis://:pa55word%zz@host',
     'redis://:pa55word%ff@host',
+    'unix:pa55word',
+    'unix:',
+    'unix:/',
+    'unix://:pa55word@/run/redis.sock',
+    'unix:////run/pa55word',
+    'unix:/run/redis.sock?',
+    'unix:/run/redis.sock?password=pa55word&db=x',
+    'unix:/run/redis.sock?password=pa55word&host=other',
+    'unix:/run/redis.sock?pass=pa55word',
+    'unix:/run/redis.sock?password=pa55word#1',
+    '/run/redis.sock?password=pa55word',
     'pa55word',
   ])('refuses "%s" as the URL of Redis without repeating it: it can hold a password', (url) => {
     const attempts = [() => resolveConfig({ redis: url }, {}), () => resolveConfig({}, { PROXY_REDIS: url })];
@@ -83,6 +94,10 @@ describe('resolveConfig', () => {
     ['valkeys://h', 'rediss://h'],
     ['REDISS://h', 'rediss://h'],
     ['ValkeyS://h:7', 'rediss://h:7'],
+    ['unix:/run/redis.sock', '/run/redis.sock'],
+    ['unix:///run/redis.sock', '/run/redis.sock'],
+    ['unix:/run/a b.sock?db=1', '/run/a b.sock?db=1'],
+    ['unix:/r.sock?db=1&username=u&password=p%26%23', '/r.sock?db=1&username=u&password=p%26%23'],
   ])('takes "%s" as the URL of Redis', (url, expected) => {
     expect(resolveConfig({ redis: url }, {}).redis).toBe(expected);
   });

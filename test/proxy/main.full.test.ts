@@ -96,7 +96,8 @@ describe('main: misuse', () => {
       [
         ['--redis', 'http://:pa55word@localhost'],
         {},
-        'register-api proxy: --redis: expected a URL such as redis://user:password@host:6379/0, or rediss:// for TLS; ' +
+        'register-api proxy: --redis: expected a URL such as redis://user:password@host:6379/0, rediss:// for TLS, ' +
+          'or unix:/path/to/socket?db=0; ' +
           'in user name and password, "%", "?", "#" and "/" are percent-encoded\n',
       ],
     ];

@@ -1,15 +1,19 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type NetConnectOpts } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { leaveOut } from '../../support/programs.js';
 
-/** A real Redis, or Valkey, of the test's own: on a free port of 127.0.0.1, in a folder that goes with it. */
+/** A real Redis, or Valkey, of the test's own: on a free port of 127.0.0.1 or a socket, in a folder that goes with it. */
 export interface TestRedis {
+  /** 0 on a socket. */
   readonly port: number;
+  /** As for `--redis`. */
   readonly url: string;
+  /** Its address in messages. */
+  readonly name: string;
   /** Whether the process runs. */
   readonly isRunning: () => boolean;
   /** SIGSTOP freezes it with its connections open, SIGCONT wakes it. */
@@ -48,19 +52,27 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** @param settings as on its command line */
-export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
+/**
+ * @param settings as on its command line
+ * @param on a TCP port, or a socket and no port at all
+ */
+export async function startRedis(
+  settings: readonly string[] = [],
+  on: 'port' | 'socket' = 'port',
+): Promise<TestRedis> {
   const program = REDIS_PROGRAM;
   if (program === undefined) throw new Error('no redis-server in PATH');
   const folder = mkdtempSync(join(tmpdir(), 'proxy-test-redis-'));
-  const port = await freePort();
+  const socket = join(folder, 'redis.sock');
+  const port = on === 'socket' ? 0 : await freePort();
+  const place = on === 'socket' ? ['--unixsocket', socket] : ['--bind', '127.0.0.1'];
   let child: ChildProcess | undefined;
 
   const restart = async (): Promise<void> => {
-    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
-    child = spawn(program, [...place, '--save', '', '--appendonly', 'no', ...settings], { stdio: 'ignore' });
+    const common = ['--port', String(port), ...place, '--dir', folder, '--save', '', '--appendonly', 'no'];
+    child = spawn(program, [...common, ...settings], { stdio: 'ignore' });
     for (let attempt = 0; attempt < 200; attempt += 1) {
-      if (await accepts(port)) return;
+      if (await accepts(on === 'socket' ? { path: socket } : { host: '127.0.0.1', port })) return;
       await pause(25);
     }
     throw new Error('redis-server does not listen');
@@ -77,7 +89,8 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
   await restart();
   return {
     port,
-    url: `redis://127.0.0.1:${port}`,
+    url: on === 'socket' ? `unix:${socket}` : `redis://127.0.0.1:${port}`,
+    name: on === 'socket' ? socket : `127.0.0.1:${port}`,
     isRunning: () => child !== undefined && child.exitCode === null,
     signal: (signal) => void child?.kill(signal),
     kill,
@@ -89,9 +102,9 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
   };
 }
 
-async function accepts(port: number): Promise<boolean> {
+async function accepts(place: NetConnectOpts): Promise<boolean> {
   return new Promise((settle) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(place);
     socket.once('connect', () => {
       socket.destroy();
       settle(true);

@@ -13,6 +13,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
+import { resolveConfig } from '../../../proxy/config.js';
 import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
 import { MemoryStore } from '../../../proxy/limiter/memory-store.js';
 import {
@@ -396,6 +397,22 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
     const right = await started(`redis://:pa55word@127.0.0.1:${redis.port}/3`);
     expect(await right.take('a')).toBe(true);
     expect([...wrong.log, ...none.log, ...right.log].join()).not.toMatch(/wr0ng|pa55word/);
+  });
+
+  it('logs in on a socket, uses the database named there, and never says the password', async () => {
+    const redis = await startRedis(['--requirepass', 'pa55&word'], 'socket');
+    onTestFinished(redis.remove);
+    const password = `password=${encodeURIComponent('pa55&word')}`;
+    const on = (query: string): string => resolveConfig({ redis: `${redis.url}?${query}` }, {}).redis ?? '';
+    const wrong = await started(on('password=wr0ng'));
+    expect(wrong.log).toEqual([expect.stringContaining(`Redis at ${redis.name} can't be used (WRONGPASS `)]);
+    const right = await started(on(`db=3&${password}`));
+    expect(right.log).toEqual([expect.stringContaining(`Redis at ${redis.name} keeps the limits`)]);
+    expect(await right.take('a')).toBe(true);
+    const admin = new Redis({ path: redis.name, password: 'pa55&word', db: 3 });
+    onTestFinished(() => admin.disconnect());
+    expect(await admin.exists('a')).toBe(1);
+    expect([...wrong.log, ...right.log].join()).not.toMatch(/wr0ng|pa55/);
   });
 
   it('closes its connection, and says nothing about it', async () => {
