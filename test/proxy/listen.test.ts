@@ -5,12 +5,13 @@ import { EnvironmentError } from '../../proxy/errors.js';
 import { baseOf, listen, passedSocket } from '../../proxy/listen.js';
 import { emptyFolder } from './support.js';
 
-describe('passedSocket', () => {
-  const passed = (environment: Record<string, string>): [number | undefined, string[]] => {
-    const lines: string[] = [];
-    return [passedSocket(environment, 7, (line) => void lines.push(line)), lines];
-  };
+/** What is passed to process 7, and what is logged. */
+function passed(environment: Record<string, string>): [number | undefined, string[]] {
+  const lines: string[] = [];
+  return [passedSocket(environment, 7, (line) => void lines.push(line)), lines];
+}
 
+describe('passedSocket', () => {
   it('is descriptor 3 if one is passed to this process', () => {
     expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '7', LISTEN_FDNAMES: 'x' })).toEqual([3, []]);
   });

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { errorCode } from '../../proxy/log.js';
 import { has } from '../support/programs.js';
 import { freePort } from './limiter/redis-server.js';
+import { load, total, type Tally } from './load.js';
 import { listening, MAIN } from './process.js';
 import { ask, publish, tree } from './support.js';
 
@@ -74,53 +74,17 @@ async function hold(instances: number, args: readonly string[]): Promise<Holder>
   };
 }
 
-/** What a load counts: statuses and error codes, and the longest time of a request. */
-interface Tally {
-  readonly counts: Record<string, number>;
-  slowestMs: number;
-}
-
-/** Sends requests over and over, on new connections or on kept ones, until it is aborted. */
-async function load(port: number, agent: Agent | false, gapMs: number, over: AbortSignal): Promise<Tally> {
-  const tally: Tally = { counts: {}, slowestMs: 0 };
-  while (!over.aborted) {
-    const startedMs = performance.now();
-    const outcome = await new Promise<string>((settle) => {
-      const outgoing = request({ port, host: '127.0.0.1', path: '/api/v1/group/7', agent }, (response) => {
-        response.resume();
-        response.once('error', (error) => settle(errorCode(error) ?? error.message));
-        response.once('end', () => settle(String(response.statusCode)));
-      });
-      outgoing.once('error', (error) => settle(errorCode(error) ?? error.message));
-      outgoing.end();
-    });
-    tally.counts[outcome] = (tally.counts[outcome] ?? 0) + 1;
-    tally.slowestMs = Math.max(tally.slowestMs, performance.now() - startedMs);
-    if (gapMs > 0) await pause(gapMs);
-  }
-  return tally;
-}
-
 /** Clients of all kinds at once: in haste and at leisure, with new connections and kept ones. */
 function crowd(port: number, over: AbortSignal): Promise<Tally[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   onTestFinished(() => agent.destroy());
   const clients = Array.from({ length: 8 }, () => [
-    load(port, false, 0, over),
-    load(port, agent, 0, over),
-    load(port, false, 30, over),
-    load(port, agent, 120, over),
+    load(port, { agent: false }, over),
+    load(port, { agent }, over),
+    load(port, { agent: false, gapMs: 30 }, over),
+    load(port, { agent, gapMs: 120 }, over),
   ]);
   return Promise.all(clients.flat());
-}
-
-function total(tallies: readonly Tally[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const tally of tallies) {
-    for (const [outcome, count] of Object.entries(tally.counts))
-      counts[outcome] = (counts[outcome] ?? 0) + count;
-  }
-  return counts;
 }
 
 /** A client in the middle of a large download that it does not read. */

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { has } from '../support/programs.js';
+import { freePort, hasRedis, startRedis } from './limiter/redis-server.js';
+import { load, total } from './load.js';
+import { listening, type Process } from './process.js';
+import { ask, emptyFolder, tree } from './support.js';
+
+const FILE = 'balancer.full.test.ts';
+
+/** The balancer of docs/operating.md, as nginx takes it in a folder of its own. */
+const configuration = (port: number, proxies: readonly number[]): string => `
+daemon off;
+pid nginx.pid;
+error_log stderr;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path tmp;`).join(' ')}
+  upstream register {
+    ${proxies.map((proxy) => `server 127.0.0.1:${proxy};`).join(' ')}
+    keepalive 32;
+  }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://register;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_next_upstream error timeout;
+    }
+  }
+}
+`;
+
+/** Two proxies with one Redis on a socket, after nginx. */
+async function balanced(): Promise<{ port: number; proxies: readonly Process[] }> {
+  const redis = await startRedis([], 'socket');
+  onTestFinished(redis.remove);
+  const flags = ['--dist', await tree(), '--redis', redis.url, '--trust-proxy', '127.0.0.1'];
+  const proxies = await Promise.all([listening(flags), listening(flags)]);
+  const [folder, port] = [await emptyFolder(), await freePort()];
+  const file = join(folder, 'nginx.conf');
+  const ports = proxies.map((proxy) => proxy.port);
+  await writeFile(file, configuration(port, ports));
+  const nginx = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' });
+  const ended = new Promise((settle) => {
+    nginx.once('close', settle);
+  });
+  onTestFinished(async () => {
+    nginx.kill('SIGTERM');
+    await ended;
+  });
+  await expect
+    .poll(async () => (await ask(port, '/', { from: '127.0.0.9' }).catch(() => undefined))?.status, {
+      timeout: 5_000,
+    })
+    .toBe(200);
+  return { port, proxies };
+}
+
+/** How many of 100 requests at once each status gets. */
+async function burst(port: number, from: string): Promise<Record<string, number>> {
+  const responses = await Promise.all(
+    Array.from({ length: 100 }, async () => ask(port, '/api/v1', { from })),
+  );
+  const statuses: Record<string, number> = {};
+  for (const { status } of responses) statuses[status] = (statuses[status] ?? 0) + 1;
+  return statuses;
+}
+
+describe.skipIf(![hasRedis(FILE), has(FILE, 'nginx')].every(Boolean))('Two proxies after nginx', () => {
+  it('limit exactly, and fail no client when one of them is killed under load', async () => {
+    const { port, proxies } = await balanced();
+    expect(await burst(port, '127.0.0.2')).toEqual({ 200: 60, 429: 40 });
+
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const over = new AbortController();
+    const startedMs = performance.now();
+    const CLIENTS = 16;
+    const clients = Array.from({ length: CLIENTS }, (_, index) =>
+      load(port, { agent: index % 2 === 0 && agent, from: '127.0.0.3' }, over.signal),
+    );
+    await pause(1_500);
+    proxies[0]?.child.kill('SIGKILL');
+    await pause(1_500);
+    over.abort();
+    const { 200: allowed = 0, 429: refused = 0, ...failed } = total(await Promise.all(clients));
+    const seconds = (performance.now() - startedMs) / 1_000;
+    // nginx sends a request without a response to the other proxy.
+    expect(failed).toEqual({});
+    expect(refused).toBeGreaterThan(500);
+    // Such a request may have taken a token already, and takes another one.
+    expect(allowed).toBeLessThanOrEqual(60 + Math.floor(seconds));
+    expect(allowed).toBeGreaterThanOrEqual(60 + Math.floor(seconds) - CLIENTS);
+
+    expect(await burst(port, '127.0.0.4')).toEqual({ 200: 60, 429: 40 });
+  }, 30_000);
+});
