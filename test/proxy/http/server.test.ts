@@ -526,8 +526,7 @@ describe('stop', () => {
     await expect.poll(used.heard).toContain('\r\n\r\n');
     const stopped = stop(5_000);
     await pause(200);
-    for (const { socket } of [unused, used])
-      socket.write('GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\n\r\n');
+    for (const { socket } of [unused, used]) socket.write('GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(await stopped).toBe(true);
     await Promise.all([unused.closed, used.closed]);
     expect(statusesIn(unused.heard())).toEqual(['200']);
