@@ -88,7 +88,7 @@ export const isInterrupt = (error: unknown): boolean =>
   error instanceof Failure && error.exitCode === EXIT.interrupted;
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
+  ENOSPC: 'the disk is full, or has no inodes left',
   EDQUOT: 'the disk quota is used up',
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
