@@ -9,7 +9,11 @@ const PROGRAMS = {
   feedparser: { command: ['/usr/bin/python3', '-c', 'import feedparser'], package: 'python3-feedparser' },
   // Asked for nothing it says how it is used, and ends with an error all the same.
   jing: { command: ['sh', '-c', 'command -v jing'], package: 'jing' },
+  jq: { command: ['jq', '--version'], package: 'jq' },
+  logrotate: { command: ['sh', '-c', 'PATH=$PATH:/usr/sbin; command -v logrotate'], package: 'logrotate' },
   nginx: { command: ['nginx', '-v'], package: 'nginx-light' },
+  openssl: { command: ['openssl', 'version'], package: 'openssl' },
+  promtool: { command: ['promtool', '--version'], package: 'prometheus' },
   python3: { command: ['python3', '--version'], package: 'python3' },
   systemd: { command: ['systemd-socket-activate', '--version'], package: 'systemd' },
   varnish: { command: ['varnishd', '-V'], package: 'varnish' },

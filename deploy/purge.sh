@@ -1,0 +1,114 @@
+#!/bin/sh
+# purge.sh URLS SNAPSHOT: purges a CDN of the URLs in a list of `build --purge-list`, once the
+# origin serves the snapshot of SNAPSHOT (dist/snapshot.json). Up to 150 URLs are purged as URLs. If
+# there are more, those whose route has a tag are purged by their tags, which the responses carry as
+# Cache-Tag and Surrogate-Key. Purging twice does no harm, so after a failure start it again.
+#
+# Needs curl and jq. deploy/publish.sh starts it.
+# Change: nothing here; the settings are in the environment, see register-api.env.
+set -eu
+
+urls=$1
+snapshot=$2
+origin=${ORIGIN:-http://127.0.0.1:8080}
+
+# More URLs than this are purged by tag.
+most_urls=150
+# How long the origin may take to serve the snapshot, in seconds.
+patience=${PURGE_PATIENCE:-300}
+
+# POST, or fail. The token comes by standard input, so that no list of processes shows it.
+post() { # TOKEN-HEADER OPTIONS...
+  header=$1
+  shift
+  printf '%s\n' "$header" | curl -fsS --retry 5 --max-time 60 -X POST -H @- "$@" > /dev/null
+}
+
+# Sends the lines of a file in portions, as a member of that name in a JSON object.
+cloudflare() { # MEMBER FILE
+  split -l 100 "$2" "$work/portion."
+  for portion in "$work"/portion.*; do
+    [ -e "$portion" ] || continue
+    jq -Rn --arg member "$1" '{($member): [inputs]}' "$portion" > "$work/body"
+    post "Authorization: Bearer $CLOUDFLARE_TOKEN" -H 'Content-Type: application/json' \
+      --data-binary "@$work/body" \
+      "${CLOUDFLARE_API:-https://api.cloudflare.com/client/v4}/zones/$CLOUDFLARE_ZONE/purge_cache"
+    rm "$portion"
+  done
+}
+
+fastly() { # URLS-OR-TAGS FILE
+  api=${FASTLY_API:-https://api.fastly.com}
+  [ -s "$2" ] || return 0
+  if [ "$1" = tags ]; then
+    jq -Rn '{surrogate_keys: [inputs]}' "$2" > "$work/body"
+    post "Fastly-Key: $FASTLY_TOKEN" -H 'Content-Type: application/json' \
+      --data-binary "@$work/body" "$api/service/$FASTLY_SERVICE/purge"
+  else
+    sed -E "s,^https?://(.*),url = \"$api/purge/\\1\"," "$2" > "$work/requests"
+    post "Fastly-Key: $FASTLY_TOKEN" --fail-early --config "$work/requests"
+  fi
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# An origin that has a newer snapshot already will do.
+sequence=$(jq -e .sequence "$snapshot")
+waited=0
+serves() { curl -fsS --max-time 10 "$origin/snapshot.json" | jq -e ".sequence >= $sequence"; }
+until serves > "$work/serves" 2>&1; do
+  if [ "$waited" -ge "$patience" ]; then
+    echo "purge: after $patience s, $origin doesn't serve snapshot $sequence:" >&2
+    cat "$work/serves" >&2
+    exit 1
+  fi
+  sleep 1
+  waited=$((waited + 1))
+done
+
+touch "$work/tags" "$work/urls"
+if [ "$(wc -l < "$urls")" -le "$most_urls" ]; then
+  cat "$urls" > "$work/urls"
+else
+  # A URL is one of a route if both look alike with all numbers replaced; no two routes with
+  # parameters do. What belongs to no route any more, such as an old style sheet, has no tag.
+  jq -r '.routes[] | select(.tag) | "\(.path) \(.tag)"' "$snapshot" > "$work/routes"
+  awk -v tags="$work/tags" -v rest="$work/urls" '
+    function shape(path) {
+      sub(/\?.*/, "", path)
+      gsub(/\{[^}]*\}/, "0", path)
+      gsub(/[0-9]+(-[0-9]+)*/, "#", path)
+      return path
+    }
+    FILENAME == ARGV[1] { of[shape($1)] = of[shape($1)] " " $2; next }
+    {
+      path = $0
+      sub(/^https?:\/\/[^\/]*/, "", path)
+      path = shape(path)
+      if (path in of) seen[path] = 1
+      else print > rest
+    }
+    END {
+      for (path in seen) {
+        count = split(of[path], names, " ")
+        for (each = 1; each <= count; each += 1) all[names[each]] = 1
+      }
+      for (name in all) print name > tags
+    }' "$work/routes" "$urls"
+fi
+
+case ${CDN:-} in
+  cloudflare)
+    cloudflare files "$work/urls"
+    cloudflare tags "$work/tags"
+    ;;
+  fastly)
+    fastly urls "$work/urls"
+    fastly tags "$work/tags"
+    ;;
+  *)
+    echo "purge: CDN is \"${CDN:-}\", expected cloudflare or fastly" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,219 @@
+/** The files of deploy/ that other programs read, given to those programs. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { freePort } from '../proxy/limiter/redis-server.js';
+import { buildArgs, snapshot } from '../support/cli.js';
+import { PROJECT, temporary } from '../support/folder.js';
+import { has } from '../support/programs.js';
+import { startProxy } from '../support/proxy.js';
+import { writeRegister } from '../support/register.js';
+import { DEPLOY, run } from './run.js';
+
+const path = temporary();
+const DONE = { code: 0, output: '' };
+const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
+
+const out = path('dist');
+beforeAll(async () => {
+  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
+  await snapshot(buildArgs(register, out));
+});
+
+it('every file begins with what it is for, but for the dashboard, which is JSON', () => {
+  const files = readdirSync(DEPLOY).filter((name) => !name.endsWith('.json'));
+  for (const file of files) expect(read(file)).toMatch(/^(#!\/bin\/sh\n)?# [A-Za-z]/);
+});
+
+const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|socket|timer)$/.test(name));
+const HAS_SYSTEMD = has('the units of deploy/', 'systemd');
+
+describe.skipIf(!HAS_SYSTEMD)('the units', () => {
+  /** A folder with the units, as they are for this checkout and this Node. */
+  function units(): string {
+    const folder = path('units');
+    mkdirSync(folder);
+    for (const unit of UNITS) {
+      const text = read(unit).replaceAll('/srv/register-api', PROJECT.replace(/\/$/, ''));
+      writeFileSync(join(folder, unit), text.replaceAll('/usr/bin/node', process.execPath));
+    }
+    return folder;
+  }
+
+  it.each(UNITS)('%s is one that systemd understands', async (unit) => {
+    const file = join(units(), unit.replace('@.', '@instance.'));
+    expect(await run(['systemd-analyze', 'verify', '--man=no', file])).toEqual(DONE);
+  });
+
+  it.each(UNITS.filter((name) => name.endsWith('.service')))('%s is confined', async (unit) => {
+    const offline = ['security', '--offline=true', '--no-pager', '--threshold=20'];
+    const { code, output } = await run(['systemd-analyze', ...offline, join(units(), unit)]);
+    expect([code, /Overall exposure level.*: (\S+ \w+)/.exec(output)?.[1]]).toEqual([
+      0,
+      expect.stringMatching(/^[01]\.\d OK|^2\.0 OK/),
+    ]);
+  });
+
+  it('all set the same limits to what a process may do, but for V8, which makes code writable', () => {
+    const confinements = UNITS.filter((name) => name.endsWith('.service')).map((name) =>
+      read(name)
+        .split('\n')
+        .filter((line) =>
+          /^(Protect|Private|Restrict|SystemCall|Lock|NoNew|Capab|Remove|ProcSubset)/.test(line),
+        ),
+    );
+    for (const confinement of confinements) expect(confinement).toEqual(confinements[0]);
+  });
+});
+
+const HAS_PROMTOOL = has('the alerts of deploy/', 'promtool');
+const dashboardSchema = z.object({
+  panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })) })),
+});
+
+describe.skipIf(!HAS_PROMTOOL)('the alerts', () => {
+  it('are rules of Prometheus', async () => {
+    const { code, output } = await run(['promtool', 'check', 'rules', join(DEPLOY, 'prometheus-alerts.yml')]);
+    expect([code, output]).toEqual([0, expect.stringContaining('SUCCESS: 9 rules found')]);
+  });
+
+  it('fire for what they are about, and not before', async () => {
+    const tests = join(PROJECT, 'test/deploy/prometheus-alerts.yml');
+    expect(await run(['promtool', 'test', 'rules', tests])).toMatchObject({ code: 0 });
+    for (const [, alert = ''] of read('prometheus-alerts.yml').matchAll(/alert: (\S+)/g))
+      expect(readFileSync(tests, 'utf8')).toMatch(new RegExp(`alertname: ${alert}\\s+exp_alerts:\\s+- `));
+  });
+
+  it('and the queries of the dashboard are expressions of Prometheus', async () => {
+    const { panels } = dashboardSchema.parse(JSON.parse(read('grafana-dashboard.json')));
+    const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    const rules = queries.map((expr, index) => ({
+      record: `query:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }));
+    const file = path('rules.yml');
+    // JSON is YAML.
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+    expect(await run(['promtool', 'check', 'rules', file])).toMatchObject({ code: 0 });
+  });
+});
+
+interface Reply {
+  readonly status: number;
+  readonly headers: string;
+}
+
+/** By curl, which takes any certificate. */
+async function get(url: string, ...options: string[]): Promise<Reply> {
+  const silent = ['-ksS', '--http2', '-o', '/dev/null', '-D', '-'];
+  const { output } = await run(['curl', ...silent, '-H', 'Host: register.example', ...options, url]);
+  return { status: Number(/^HTTP\/\S+ (\d+)/.exec(output)?.[1]), headers: output.toLowerCase() };
+}
+
+/** nginx with the file, on free ports, before a proxy with these options. */
+async function start(options: readonly string[]): Promise<{ http: string; https: string }> {
+  const folder = path('nginx');
+  mkdirSync(folder);
+  const [http, https, proxy] = await Promise.all([
+    freePort(),
+    freePort(),
+    startProxy(out, ['--trust-proxy', 'loopback', ...options]),
+  ]);
+  onTestFinished(() => void proxy.stop());
+  const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout', join(folder, 'privkey.pem')];
+  const certificate = ['-out', join(folder, 'fullchain.pem'), '-subj', '/CN=register.example'];
+  await run(['openssl', 'req', '-x509', '-days', '1', ...key, ...certificate]);
+  const server = read('nginx-tls.conf')
+    .replaceAll('/etc/letsencrypt/live/register.example', folder)
+    .replaceAll('/var/cache', folder)
+    .replaceAll('127.0.0.1:8080', new URL(proxy.base).host)
+    .replaceAll(/listen (?:\[::\]:)?(80|443)/g, (listen, port) =>
+      listen.includes('[')
+        ? `listen [::1]:${port === '80' ? http : https}`
+        : `listen ${port === '80' ? http : https}`,
+    );
+  const temporaries = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(folder, name)};`,
+  );
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(
+    file,
+    `user root; daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+    events { } http { access_log off; ${temporaries.join(' ')} ${server} }`,
+  );
+  const command = ['-e', join(folder, 'error.log'), '-c', file] as const;
+  expect(await run(['nginx', '-t', '-q', ...command])).toEqual(DONE);
+  const nginx = spawn('nginx', command, {
+    env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` },
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void nginx.kill('SIGTERM'));
+  const bases = { http: `http://127.0.0.1:${http}`, https: `https://127.0.0.1:${https}` };
+  await expect.poll(async () => (await get(bases.http)).status).toBe(301);
+  return bases;
+}
+
+const HAS_NGINX = has('nginx with TLS', 'nginx', 'openssl', 'curl');
+
+describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
+  it('serves by HTTP/2 with TLS, from its cache the second time, and redirects HTTP', async () => {
+    const { http, https } = await start([]);
+    const [first, second] = [await get(`${https}/api/v1/group/1`), await get(`${https}/api/v1/group/1`)];
+    expect(first.headers).toMatch(/^http\/2 200[^]*\nx-cache: miss/);
+    expect(second.headers).toMatch(/^http\/2 200[^]*\nx-cache: hit/);
+    expect((await get(`${https}/downloads/groups.csv`)).headers).toMatch(
+      /^http\/2 200[^]*content-disposition/,
+    );
+    expect((await get(`${http}/api/v1?a=b`)).headers).toMatch(
+      /location: https:\/\/register\.example\/api\/v1\?a=b/,
+    );
+  });
+
+  it('passes the address of a client, not what the client says it is', async () => {
+    const { https } = await start(['--api-tokens', '3', '--api-refill-seconds', '600']);
+    const statuses: number[] = [];
+    for (const id of [1, 2, 3, 4]) {
+      const spoof = `X-Forwarded-For: 198.51.100.${id}`;
+      statuses.push((await get(`${https}/api/v1/group/${id + 1}`, '-H', spoof)).status);
+    }
+    expect(statuses).toEqual([404, 404, 404, 429]);
+  });
+});
+
+const HAS_LOGROTATE = has('the rotation of the access log', 'logrotate');
+
+describe.skipIf(!HAS_LOGROTATE)('logrotate.conf', () => {
+  it('rotates a log that the proxy goes on writing, and the next line is at its beginning', async () => {
+    const folder = path('log');
+    mkdirSync(folder);
+    const log = join(folder, 'access.log');
+    const port = await freePort();
+    const options = ['--dist', out, '--port', String(port), '--access-log'];
+    // Opened as systemd does for StandardOutput=append:FILE.
+    const proxy = spawn(process.execPath, [join(PROJECT, 'build/proxy/main.js'), ...options], {
+      stdio: ['ignore', openSync(log, 'a'), 'ignore'],
+    });
+    onTestFinished(() => void proxy.kill('SIGKILL'));
+    const request = (name: string): Promise<number> =>
+      fetch(`http://127.0.0.1:${port}/${name}`).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await expect.poll(() => request('before'), { timeout: 10_000 }).toBe(404);
+    await expect.poll(() => readFileSync(log, 'utf8')).toContain('/before');
+    const file = join(folder, 'logrotate.conf');
+    writeFileSync(file, read('logrotate.conf').replaceAll('/var/log/register-proxy', folder), {
+      mode: 0o644,
+    });
+    const rotated = await run(['logrotate', '--force', '--state', join(folder, 'state'), file]);
+    expect(rotated).toEqual(DONE);
+    expect(statSync(log).size).toBe(0);
+    expect(readFileSync(`${log}.1`, 'utf8')).toContain('/before');
+    await request('after');
+    await pause(100);
+    await expect.poll(() => readFileSync(log, 'utf8')).toMatch(/^\{"level":"info".*"path":"\/after"/);
+  });
+});

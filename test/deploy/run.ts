@@ -1,0 +1,78 @@
+/** Programs that the tests of deploy/ run while this process serves them. */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { PROJECT } from '../support/folder.js';
+
+export const DEPLOY = join(PROJECT, 'deploy');
+
+export interface Ended {
+  readonly code: number | null;
+  /** Standard output and standard error. */
+  readonly output: string;
+}
+
+/** Runs a program to its end, with no environment but PATH and what is given. */
+export function run(
+  command: readonly [string, ...string[]],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const [program, ...args] = command;
+  const path = `${process.env['PATH'] ?? ''}:/usr/sbin`;
+  const child = spawn(program, args, { env: { PATH: path, ...environment } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return new Promise((settle, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => settle({ code, output }));
+  });
+}
+
+export interface Received {
+  readonly request: string;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: string;
+}
+
+/** A server on loopback that keeps what it receives. */
+export interface Recorder {
+  readonly base: string;
+  readonly received: Received[];
+  /** The status of the responses from now on. */
+  status: number;
+}
+
+/** @param content of the responses to GET requests, by path */
+export async function record(
+  content: () => Readonly<Record<string, string>> = () => ({}),
+): Promise<Recorder> {
+  const recorder = { base: '', received: new Array<Received>(), status: 200 };
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      if (method === 'GET') {
+        const found = content()[url];
+        response.writeHead(found === undefined ? 404 : 200).end(found);
+        return;
+      }
+      recorder.received.push({ request: `${method} ${url}`, headers, body });
+      response.writeHead(recorder.status).end('{}');
+    });
+  });
+  await new Promise<void>((settle) => {
+    server.listen(0, '127.0.0.1', settle);
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  const { port } = server.address() as AddressInfo;
+  recorder.base = `http://127.0.0.1:${port}`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return recorder;
+}

@@ -1,0 +1,395 @@
+/** The scripts of deploy/, run against servers of the test: what they send, and what a failure leaves. */
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { OPERATOR } from '../support/build.js';
+import { PROJECT, temporary } from '../support/folder.js';
+import { has } from '../support/programs.js';
+import { changeRegister, writeRegister } from '../support/register.js';
+import { DEPLOY, record, run, type Ended, type Received, type Recorder } from './run.js';
+
+const path = temporary();
+const HAS_TOOLS = has('the scripts of deploy/', 'curl', 'jq');
+const BASE = 'https://register.example';
+
+describe.each(readdirSync(DEPLOY).filter((name) => name.endsWith('.sh')))('%s', (name) => {
+  it('is a script of sh', async () => {
+    expect(await run(['sh', '-n', join(DEPLOY, name)])).toEqual({ code: 0, output: '' });
+  });
+
+  it('begins with what it is for, and has lines of at most 100 columns', () => {
+    const text = readFileSync(join(DEPLOY, name), 'utf8');
+    expect(text).toMatch(/^#!\/bin\/sh\n# /);
+    expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+});
+
+/** snapshot.json with tags. */
+const SNAPSHOT = JSON.stringify({
+  sequence: 118,
+  routes: [
+    { path: '/api/v1/group/{id}', tag: 'group' },
+    { path: '/group/{id}/history.json', tag: 'group' },
+    { path: '/api/v1/largest', tag: 'summary' },
+    { path: '/feeds/groups/{month}.atom', tag: 'feed' },
+    { path: '/assets/style-0a1b2c.css', tag: 'asset' },
+  ],
+});
+
+interface Purge {
+  readonly ended: Ended;
+  readonly received: readonly Received[];
+}
+
+/** Purges lines of URLs against a server of the test, which is the origin and the API at once. */
+async function purge(cdn: string, paths: readonly string[], origin = SNAPSHOT, status = 200): Promise<Purge> {
+  const server = await record(() => ({ '/snapshot.json': origin }));
+  server.status = status;
+  const folder = path('purge');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'urls'), paths.map((each) => `${BASE}${each}\n`).join(''));
+  writeFileSync(join(folder, 'snapshot.json'), SNAPSHOT);
+  const ended = await run([join(DEPLOY, 'purge.sh'), join(folder, 'urls'), join(folder, 'snapshot.json')], {
+    CDN: cdn,
+    ORIGIN: server.base,
+    PURGE_PATIENCE: '1',
+    CLOUDFLARE_API: server.base,
+    CLOUDFLARE_ZONE: 'zone',
+    CLOUDFLARE_TOKEN: 'secret',
+    FASTLY_API: server.base,
+    FASTLY_SERVICE: 'service',
+    FASTLY_TOKEN: 'secret',
+  });
+  return { ended, received: server.received };
+}
+
+const groups = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `/api/v1/group/${index + 1}`);
+const bodies = (received: readonly Received[]): unknown[] =>
+  received.map(({ body }): unknown => JSON.parse(body));
+const DONE = { code: 0, output: '' };
+
+describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
+  it('sends Cloudflare up to 150 URLs, 100 at a time', async () => {
+    const urls = groups(150).map((each) => BASE + each);
+    const { ended, received } = await purge('cloudflare', groups(150));
+    expect(ended).toEqual(DONE);
+    expect(bodies(received)).toEqual([{ files: urls.slice(0, 100) }, { files: urls.slice(100) }]);
+    for (const { request, headers } of received) {
+      expect(request).toBe('POST /zones/zone/purge_cache');
+      expect(headers).toMatchObject({ authorization: 'Bearer secret', 'content-type': 'application/json' });
+    }
+  });
+
+  it('sends Cloudflare the tags of more URLs, and as URLs those that no route has any more', async () => {
+    const others = [
+      '/group/7/history.json',
+      '/api/v1/largest?limit=10',
+      '/feeds/groups/2026-11-00002.atom',
+      '/assets/old-ffffff.css',
+    ];
+    const { ended, received } = await purge('cloudflare', [...groups(200), ...others]);
+    expect(ended).toEqual(DONE);
+    const [files, tags] = z
+      .tuple([z.object({ files: z.array(z.string()) }), z.object({ tags: z.array(z.string()) })])
+      .parse(bodies(received));
+    expect(files.files).toEqual([`${BASE}/assets/old-ffffff.css`]);
+    expect(tags.tags.toSorted()).toEqual(['feed', 'group', 'summary']);
+  });
+
+  it('sends URLs where the snapshot has no tags', async () => {
+    const untagged = groups(250).map((each) => each.replace('group', 'unknown'));
+    const { received } = await purge('cloudflare', untagged);
+    expect(bodies(received)).toHaveLength(3);
+  });
+
+  it('sends Fastly one request for each URL, or one with all tags', async () => {
+    const few = await purge('fastly', ['/api/v1/group/1', '/api/v1/largest?limit=10']);
+    expect(few.ended).toEqual(DONE);
+    expect(few.received.map(({ request }) => request)).toEqual([
+      'POST /purge/register.example/api/v1/group/1',
+      'POST /purge/register.example/api/v1/largest?limit=10',
+    ]);
+    expect(few.received[0]?.headers['fastly-key']).toBe('secret');
+    const many = await purge('fastly', groups(151));
+    expect(many.received.map(({ request }) => request)).toEqual(['POST /service/service/purge']);
+    expect(bodies(many.received)).toEqual([{ surrogate_keys: ['group'] }]);
+  });
+
+  it('waits until the origin has the snapshot, or a newer one, and sends nothing if it never has', async () => {
+    expect((await purge('cloudflare', groups(1), '{"sequence":119}')).ended).toEqual(DONE);
+    const { ended, received } = await purge('cloudflare', groups(1), '{"sequence":117}');
+    expect(ended.code).toBe(1);
+    expect(ended.output).toMatch(/^purge: after 1 s, http:\S+ doesn't serve snapshot 118:\n/);
+    expect(received).toEqual([]);
+  });
+
+  it('ends with an error if the CDN refuses, or is not known', async () => {
+    for (const cdn of ['cloudflare', 'fastly'])
+      expect((await purge(cdn, groups(3), SNAPSHOT, 403)).ended).not.toMatchObject({ code: 0 });
+    const { ended } = await purge('akamai', groups(1));
+    expect(ended).toEqual({
+      code: 2,
+      output: 'purge: CDN is "akamai", expected cloudflare or fastly\n',
+    });
+  });
+});
+
+/** A register that publish.sh publishes, with a CDN that the test serves. */
+interface Site {
+  readonly register: string;
+  readonly out: string;
+  readonly cdn: Recorder;
+  /** Runs publish.sh. */
+  readonly publish: (...options: string[]) => Promise<Ended>;
+  /** The steps of the last run, as its calls of the generator. */
+  readonly steps: () => readonly string[];
+  /** From now on, `upload` ends with this exit code. */
+  readonly uploadEndsWith: (code: number) => void;
+  /** The URLs that were purged, at each request. */
+  readonly purged: () => readonly (readonly string[])[];
+}
+
+const purgeSchema = z.object({ files: z.array(z.string()) });
+
+/** The generator is the real one, but for uploads, and its calls are noted. */
+async function site(): Promise<Site> {
+  const folder = path('site');
+  const bin = join(folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const [calls, uploads, out] = ['calls', 'uploads', 'dist'].map((name) => join(folder, name));
+  if (calls === undefined || uploads === undefined || out === undefined) throw new Error('unreachable');
+  writeFileSync(uploads, '0');
+  const node = `#!/bin/sh
+shift
+echo "$*" >> ${calls}
+if [ "$1" = upload ]; then exit "$(cat ${uploads})"; fi
+exec ${process.execPath} ${join(PROJECT, 'build/generator/cli.js')} "$@"
+`;
+  writeFileSync(join(bin, 'node'), node, { mode: 0o755 });
+  const register = writeRegister(path('register.sqlite'), {
+    groups: [1, 2, 3].map((id) => ({ id, name: `group ${id}` })),
+  });
+  const cdn = await record(() => ({ '/snapshot.json': readFileSync(join(out, 'snapshot.json'), 'utf8') }));
+  return {
+    register,
+    out,
+    cdn,
+    publish: (...options) => {
+      writeFileSync(calls, '');
+      return run([join(DEPLOY, 'publish.sh'), ...options], {
+        PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+        REGISTER: register,
+        OPERATOR,
+        OUT: out,
+        UPLOAD_TO: 'bucket:register',
+        CDN: 'cloudflare',
+        ORIGIN: cdn.base,
+        PURGE_PATIENCE: '1',
+        CLOUDFLARE_API: cdn.base,
+        CLOUDFLARE_ZONE: 'zone',
+        CLOUDFLARE_TOKEN: 'secret',
+      });
+    },
+    steps: () =>
+      readFileSync(calls, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((call) => call.split(' ').filter((word, at) => at === 0 || word === '--keep-downloads'))
+        .map((words) => words.join(' ')),
+    uploadEndsWith: (code) => writeFileSync(uploads, String(code)),
+    purged: () => cdn.received.map(({ body }) => purgeSchema.parse(JSON.parse(body)).files),
+  };
+}
+
+const rename = (register: string, id: number, name: string): void =>
+  changeRegister(register, `UPDATE groups SET name = '${name}' WHERE id = ${id}`);
+const groupUrl = (id: number): unknown => expect.stringMatching(new RegExp(`/api/v1/group/${id}$`));
+
+describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
+  it('checks, builds, uploads and purges', async () => {
+    const { publish, steps, purged, register } = await site();
+    expect(await publish()).toEqual(DONE);
+    expect(steps()).toEqual(['check', 'build', 'upload']);
+    expect(purged().flat()).toContainEqual(groupUrl(1));
+    rename(register, 2, 'two');
+    const before = purged().length;
+    expect(await publish()).toEqual(DONE);
+    const now = purged().slice(before).flat();
+    expect(now).toContainEqual(groupUrl(2));
+    expect(now).not.toContainEqual(groupUrl(1));
+  });
+
+  it('builds nothing if the check fails', async () => {
+    const { publish, steps, register, out, purged } = await site();
+    changeRegister(register, `UPDATE groups SET member_count = -1`);
+    const { code, output } = await publish();
+    expect(code).toBe(1);
+    expect(output).toMatch(/groups\.member_count[^]*publish: check ended with exit code 1\n$/);
+    expect(steps()).toEqual(['check']);
+    expect(existsSync(out)).toBe(false);
+    expect(purged()).toEqual([]);
+    // What is left out as invalid would never pass the check.
+    expect(await publish('--skip-invalid')).toMatchObject({ code: 0 });
+    expect(steps()).toEqual(['build', 'upload']);
+  });
+
+  it('uploads and purges nothing if the build fails', async () => {
+    const { publish, steps, register, purged } = await site();
+    await publish();
+    const before = purged().length;
+    changeRegister(register, 'DELETE FROM groups WHERE id > 1');
+    const { code, output } = await publish();
+    expect(code).toBe(1);
+    expect(output).toContain('publish: build ended with exit code 1\n');
+    expect(steps()).toEqual(['check', 'build --keep-downloads']);
+    expect(purged()).toHaveLength(before);
+    expect(await publish('--accept-removals')).toEqual(DONE);
+  });
+
+  it('purges nothing if the upload fails, and the next run purges what that one published', async () => {
+    const { publish, register, purged, uploadEndsWith } = await site();
+    await publish();
+    const before = purged().length;
+    rename(register, 1, 'one');
+    uploadEndsWith(3);
+    expect(await publish()).toEqual({ code: 3, output: 'publish: upload ended with exit code 3\n' });
+    expect(purged()).toHaveLength(before);
+    uploadEndsWith(0);
+    expect(await publish()).toEqual(DONE);
+    expect(purged().slice(before).flat()).toContainEqual(groupUrl(1));
+  });
+
+  it('keeps the URLs of a purge that failed until one ends well', async () => {
+    const { publish, register, purged, cdn } = await site();
+    await publish();
+    cdn.status = 403;
+    for (const id of [1, 2]) {
+      rename(register, id, 'renamed');
+      expect(await publish()).toMatchObject({ code: 22 });
+    }
+    cdn.status = 200;
+    const before = purged().length;
+    expect(await publish()).toEqual(DONE);
+    const now = purged().slice(before).flat();
+    expect(now).toEqual([...new Set(now)]);
+    expect(now).toContainEqual(groupUrl(1));
+    expect(now).toContainEqual(groupUrl(2));
+    const after = purged().length;
+    await publish();
+    expect(purged().slice(after).flat()).not.toContainEqual(groupUrl(1));
+  });
+
+  it('purges the URLs of a run that was killed between its build and its purge', async () => {
+    const { publish, out, purged } = await site();
+    await publish();
+    const work = join(out, '../.dist-publish');
+    writeFileSync(join(work, 'built'), `${BASE}/api/v1/group/77\n`);
+    appendFileSync(join(work, 'urls'), `${BASE}/api/v1/group/78\n`);
+    const before = purged().length;
+    expect(await publish()).toEqual(DONE);
+    const now = purged().slice(before).flat();
+    expect(now).toContainEqual(groupUrl(77));
+    expect(now).toContainEqual(groupUrl(78));
+    expect(readdirSync(work).toSorted()).toEqual(['downloads', 'lock']);
+  });
+
+  it('writes the downloads in the first run of a day that ends well', async () => {
+    const { publish, out, register, steps } = await site();
+    const day = join(out, '../.dist-publish/downloads');
+    await publish();
+    await publish();
+    expect(steps()).toEqual(['check', 'build --keep-downloads', 'upload']);
+    writeFileSync(day, '2026-01-01\n');
+    changeRegister(register, `UPDATE groups SET member_count = -1`);
+    await publish();
+    changeRegister(register, `UPDATE groups SET member_count = NULL`);
+    await publish();
+    expect(steps()).toEqual(['check', 'build', 'upload']);
+  });
+
+  it('ends with 75 while another run is at work', async () => {
+    const { publish, out } = await site();
+    await publish();
+    const lock = join(out, '../.dist-publish/lock');
+    const [other, second] = await Promise.all([
+      run(['flock', lock, 'sleep', '2']),
+      new Promise((settle) => {
+        setTimeout(settle, 500);
+      }).then(() => publish()),
+    ]);
+    expect(other.code).toBe(0);
+    expect(second).toEqual({ code: 75, output: 'publish: another run is at work\n' });
+  });
+});
+
+/** An SMTP server for one mail. */
+async function mailbox(): Promise<{ url: string; mail: () => string }> {
+  let mail = '';
+  const server = createServer((socket) => {
+    let isData = false;
+    socket.write('220 test\r\n');
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      mail += text;
+      if (isData && !text.endsWith('\r\n.\r\n')) return;
+      socket.write(text.startsWith('DATA') ? '354 go\r\n' : '250 ok\r\n');
+      isData = text.startsWith('DATA');
+    });
+  });
+  await new Promise<void>((settle) => {
+    server.listen(0, '127.0.0.1', settle);
+  });
+  onTestFinished(() => void server.close());
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  const { port } = server.address() as AddressInfo;
+  return { url: `smtp://127.0.0.1:${port}`, mail: () => mail };
+}
+
+/** Reports a failure, with a journal that says what it was asked for. */
+function report(environment: Readonly<Record<string, string>>): Promise<Ended> {
+  const bin = path('bin');
+  mkdirSync(bin);
+  symlinkSync('/bin/echo', join(bin, 'journalctl'));
+  return run([join(DEPLOY, 'report-failure.sh'), 'register-publish'], {
+    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+    ...environment,
+  });
+}
+
+describe.skipIf(!HAS_TOOLS)('report-failure.sh', () => {
+  it('sends mail, and to a webhook', async () => {
+    const [hook, { url, mail }] = await Promise.all([record(), mailbox()]);
+    const ended = await report({
+      ALERT_MAIL_TO: 'you@register.example',
+      ALERT_SMTP: url,
+      ALERT_WEBHOOK: `${hook.base}/hook`,
+    });
+    expect(ended).toEqual(DONE);
+    expect(mail()).toMatch(/RCPT TO:<you@register\.example>[^]*\r\nSubject: register-publish failed on /);
+    expect(mail()).toContain('--unit register-publish --lines 30');
+    const [{ request, body } = { request: '', body: '' }] = hook.received;
+    expect(request).toBe('POST /hook');
+    expect(z.object({ text: z.string() }).parse(JSON.parse(body)).text).toMatch(
+      /^register-publish failed on .*\n.*--unit register-publish/,
+    );
+  });
+
+  it('tries both, and ends with an error if one fails or neither is set', async () => {
+    const hook = await record();
+    const refused = { ALERT_MAIL_TO: 'you@register.example', ALERT_SMTP: 'smtp://127.0.0.1:1' };
+    expect(await report({ ...refused, ALERT_WEBHOOK: hook.base })).toMatchObject({ code: 1 });
+    expect(hook.received).toHaveLength(1);
+    expect((await report({})).code).toBe(2);
+  });
+});
