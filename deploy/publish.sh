@@ -68,7 +68,8 @@ step build snapshot build --quiet --wait --register "$register" --operator "$ope
 echo "$day" > "$work/downloads"
 keep_urls
 
-[ -z "${UPLOAD_TO:-}" ] || step upload snapshot upload --out "$out" --to "$UPLOAD_TO"
+[ -z "${UPLOAD_TO:-}" ] ||
+  step upload snapshot upload --quiet --wait --out "$out" --to "$UPLOAD_TO"
 
 if [ -n "${CDN:-}" ] && [ -e "$work/urls" ]; then
   step purge "$deploy/purge.sh" "$work/urls" "$out/snapshot.json"

@@ -73,7 +73,7 @@ if [ "$(wc -l < "$urls")" -le "$most_urls" ]; then
 else
   # A URL is one of a route if both look alike with all numbers replaced; no two routes with
   # parameters do. What belongs to no route any more, such as an old style sheet, has no tag.
-  jq -r '.routes[] | select(.tag) | "\(.path) \(.tag)"' "$snapshot" > "$work/routes"
+  jq -r '.routes[] | .path + " " + (.headers["Cache-Tag"] // empty)' "$snapshot" > "$work/routes"
   awk -v tags="$work/tags" -v rest="$work/urls" '
     function shape(path) {
       sub(/\?.*/, "", path)

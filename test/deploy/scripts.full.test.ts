@@ -35,16 +35,16 @@ describe.each(readdirSync(DEPLOY).filter((name) => name.endsWith('.sh')))('%s', 
   });
 });
 
-/** snapshot.json with tags. */
+/** What the script reads of snapshot.json. */
 const SNAPSHOT = JSON.stringify({
   sequence: 118,
   routes: [
-    { path: '/api/v1/group/{id}', tag: 'group' },
-    { path: '/group/{id}/history.json', tag: 'group' },
-    { path: '/api/v1/largest', tag: 'summary' },
-    { path: '/feeds/groups/{month}.atom', tag: 'feed' },
-    { path: '/assets/style-0a1b2c.css', tag: 'asset' },
-  ],
+    ['/api/v1/group/{id}', 'group'],
+    ['/group/{id}/history.json', 'group'],
+    ['/api/v1/largest', 'summary'],
+    ['/feeds/groups/{month}.atom', 'feed'],
+    ['/assets/style-0a1b2c.css', 'asset'],
+  ].map(([path, tag]) => ({ path, headers: { 'Cache-Tag': tag, 'Surrogate-Key': tag } })),
 });
 
 interface Purge {
@@ -157,11 +157,12 @@ interface Site {
   readonly steps: () => readonly string[];
   /** From now on, `upload` ends with this exit code. */
   readonly uploadEndsWith: (code: number) => void;
-  /** The URLs that were purged, at each request. */
+  /** The URLs and tags that were purged, at each request. */
   readonly purged: () => readonly (readonly string[])[];
 }
 
-const purgeSchema = z.object({ files: z.array(z.string()) });
+const list = z.array(z.string()).default([]);
+const purgeSchema = z.object({ files: list, tags: list });
 
 /** The generator is the real one, but for uploads, and its calls are noted. */
 async function site(): Promise<Site> {
@@ -209,7 +210,11 @@ exec ${process.execPath} ${join(PROJECT, 'build/generator/cli.js')} "$@"
         .map((call) => call.split(' ').filter((word, at) => at === 0 || word === '--keep-downloads'))
         .map((words) => words.join(' ')),
     uploadEndsWith: (code) => writeFileSync(uploads, String(code)),
-    purged: () => cdn.received.map(({ body }) => purgeSchema.parse(JSON.parse(body)).files),
+    purged: () =>
+      cdn.received.map(({ body }) => {
+        const { files, tags } = purgeSchema.parse(JSON.parse(body));
+        return [...files, ...tags];
+      }),
   };
 }
 
@@ -222,7 +227,8 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     const { publish, steps, purged, register } = await site();
     expect(await publish()).toEqual(DONE);
     expect(steps()).toEqual(['check', 'build', 'upload']);
-    expect(purged().flat()).toContainEqual(groupUrl(1));
+    // There are more than 150 URLs, since the list of the largest groups has 200.
+    expect(purged().flat()).toContain('group');
     rename(register, 2, 'two');
     const before = purged().length;
     expect(await publish()).toEqual(DONE);
