@@ -1,6 +1,15 @@
 /** The files of deploy/ that other programs read, given to those programs. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -27,7 +36,7 @@ it('every file begins with what it is for, but for the dashboard, which is JSON'
   const files = readdirSync(DEPLOY, { recursive: true, encoding: 'utf8', withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.json'))
     .map(({ parentPath, name }) => join(parentPath, name));
-  for (const file of files) expect(readFileSync(file, 'utf8')).toMatch(/^(#!\/bin\/sh\n)?# [A-Z]?[a-z]/);
+  for (const file of files) expect(readFileSync(file, 'utf8')).toMatch(/^(#!\/bin\/sh\n)?# [A-Za-z]/);
 });
 
 const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|socket|timer)$/.test(name));
@@ -42,6 +51,11 @@ describe.skipIf(!HAS_SYSTEMD)('the units', () => {
       const text = read(unit).replaceAll('/srv/register-api', PROJECT.replace(/\/$/, ''));
       writeFileSync(join(folder, unit), text.replaceAll('/usr/bin/node', process.execPath));
     }
+    // As the socket has it installed.
+    copyFileSync(join(folder, 'register-proxy.service'), join(folder, 'register-proxy@.service'));
+    cpSync(join(DEPLOY, 'register-proxy@.service.d'), join(folder, 'register-proxy@.service.d'), {
+      recursive: true,
+    });
     return folder;
   }
 
