@@ -10,6 +10,7 @@ import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
 import { addScaffold } from './commands/scaffold.js';
 import type { Terminal } from './commands/terminal.js';
+import { addUpload } from './commands/upload.js';
 import { addVerify } from './commands/verify.js';
 import { DEFAULTS } from './config.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
@@ -80,11 +81,22 @@ Examples
   $ npm run snapshot -- check --register data/register.sqlite
   $ npm run snapshot -- diff --register data/register.sqlite --out dist
   $ npm run snapshot -- build --register data/register.sqlite --out dist
-  $ npm run snapshot -- verify --out dist`,
+  $ npm run snapshot -- verify --out dist
+  $ npm run snapshot -- upload --out dist --to storage:bucket`,
   );
 
-const commands = [addBuild, addCheck, addScaffold, addDiff, addVerify, addRollback, addEdge, addSample];
-for (const add of commands) add(program, terminal);
+const COMMANDS = [
+  addBuild,
+  addCheck,
+  addScaffold,
+  addDiff,
+  addVerify,
+  addRollback,
+  addUpload,
+  addEdge,
+  addSample,
+];
+for (const add of COMMANDS) add(program, terminal);
 
 /** Commands take options only. @throws CommanderError naming the option that an argument may be meant for */
 function refuseArguments(command: Command): void {

@@ -49,7 +49,8 @@ const list = (counts: Readonly<Record<string, number>>): string =>
     .map(([what, count]) => `${number(count)} ${what}`)
     .join(', ');
 
-const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
+/** `1.1 s, peak memory 152.7 MB` */
+export const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
   `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
 
 const counted = (count: number, one: string): string => `${number(count)} ${one}${count === 1 ? '' : 's'}`;

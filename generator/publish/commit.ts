@@ -45,7 +45,7 @@ export function prepareCommit(tree: Tree, sequence: number): void {
 }
 
 /** Flushes a folder's file system, or all file systems if `sync` does not support `-f`. */
-function flush(folder: string): void {
+export function flush(folder: string): void {
   for (const options of [['-f', folder], []]) {
     const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
     if (status === 0) return;

@@ -29,9 +29,9 @@ export interface Scan {
 const OWN_FILES = /^(snapshot\.json|changes\/(index|\d+)\.json|feeds\/snapshots\.(atom|json))$/;
 
 interface Matcher {
-  readonly name: string;
+  readonly route: PublishedRoute;
   readonly pattern: RegExp;
-  readonly file: (key: number) => string;
+  readonly fileOf: (key: number) => string;
 }
 
 /** `group/{id}.json` -> a pattern whose group `key` is the key. */
@@ -52,38 +52,53 @@ function folderPatterns(routes: readonly PublishedRoute[]): readonly RegExp[] {
   return [...new Set(folders)].map(patternOf);
 }
 
-/** Scans the tree. A file belongs to a route if the route's template yields exactly its path. */
-export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
-  const literals = new Map(routes.map(({ name, file }) => [file, name]));
+/** Where a file belongs: a route, a key of it, and the suffix of a compressed sibling. */
+export interface Place {
+  readonly route: PublishedRoute;
+  readonly suffix: string;
+  readonly key: number;
+}
+
+/** A file belongs to a route if the route's template, or a sibling's, yields exactly its path. */
+export function locator(routes: readonly PublishedRoute[]): (file: string) => Place | undefined {
+  const literals = new Map(routes.map((route) => [route.file, route]));
   const matchers = routes
     .filter(({ file }) => file.includes('{'))
-    .map(({ name, file }): Matcher => ({ name, pattern: patternOf(file), file: filler(file) }));
+    .map((route): Matcher => ({ route, pattern: patternOf(route.file), fileOf: filler(route.file) }));
+  return (name) => {
+    for (const [file, suffix] of namesOfDocuments(name)) {
+      const literal = literals.get(file);
+      if (literal !== undefined) return { route: literal, suffix, key: 0 };
+      for (const { route, pattern, fileOf } of matchers) {
+        const match = pattern.exec(file);
+        if (match === null) continue;
+        const month = match.groups?.['month'];
+        const key = month === undefined ? Number(match.groups?.['key']) : archiveKey(month);
+        if (fileOf(key) === file) return { route, suffix, key };
+      }
+    }
+    return undefined;
+  };
+}
+
+/** Scans the tree. */
+export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
+  const locate = locator(routes);
   const folders = folderPatterns(routes);
   const keys = new Map<string, number[]>();
   const [extra, untracked]: [string[], string[]] = [[], []];
-  const add = (name: string, key: number): true => {
+  const add = (name: string, key: number): void => {
     const found = keys.get(name);
     if (found === undefined) keys.set(name, [key]);
     else found.push(key);
-    return true;
   };
   progress.start('looking through the tree', 0, 'files');
   for (const name of filesBelow(tree.out, '')) {
-    const documents = namesOfDocuments(name);
-    const isKnown = documents.some(([file, suffix]) => {
-      const literal = literals.get(file);
-      if (literal !== undefined) return add(literal + suffix, 0);
-      return matchers.some(({ name: route, pattern, file: placeOf }) => {
-        const match = pattern.exec(file);
-        if (match === null) return false;
-        const month = match.groups?.['month'];
-        const key = month === undefined ? Number(match.groups?.['key']) : archiveKey(month);
-        return placeOf(key) === file && add(route + suffix, key);
-      });
-    });
-    if (!isKnown && !OWN_FILES.test(name)) {
+    const place = locate(name);
+    if (place !== undefined) add(place.route.name + place.suffix, place.key);
+    else if (!OWN_FILES.test(name)) {
       const isInTheWay = folders.some((folder) => folder.test(name));
-      const isExtra = isInTheWay || documents.some(([file]) => OWN_FILES.test(file));
+      const isExtra = isInTheWay || namesOfDocuments(name).some(([file]) => OWN_FILES.test(file));
       (isExtra ? extra : untracked).push(name);
     }
     const pause = progress.advance(1);

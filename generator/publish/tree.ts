@@ -41,6 +41,8 @@ export class Tree {
   readonly stage: string;
   /** The rollback data: what the last commit replaced. */
   readonly previous: string;
+  /** What remotes hold, for `upload`: a folder for each (see upload/record.ts). */
+  readonly uploads: string;
   /** Whether `prepare` created the folders. */
   #isNew = false;
   #isStateNew = false;
@@ -54,6 +56,7 @@ export class Tree {
     this.index = join(state, 'index');
     this.stage = join(state, 'stage');
     this.previous = join(state, 'previous');
+    this.uploads = join(state, 'uploads');
   }
 
   /**

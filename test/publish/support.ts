@@ -25,6 +25,7 @@ import { addDiff } from '../../generator/commands/diff.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
 import { addScaffold } from '../../generator/commands/scaffold.js';
+import { addUpload } from '../../generator/commands/upload.js';
 import { addVerify } from '../../generator/commands/verify.js';
 import { buildConfig } from '../../generator/config.js';
 import { Failure } from '../../generator/errors.js';
@@ -195,7 +196,7 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['index', 'previous', 'tree']);
+const AT_REST = new Set(['index', 'previous', 'tree', 'uploads']);
 
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>
@@ -304,8 +305,8 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     },
   };
   const program = new Command('snapshot').exitOverride();
-  for (const add of [addBuild, addCheck, addDiff, addRollback, addScaffold, addVerify])
-    add(program, terminal);
+  const commands = [addBuild, addCheck, addDiff, addRollback, addScaffold, addUpload, addVerify];
+  for (const add of commands) add(program, terminal);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

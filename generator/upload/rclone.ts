@@ -1,0 +1,115 @@
+/** Object storage, and whatever else rclone can write to. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Progress } from '../progress.js';
+import type { Headers } from '../routes/headers.js';
+import type { Finding, Remote } from './remote.js';
+import { STATISTICS_SECONDS, failed, run } from './run.js';
+
+const COMMON = [
+  '--use-json-log',
+  '--stats-log-level=NOTICE',
+  `--stats=${STATISTICS_SECONDS}s`,
+  // Looks up the named files only, instead of listing their folders.
+  '--no-traverse',
+];
+
+/** A line of its log. */
+const message = z.object({
+  level: z.string(),
+  msg: z.string(),
+  object: z.string().exactOptional(),
+  stats: z.looseObject({ transfers: z.int(), deletes: z.int() }).exactOptional(),
+});
+
+/** The marks of `rclone check --combined`; `!` is a file that could not be compared. */
+const MARKS: Readonly<Record<string, Finding>> = {
+  '=': 'same',
+  '+': 'missing',
+  '*': 'different',
+  '!': 'different',
+  '-': 'extra',
+};
+
+export class Rclone implements Remote {
+  readonly hasHeaders = true;
+  readonly name: string;
+  readonly #out: string;
+  readonly #list: string;
+
+  constructor(name: string, out: string, scratch: string) {
+    this.name = name;
+    this.#out = out;
+    this.#list = join(scratch, 'list');
+  }
+
+  async put(files: readonly string[], headers: Headers, progress: Progress): Promise<void> {
+    const each = Object.entries(headers).map(([name, value]) => `--header-upload=${name}: ${value}`);
+    // Known to differ: a look at each object first would double the requests.
+    const args = ['copy', '--no-check-dest', ...each, ...this.#only(files), '--', this.#out, this.name];
+    await this.#run('writing files', args, progress);
+  }
+
+  async delete(files: readonly string[], progress: Progress): Promise<void> {
+    await this.#run('deleting files', ['delete', ...this.#only(files), '--', this.name], progress);
+  }
+
+  /** Reports every file of the tree. */
+  async compare(
+    _isStrict: boolean,
+    found: (what: Finding, file: string) => void,
+    progress: Progress,
+  ): Promise<void> {
+    let lines = 0;
+    const onOutput = (line: string): void => {
+      const what = MARKS[line.charAt(0)];
+      if (what === undefined) return;
+      lines += 1;
+      found(what, line.slice(2));
+    };
+    // One listing of everything: by default a folder is a request, and each group has one.
+    const args = ['check', '--fast-list', '--combined=-', '--use-json-log', '--', this.#out, this.name];
+    const { code, lastLines } = await run('rclone', args, {
+      progress,
+      onOutput,
+      onMessage: (line) => this.#read(line).text,
+      done: () => lines,
+    });
+    // 1 stands for differences, but also for a remote that can't be listed: then nothing is compared.
+    if (code > 1 || (code === 1 && lines === 0))
+      throw failed('rclone', { code, lastLines }, 'comparing', this.name);
+  }
+
+  #only(files: readonly string[]): readonly string[] {
+    writeFileSync(this.#list, files.map((file) => `${file}\n`).join(''));
+    return [...COMMON, `--files-from-raw=${this.#list}`];
+  }
+
+  async #run(step: string, args: readonly string[], progress: Progress): Promise<void> {
+    let done = 0;
+    const { code, lastLines } = await run('rclone', args, {
+      progress,
+      onMessage: (line) => {
+        const { text, steps } = this.#read(line);
+        if (steps !== undefined) done = steps;
+        return text;
+      },
+      done: () => done,
+    });
+    if (code !== 0) throw failed('rclone', { code, lastLines }, step, this.name);
+  }
+
+  #read(line: string): { readonly text?: string; readonly steps?: number } {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      return { text: line };
+    }
+    const { msg, object, stats, level } = message.safeParse(value).data ?? {};
+    if (stats !== undefined) return { steps: stats.transfers + stats.deletes };
+    if (msg === undefined || level === 'info' || level === 'debug') return {};
+    return { text: object === undefined ? msg : `${object}: ${msg}` };
+  }
+}

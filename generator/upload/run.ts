@@ -1,0 +1,111 @@
+/** Runs rclone or rsync without a shell. */
+import { spawn } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
+import { Failure, codeOf } from '../errors.js';
+import { follow } from '../progress.js';
+import type { Progress } from '../progress.js';
+
+/**
+ * The programs write statistics this often: 1 second. One whose parent was killed ends as it writes
+ * to the closed pipe.
+ */
+export const STATISTICS_SECONDS = 1;
+
+/** How long a program may take to end after SIGTERM: 5000 ms. */
+const GRACE_MS = 5000;
+/** Ctrl-C reaches the program as well, perhaps earlier than it is handled here: 150 ms. */
+const SIGNAL_MS = 150;
+/** How many of the last lines of standard error an error message quotes. */
+const QUOTED_LINES = 5;
+
+export interface Watched {
+  readonly progress: Progress;
+  /** Called with each line of standard output. */
+  readonly onOutput?: (line: string) => void;
+  /** Reads a line of standard error. @returns what to quote of it if the program fails */
+  readonly onMessage?: (line: string) => string | undefined;
+  /** The number of steps done so far, for the display. */
+  readonly done?: () => number;
+}
+
+export interface Ended {
+  readonly code: number;
+  /** The end of standard error, without credentials, indented. */
+  readonly lastLines: string;
+}
+
+/**
+ * Waits for a program to end. It is stopped if this process is.
+ * @throws Failure environment: it is not installed, or a signal ended it; interrupted
+ */
+export async function run(
+  program: 'rclone' | 'rsync',
+  args: readonly string[],
+  { progress, onOutput, onMessage = (line) => line, done = () => 0 }: Watched,
+): Promise<Ended> {
+  const last: string[] = [];
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  readLines(child.stdout, onOutput ?? (() => undefined));
+  readLines(child.stderr, (line) => {
+    const quoted = onMessage(line);
+    if (quoted !== undefined && quoted.trim() !== '') last.push(quoted);
+    if (last.length > QUOTED_LINES) last.shift();
+  });
+  const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
+    child.on('error', (error) => {
+      const isMissing = codeOf(error) === 'ENOENT';
+      reject(
+        Failure.environment(
+          isMissing
+            ? `${program} is not installed (Debian: apt-get install ${program})`
+            : `${program} can't be started: ${error.message}`,
+        ),
+      );
+    });
+    child.on('close', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'));
+  });
+  try {
+    const code = await follow(ended, done, progress);
+    if (code !== 0) await follow(setTimeout(SIGNAL_MS), done, progress);
+    const lastLines = last.map((line) => `\n  ${withoutCredentials(line)}`).join('');
+    if (typeof code === 'string') throw Failure.environment(`${program} was ended by ${code}${lastLines}`);
+    return { code, lastLines };
+  } catch (error) {
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
+      child.kill('SIGTERM');
+      await Promise.race([ended, setTimeout(GRACE_MS)]);
+      child.kill('SIGKILL');
+    }
+    throw error;
+  }
+}
+
+/** @param step what it was doing, and with which remote */
+export const failed = (program: string, { code, lastLines }: Ended, step: string, remote: string): Failure =>
+  Failure.environment(
+    `${program} failed with ${code} while ${step} (${remote}); the next upload continues from here${lastLines}`,
+  );
+
+/** Lines end with a line feed, or with a carriage return where a display is written over. */
+function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split(/[\r\n]/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  });
+  stream.on('end', () => {
+    if (rest !== '') onLine(rest);
+  });
+}
+
+/** Removes what signs a request from URLs, passwords from addresses, and values that look secret. */
+const withoutCredentials = (line: string): string =>
+  line
+    .replaceAll(/(\w+:\/\/)[^\s/@"]+@/g, '$1')
+    .replaceAll(/(\w+:\/\/[^\s?"]+)\?[^\s"]*/g, '$1')
+    .replaceAll(
+      /(\w*(?:secret|password|pass|token|key_id|access_key|credential)\w*\s*[=:]\s*)[^\s,;"]+/gi,
+      '$1…',
+    );

@@ -1,0 +1,69 @@
+/** What an upload and a comparison have in common: a tree at rest, and what a remote is to hold. */
+import { resolve } from 'node:path';
+import { Failure } from '../errors.js';
+import type { Progress } from '../progress.js';
+import { Lock } from '../publish/lock.js';
+import { recover } from '../publish/recover.js';
+import { FORMAT, readManifest } from '../publish/snapshot-json.js';
+import type { Manifest } from '../publish/snapshot-json.js';
+import type { Tree } from '../publish/tree.js';
+import { hashFileOf, writeGoal } from './goal.js';
+import type { Goal } from './goal.js';
+import { HashFileReader } from '../incremental/hash-file.js';
+import { RemoteRecord } from './record.js';
+import { remoteOf } from './remote.js';
+import type { Remote } from './remote.js';
+
+export interface Session {
+  readonly tree: Tree;
+  readonly manifest: Manifest;
+  readonly remote: Remote;
+  readonly record: RemoteRecord;
+  /** Its hash files are in `record.next.goal`. */
+  readonly goal: Goal;
+  /** How many files the remote is to hold. */
+  readonly wanted: number;
+  readonly progress: Progress;
+}
+
+/**
+ * Does some work on a locked tree: a build in between would mix two snapshots.
+ * @param to see `remoteOf`
+ * @throws Failure usage: it is no remote; busy; environment; invalid: the tree is damaged
+ */
+export async function inSession<T>(
+  tree: Tree,
+  to: string,
+  progress: Progress,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  tree.requirePublished();
+  const record = new RemoteRecord(tree.uploads, to);
+  const remote = remoteOf(to, resolve(tree.out), record.next.scratch);
+  tree.prepareState();
+  const lock = Lock.take(tree.lock);
+  try {
+    const manifest = await recover(tree, progress);
+    if (manifest?.format !== FORMAT || manifest.digest !== readManifest(tree.manifest)?.digest) {
+      throw Failure.invalid(
+        `"${tree.out}" is not the tree that its snapshot.json describes, so nothing was uploaded: ` +
+          'build, or "npm run snapshot -- verify --repair", first',
+      );
+    }
+    record.prepare();
+    const { goal: folder } = record.next;
+    const goal = writeGoal(tree, manifest, folder, remote.hasHeaders);
+    const wanted = goal.targets.reduce((sum, { template }) => sum + sizeIn(folder, template), 0);
+    return await work({ tree, manifest, remote, record, goal, wanted, progress });
+  } finally {
+    record.tidyUp();
+    lock.release();
+  }
+}
+
+/** The number of entries. */
+function sizeIn(folder: string, template: string): number {
+  const reader = HashFileReader.open(hashFileOf(folder, template));
+  reader?.close();
+  return reader?.size ?? 0;
+}
