@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
 import type { Finding, Remote } from './remote.js';
-import { STATISTICS_SECONDS, failed, run } from './run.js';
+import { LINGERS_MS, STATISTICS_SECONDS, failed, run } from './run.js';
 
 const COMMON = [
   '--use-json-log',
@@ -34,6 +34,7 @@ const MARKS: Readonly<Record<string, Finding>> = {
 
 export class Rclone implements Remote {
   readonly hasHeaders = true;
+  readonly lingersMs = LINGERS_MS;
   readonly name: string;
   readonly #out: string;
   readonly #list: string;

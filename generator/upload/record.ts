@@ -49,6 +49,10 @@ export class RemoteRecord {
     return join(this.#folder, 'goal');
   }
 
+  get #old(): string {
+    return `${this.#folder}.old`;
+  }
+
   get #reached(): string {
     return join(this.#folder, 'reached.json');
   }
@@ -74,11 +78,11 @@ export class RemoteRecord {
     for (const path of Object.values(this.next)) makeFolder(path);
   }
 
-  /** Deletes what `prepare` made. */
+  /** Deletes what `prepare` made, and completes a `replace` that was interrupted. */
   tidyUp(): void {
     const { folder, scratch } = this.next;
-    for (const path of [folder, scratch, `${this.#folder}.old`])
-      rmSync(path, { recursive: true, force: true });
+    if (!existsSync(this.#folder) && existsSync(this.#old)) renameSync(this.#old, this.#folder);
+    for (const path of [folder, scratch, this.#old]) rmSync(path, { recursive: true, force: true });
   }
 
   /** @returns undefined if there is none, or a damaged one */
@@ -97,16 +101,14 @@ export class RemoteRecord {
     }
   }
 
-  /** Puts the next record in place. If interrupted, none is left, and everything is compared. */
+  /** Puts the next record in place. If interrupted, the old one is left, or already the next. */
   replace(description: Description): void {
     const { folder } = this.next;
     writeFileSync(join(folder, 'record.json'), JSON.stringify(description));
     flush(folder);
-    const old = `${this.#folder}.old`;
-    rmSync(old, { recursive: true, force: true });
-    if (existsSync(this.#folder)) renameSync(this.#folder, old);
+    if (existsSync(this.#folder)) renameSync(this.#folder, this.#old);
     renameSync(folder, this.#folder);
-    rmSync(old, { recursive: true, force: true });
+    rmSync(this.#old, { recursive: true, force: true });
   }
 
   /** The goal is reached: it is what the remote holds. */

@@ -16,6 +16,8 @@ export interface Remote {
    * stay at home.
    */
   readonly hasHeaders: boolean;
+  /** For how long a program goes on whose parent was killed. */
+  readonly lingersMs: number;
   /** Writes files whatever is there. @throws Failure environment */
   put(files: readonly string[], headers: Headers, progress: Progress): Promise<void>;
   /** Deletes files, whether or not they are there. @throws Failure environment */
@@ -26,6 +28,9 @@ export interface Remote {
    */
   compare(isStrict: boolean, found: (what: Finding, file: string) => void, progress: Progress): Promise<void>;
 }
+
+/** Makes a remote of an argument. */
+export type Connect = (text: string, out: string, scratch: string) => Remote;
 
 /**
  * @param text `rsync:DEST`, or a remote of rclone's configuration with a path

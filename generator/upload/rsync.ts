@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
 import type { Finding, Remote } from './remote.js';
-import { failed, run } from './run.js';
+import { LINGERS_MS, failed, run } from './run.js';
 
 /** Written without a buffer, so that an rsync whose parent was killed notices it. */
 const STATISTICS = ['--info=progress2', '--outbuf=N'];
@@ -14,6 +14,7 @@ const ITEM = /^(?<item>\*deleting {2}|[<>ch.]f\S{9}) (?<file>.*[^/])$/s;
 
 export class Rsync implements Remote {
   readonly hasHeaders = false;
+  readonly lingersMs = LINGERS_MS;
   readonly name: string;
   readonly #destination: string;
   readonly #out: string;

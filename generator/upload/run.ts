@@ -11,6 +11,9 @@ import type { Progress } from '../progress.js';
  */
 export const STATISTICS_SECONDS = 1;
 
+/** By then it has ended: 2000 ms. */
+export const LINGERS_MS = 2000 * STATISTICS_SECONDS;
+
 /** How long a program may take to end after SIGTERM: 5000 ms. */
 const GRACE_MS = 5000;
 /** Ctrl-C reaches the program as well, perhaps earlier than it is handled here: 150 ms. */

@@ -11,8 +11,7 @@ import { hashFileOf, writeGoal } from './goal.js';
 import type { Goal } from './goal.js';
 import { HashFileReader } from '../incremental/hash-file.js';
 import { RemoteRecord } from './record.js';
-import { remoteOf } from './remote.js';
-import type { Remote } from './remote.js';
+import type { Connect, Remote } from './remote.js';
 
 export interface Session {
   readonly tree: Tree;
@@ -35,11 +34,12 @@ export async function inSession<T>(
   tree: Tree,
   to: string,
   progress: Progress,
+  connect: Connect,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   tree.requirePublished();
   const record = new RemoteRecord(tree.uploads, to);
-  const remote = remoteOf(to, resolve(tree.out), record.next.scratch);
+  const remote = connect(to, resolve(tree.out), record.next.scratch);
   tree.prepareState();
   const lock = Lock.take(tree.lock);
   try {
@@ -56,8 +56,11 @@ export async function inSession<T>(
     const wanted = goal.targets.reduce((sum, { template }) => sum + sizeIn(folder, template), 0);
     return await work({ tree, manifest, remote, record, goal, wanted, progress });
   } finally {
-    record.tidyUp();
-    lock.release();
+    try {
+      record.tidyUp();
+    } finally {
+      lock.release();
+    }
   }
 }
 

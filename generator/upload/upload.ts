@@ -17,7 +17,8 @@ import type { Foreign } from './compare.js';
 import { goalLocator, hashFileOf, sizeOf, templateOf } from './goal.js';
 import type { Target } from './goal.js';
 import type { Description } from './record.js';
-import { STATISTICS_SECONDS } from './run.js';
+import { remoteOf } from './remote.js';
+import type { Connect } from './remote.js';
 import { inSession } from './session.js';
 import type { Session } from './session.js';
 import { transfer } from './transfer.js';
@@ -40,8 +41,13 @@ export interface Uploaded {
 }
 
 /** @throws see `inSession`; Failure environment: a program is missing, or has failed */
-export const upload = (tree: Tree, to: string, progress: Progress): Promise<Uploaded> =>
-  inSession(tree, to, progress, async (session) => {
+export const upload = (
+  tree: Tree,
+  to: string,
+  progress: Progress,
+  connect: Connect = remoteOf,
+): Promise<Uploaded> =>
+  inSession(tree, to, progress, connect, async (session) => {
     const { manifest, remote, record, goal, wanted } = session;
     const before = record.read();
     const settled = before && (await settle(session, before));
@@ -81,12 +87,11 @@ export const upload = (tree: Tree, to: string, progress: Progress): Promise<Uplo
   });
 
 /** @returns the folder of what is known after an upload that was perhaps interrupted */
-async function settle({ record, progress }: Session, before: Description): Promise<string> {
+async function settle({ remote, record, progress }: Session, before: Description): Promise<string> {
   if (before.goal !== undefined) {
-    // If the command was killed, the program that it ran has ended by then.
-    const seconds = 2 * STATISTICS_SECONDS;
-    progress.start('waiting for the end of an interrupted upload', seconds, 's');
-    await follow(setTimeout(seconds * 1000), () => 0, progress);
+    // If the command was killed, the program that it ran may not have ended yet.
+    progress.start('waiting for the end of an interrupted upload', remote.lingersMs, 'ms');
+    await follow(setTimeout(remote.lingersMs), () => 0, progress);
     progress.finish();
   }
   return record.settle(before);

@@ -4,6 +4,8 @@ import type { Tree } from '../publish/tree.js';
 import { compare } from './compare.js';
 import type { Foreign } from './compare.js';
 import { goalLocator } from './goal.js';
+import { remoteOf } from './remote.js';
+import type { Connect } from './remote.js';
 import { inSession } from './session.js';
 
 export interface RemoteReport {
@@ -23,8 +25,13 @@ export interface RemoteReport {
  * After differences, the next upload compares everything.
  * @throws see `upload`
  */
-export const verifyRemote = (tree: Tree, to: string, progress: Progress): Promise<RemoteReport> =>
-  inSession(tree, to, progress, async ({ manifest, remote, record, goal, wanted }) => {
+export const verifyRemote = (
+  tree: Tree,
+  to: string,
+  progress: Progress,
+  connect: Connect = remoteOf,
+): Promise<RemoteReport> =>
+  inSession(tree, to, progress, connect, async ({ manifest, remote, record, goal, wanted }) => {
     const found = { missing: [] as string[], different: [] as string[], extra: [] as string[] };
     const foreign = await compare(
       remote,

@@ -15,6 +15,8 @@ export interface Version {
   readonly documents: Documents;
   /** Keys of withheld records, by route. */
   readonly withheld?: Readonly<Record<string, readonly number[]>>;
+  /** Further members of snapshot.json. */
+  readonly members?: object;
 }
 
 /** From 4 KiB on there are compressed siblings. */
@@ -28,7 +30,7 @@ export const route = (name: string, url: string, file: string): PublishedRoute =
   parameters: [{ name: 'id', in: 'path', type: 'id', description: '' }],
 });
 
-export async function publish(out: string, { routes, documents, withheld }: Version): Promise<void> {
+export async function publish(out: string, { routes, documents, withheld, members }: Version): Promise<void> {
   const publisher = await Publisher.open(new Tree(out), () => routes, quiet());
   const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
     publisher.abort();
@@ -45,6 +47,7 @@ export async function publish(out: string, { routes, documents, withheld }: Vers
     tree: { files, bytes },
     compressed_from: 4096,
     routes,
+    ...members,
   };
   const announcement = {
     manifest: JSON.stringify(manifest),

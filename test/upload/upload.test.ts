@@ -1,0 +1,305 @@
+/** What an upload writes and deletes, and in which order, with a remote in memory. */
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { Dice } from '../../data/sample/dice.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { upload } from '../../generator/upload/upload.js';
+import { verifyRemote } from '../../generator/upload/verify-remote.js';
+import { quiet } from '../support/build.js';
+import { differing, inState, isSibling } from '../support/tree.js';
+import { survive, withFault, Killed } from '../publish/faults.js';
+import { LONG, publish, route } from '../publish/small.js';
+import type { Documents, Version } from '../publish/small.js';
+import { failureOf, hashesOf, temporary } from '../publish/support.js';
+import { MemoryRemote } from './memory.js';
+
+const path = temporary();
+
+const own = (name: string, file: string) => ({ name, path: `/${file}`, file, class: 'summary' as const });
+const typed = <T extends object>(one: T) => ({ ...one, type: 'application/json' });
+
+/** Routes of records, of single files, and of the publisher's own. */
+const ROUTES = [
+  route('a', '/a/{id}', 'a/{id}.json'),
+  route('b', '/b/{id}', 'b/{id}/all.json'),
+  { ...own('page', 'page.html'), class: 'page' as const },
+  own('snapshot', 'snapshot.json'),
+  own('changes', 'changes/index.json'),
+  {
+    ...route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
+    class: 'summary' as const,
+  },
+  own('feed-snapshots-json', 'feeds/snapshots.json'),
+].map(typed);
+
+/** @param records the lifetime of records */
+const headers = (records = 300) => {
+  const lifetime = (seconds: number) => ({ 'Cache-Control': `max-age=${seconds}` });
+  const content = { record: records, summary: 60, download: 3600, feed: 900, page: 300, asset: 31536000 };
+  return {
+    headers: {
+      content: Object.fromEntries(
+        Object.entries(content).map(([name, seconds]) => [name, lifetime(seconds)]),
+      ),
+    },
+  };
+};
+
+const version = (documents: Documents, records?: number): Version => ({
+  routes: ROUTES,
+  documents,
+  members: headers(records),
+});
+
+const OLD = version({ a: { 1: 'one', 2: LONG, 3: 'three' }, b: { 1: 'one' }, page: { 0: LONG } });
+const NEW = version({ a: { 1: 'another', 2: 'short', 4: LONG }, b: { 1: 'one' }, page: { 0: LONG } });
+
+async function site(hasHeaders: boolean, ...versions: readonly Version[]) {
+  const out = path('dist');
+  for (const each of versions) await publish(out, each);
+  const remote = new MemoryRemote(out, hasHeaders);
+  const tree = new Tree(out);
+  return {
+    out,
+    remote,
+    upload: () => upload(tree, 'memory:bucket', quiet(), () => remote),
+    verify: () => verifyRemote(tree, 'memory:bucket', quiet(), () => remote),
+  };
+}
+
+/** What is wrong on a remote. */
+function wrongOn(remote: MemoryRemote, out: string): string[] {
+  const found = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
+  const files = Object.entries(hashesOf(out)).filter(([file]) => !(remote.hasHeaders && isSibling(file)));
+  return differing(found, Object.fromEntries(files));
+}
+
+/** The calls since the last look at them. */
+const callsTo = ({ calls }: MemoryRemote): string[] => calls.splice(0);
+
+describe.each([
+  ['objects', true],
+  ['files', false],
+])('an upload of %s', (_, hasHeaders) => {
+  it('writes everything once, and then nothing', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const first = await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+    expect(first).toMatchObject({ compared: true, written: remote.files.size, deleted: 0, unchanged: 0 });
+    callsTo(remote);
+    expect(await run.upload()).toMatchObject({ compared: false, written: 0, unchanged: remote.files.size });
+    expect(callsTo(remote)).toEqual([]);
+    expect(readdirSync(inState(out, 'uploads'))).toHaveLength(1);
+  });
+
+  it('writes what changed, then the index of the changes, then deletes, and writes snapshot.json last', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    callsTo(remote);
+    await publish(out, NEW);
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+    const siblings = (call: string): string[] => (hasHeaders ? [] : [`${call}.gz`, `${call}.br`]);
+    const calls = callsTo(remote);
+    expect(calls.slice(-2 - siblings('').length).toSorted()).toEqual(
+      ['delete a/3.json', 'put snapshot.json', ...siblings('delete a/2.json')].toSorted(),
+    );
+    expect(calls.at(-1)).toBe('put snapshot.json');
+    expect(calls.filter((call) => call.startsWith('put')).at(-2)).toBe('put changes/index.json');
+    expect(calls.filter((call) => /put (a|b|page)/.test(call)).toSorted()).toEqual(
+      ['put a/1.json', 'put a/2.json', 'put a/4.json', ...siblings('put a/4.json')].toSorted(),
+    );
+  });
+
+  it('that is not recorded compares, deletes what a route leads to, and leaves the rest alone', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    rmSync(inState(out, 'uploads'), { recursive: true });
+    const alien = { hash: '', headers: {} };
+    for (const file of ['a/1.json', 'a/7.json', 'a/8.json.gz', 'a/x.json', 'robots.bak', 'changes/9.json'])
+      remote.files.set(file, alien);
+    remote.files.delete('b/1/all.json');
+    callsTo(remote);
+    const result = await run.upload();
+    expect(result).toMatchObject({ compared: true, deleted: 3, foreign: { total: 2 } });
+    expect(result.foreign?.files.toSorted()).toEqual(['a/x.json', 'robots.bak']);
+    expect(wrongOn(remote, out).toSorted()).toEqual(['a/x.json is extra', 'robots.bak is extra']);
+    const calls = callsTo(remote);
+    expect(calls).toContain('put a/1.json');
+    expect(calls).toContain('put b/1/all.json');
+    expect(calls).not.toContain('put a/3.json');
+    // The headers of objects are unknown, so single ones are written again.
+    expect(calls.includes('put page.html')).toBe(hasHeaders);
+    expect(result.unknownHeaders > 0).toBe(hasHeaders);
+  });
+
+  it('repairs what --verify finds', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    expect(await run.verify()).toMatchObject({
+      missing: [],
+      different: [],
+      extra: [],
+      files: remote.files.size,
+    });
+    expect((await run.upload()).compared).toBe(false);
+    remote.files.set('a/1.json', { hash: '', headers: {} });
+    remote.files.set('a/9.json', { hash: '', headers: {} });
+    remote.files.delete('a/2.json');
+    const found = { missing: ['a/2.json'], different: ['a/1.json'], extra: ['a/9.json'] };
+    expect(await run.verify()).toMatchObject(found);
+    callsTo(remote);
+    expect((await run.upload()).compared).toBe(true);
+    expect(callsTo(remote).toSorted()).toEqual(['delete a/9.json', 'put a/1.json', 'put a/2.json']);
+    expect((await run.upload()).compared).toBe(false);
+  });
+
+  it('of a damaged tree is refused, and names the file', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    writeFileSync(join(out, 'a/1.json'), 'damaged');
+    const error = await failureOf(run.upload());
+    expect(error.exitCode).toBe(1);
+    expect(error.message).toContain('"a/1.json" of the tree is missing or damaged');
+    expect(remote.files.size).toBe(0);
+  });
+
+  it('deletes a document whose route is gone, unless another route has its file', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    const literal = { ...typed(own('one', 'a/1.json')), class: 'record' as const };
+    await publish(out, {
+      ...NEW,
+      routes: [literal, ...ROUTES.filter(({ name }) => name !== 'a')],
+      documents: { one: { 0: 'one' }, b: { 1: 'one' }, page: { 0: 'page' } },
+    });
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+    expect([...remote.files.keys()].filter((file) => file.startsWith('a/'))).toEqual(['a/1.json']);
+  });
+});
+
+describe('an upload of objects', () => {
+  it('writes those again whose headers changed', async () => {
+    const { out, remote, ...run } = await site(true, OLD);
+    await run.upload();
+    callsTo(remote);
+    await publish(out, { ...OLD, members: headers(301) });
+    await run.upload();
+    expect(callsTo(remote).filter((call) => !/changes|feeds/.test(call))).toEqual([
+      'put a/1.json',
+      'put a/2.json',
+      'put a/3.json',
+      'put b/1/all.json',
+      'put snapshot.json',
+    ]);
+    expect(remote.files.get('a/1.json')?.headers).toEqual({
+      'Content-Type': 'application/json',
+      'Cache-Control': 'max-age=301',
+    });
+  });
+});
+
+describe('uploads that are killed', () => {
+  it('write the new headers of all objects, even if a comparison follows', async () => {
+    const { out, remote, ...run } = await site(true, OLD);
+    await run.upload();
+    await publish(out, { ...OLD, members: headers(301) });
+    remote.lives = 2;
+    await survive(run.upload());
+    remote.lives = Number.POSITIVE_INFINITY;
+    expect(lifetimes(remote)).toEqual(['max-age=301', 'max-age=300']);
+    remote.files.delete('page.html');
+    await run.verify();
+    expect(await run.upload()).toMatchObject({ compared: true });
+    expect(lifetimes(remote)).toEqual(['max-age=301']);
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
+  it('at any call that changes the disk never lose what they know of the remote', async () => {
+    const { out, remote, ...run } = await site(true, OLD);
+    await run.upload();
+    let isDone = false;
+    for (let last = 1; !isDone; last += 1) {
+      await publish(out, last % 2 === 0 ? OLD : NEW);
+      let calls = 0;
+      await withFault(
+        ({ number, path: file }) => {
+          calls = number;
+          return number >= last && !file.endsWith('lock.pid') ? new Killed('dead') : undefined;
+        },
+        () => survive(run.upload()),
+      );
+      isDone = calls < last;
+      expect(await run.upload(), `dead from call ${last}`).toMatchObject({ compared: false });
+      expect(wrongOn(remote, out), `dead from call ${last}`).toEqual([]);
+    }
+  });
+
+  it('at any point and any number of times lead to the tree all the same', async () => {
+    const ROUNDS = 10;
+    let kills = 0;
+    for (let seed = 1; seed <= 15; seed += 1) {
+      const dice = new Dice(20261201, 'upload', seed);
+      const documents = (): Documents => {
+        const all = (most: number): Record<number, string> =>
+          Object.fromEntries(
+            Array.from({ length: most }, (_each, key) => [
+              key + 1,
+              ['x', 'y', LONG, `${LONG}!`][dice.below(4)] ?? '',
+            ]).filter(() => dice.below(4) > 0),
+          );
+        return { a: all(8), b: all(4), page: { 0: dice.below(2) === 0 ? 'page' : LONG } };
+      };
+      const { out, remote, upload: run, verify } = await site(dice.below(2) === 0, version(documents()));
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        const isLast = round === ROUNDS;
+        remote.lives = dice.below(3) === 0 && !isLast ? dice.below(20) : Number.POSITIVE_INFINITY;
+        const deadFrom = dice.below(2) === 0 && !isLast ? 1 + dice.below(250) : Number.POSITIVE_INFINITY;
+        let died = false;
+        await withFault(
+          ({ number, path: file }) => {
+            died ||= remote.isDead || number >= deadFrom;
+            return died && !file.endsWith('lock.pid') ? new Killed('dead') : undefined;
+          },
+          () => survive(run()),
+        );
+        if (died) kills += 1;
+        else expect(wrongOn(remote, out), `seed ${seed}, round ${round}`).toEqual([]);
+        if (!died && remote.hasHeaders) expect(lifetimes(remote), `seed ${seed}`).toEqual([lifetimeOf(out)]);
+        if (dice.below(4) === 0) await tamper(dice, remote, verify);
+        if (dice.below(2) === 0) await publish(out, version(documents(), 300 + dice.below(2)));
+      }
+    }
+    expect(kills).toBeGreaterThan(40);
+  });
+});
+
+/** Damages one file of a remote, and notices it. */
+async function tamper(dice: Dice, remote: MemoryRemote, verify: () => Promise<unknown>): Promise<void> {
+  const files = [...remote.files.keys()].toSorted();
+  const file = files[dice.below(files.length || 1)] ?? 'a/1.json';
+  const stored = remote.files.get(file);
+  if (stored === undefined) return;
+  if (dice.below(2) === 0) remote.files.delete(file);
+  else remote.files.set(file, { ...stored, hash: 'damaged' });
+  await verify();
+}
+
+/** All lifetimes of records on a remote. */
+const lifetimes = ({ files }: MemoryRemote): string[] => [
+  ...new Set(
+    [...files].flatMap(([file, stored]) =>
+      /^[ab]\//.test(file) ? [stored.headers['Cache-Control'] ?? ''] : [],
+    ),
+  ),
+];
+
+/** The lifetime of records in a tree. */
+function lifetimeOf(out: string): string {
+  const { headers: published } = z
+    .looseObject({ headers: z.object({ content: z.object({ record: z.record(z.string(), z.string()) }) }) })
+    .parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  return published.content.record['Cache-Control'] ?? '';
+}
