@@ -69,7 +69,7 @@ export async function run(
   });
   try {
     const code = await follow(ended, done, progress);
-    if (code !== 0) await follow(setTimeout(SIGNAL_MS), done, progress);
+    if (code !== 0) await follow(setTimeout(SIGNAL_MS), () => 0, progress);
     const lastLines = last.map((line) => `\n  ${withoutCredentials(line)}`).join('');
     if (typeof code === 'string') throw Failure.environment(`${program} was ended by ${code}${lastLines}`);
     return { code, lastLines };

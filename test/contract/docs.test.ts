@@ -1,5 +1,5 @@
 /** What README.md and docs/ say, compared with the programs: options, exit codes, JSON results, links. */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -109,6 +109,7 @@ describe('docs/commands.md', () => {
       await print('diff', ...tree),
       await print('build', ...tree).then(() => print('verify', '--out', out)),
       await print('rollback', '--out', out),
+      ...(await uploads(out)),
       await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
       await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
     ];
@@ -129,6 +130,18 @@ const RECORD = ['users', 'items']
       VALUES (1, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z', 1);`,
   )
   .join('');
+
+/** The results of `upload` with a program in the place of rsync that finds no difference. */
+async function uploads(out: string): Promise<unknown[]> {
+  const [before, bin] = [process.env['PATH'], path('bin')];
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'rsync'), '#!/bin/sh\n', { mode: 0o755 });
+  process.env['PATH'] = `${bin}:${before}`;
+  const args = ['upload', '--out', out, '--to', 'rsync:/srv/copy'];
+  const results = [await print(...args), await print(...args, '--verify')];
+  process.env['PATH'] = before;
+  return results;
+}
 
 async function print(...args: string[]): Promise<unknown> {
   return JSON.parse((await snapshot([...args, '--json', '--quiet'])).stdout);

@@ -15,6 +15,8 @@ const PROGRAMS = {
   openssl: { command: ['openssl', 'version'], package: 'openssl' },
   promtool: { command: ['promtool', '--version'], package: 'prometheus' },
   python3: { command: ['python3', '--version'], package: 'python3' },
+  rclone: { command: ['rclone', 'version'], package: 'rclone' },
+  rsync: { command: ['rsync', '--version'], package: 'rsync' },
   systemd: { command: ['systemd-socket-activate', '--version'], package: 'systemd' },
   varnish: { command: ['varnishd', '-V'], package: 'varnish' },
   xmllint: { command: ['xmllint', '--version'], package: 'libxml2-utils' },
