@@ -45,7 +45,7 @@ export function prepareCommit(tree: Tree, sequence: number): void {
 }
 
 /** Flushes a folder's file system, or all file systems if `sync` does not support `-f`. */
-export function flush(folder: string): void {
+function flush(folder: string): void {
   for (const options of [['-f', folder], []]) {
     const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
     if (status === 0) return;
@@ -63,7 +63,8 @@ function flushEach(folder: string): void {
   flushOne(folder);
 }
 
-function flushOne(path: string): void {
+/** Waits until a file or folder is on the disk. */
+export function flushOne(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);

@@ -1,14 +1,14 @@
 /** Compares all that a remote holds with what it is to hold. */
 import { Failure } from '../errors.js';
-import { HashFileWriter, NO_HASH, entriesIn } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { hashFileOf } from './goal.js';
+import type { Tree } from '../publish/tree.js';
+import { goalLocator } from './goal.js';
 import type { Located } from './goal.js';
-import type { Remote } from './remote.js';
+import { remoteOf } from './remote.js';
+import { inSession } from './session.js';
+import type { Session } from './session.js';
 
-export type Difference = 'missing' | 'different' | 'extra';
-
-/** Files on the remote that no route leads to, which are left alone. */
+/** Files on a remote that no route leads to, which are left alone. */
 export interface Foreign {
   /** At most `SHOWN_FOREIGN`. */
   readonly files: readonly string[];
@@ -18,18 +18,17 @@ export interface Foreign {
 const SHOWN_FOREIGN = 100;
 
 /**
- * @param isStrict see `Remote.compare` @param wanted how many files the remote is to hold
- * @param onDifference called with each difference that an upload would remove
+ * @param isStrict see `Remote.compare`
+ * @param onDifference called with each difference that an upload removes
  * @throws Failure environment: the remote can't be read
  */
 export async function compare(
-  remote: Remote,
-  { isStrict, wanted }: { readonly isStrict: boolean; readonly wanted: number },
-  locate: (file: string) => Located | undefined,
-  onDifference: (what: Difference, file: string, place: Located) => void,
-  progress: Progress,
+  { manifest, remote, targets, wanted, progress }: Session,
+  isStrict: boolean,
+  onDifference: (what: 'missing' | 'different' | 'extra', file: string, place: Located) => void,
 ): Promise<Foreign> {
-  const foreign: string[] = [];
+  const locate = goalLocator(targets, manifest.routes);
+  const files: string[] = [];
   let [reported, total] = [0, 0];
   progress.start('comparing', 0, 'files');
   await remote.compare(
@@ -42,7 +41,7 @@ export async function compare(
         if (what !== 'same') onDifference(what === 'extra' ? 'different' : what, file, place);
       } else if (what !== 'missing') {
         if (place !== undefined) onDifference('extra', file, place);
-        else if ((total += 1) <= SHOWN_FOREIGN) foreign.push(file);
+        else if ((total += 1) <= SHOWN_FOREIGN) files.push(file);
       }
     },
     progress,
@@ -53,34 +52,42 @@ export async function compare(
       `${remote.name} was compared in part: rclone reported ${reported} of ${wanted} files, so a folder there can't be listed`,
     );
   }
-  return { files: foreign, total };
+  return { files, total };
+}
+
+export interface RemoteReport {
+  readonly remote: string;
+  readonly sequence: number;
+  /** How many files the remote is to hold. */
+  readonly files: number;
+  /** Files that aren't there, have another content, or are there although the tree lacks them. */
+  readonly missing: readonly string[];
+  readonly different: readonly string[];
+  readonly extra: readonly string[];
+  readonly foreign: Foreign;
 }
 
 /**
- * Writes what is known of a remote after a comparison: what it is to hold, except in the doubtful
- * files.
- * @param doubtful keys by template, in any order
+ * Compares a remote with the published tree. After differences, the next upload compares, too.
+ * @throws see `upload`
  */
-export function writeKnown(
-  folder: string,
-  goal: string,
-  templates: Iterable<string>,
-  doubtful: ReadonlyMap<string, readonly number[]>,
-): void {
-  for (const template of new Set([...templates, ...doubtful.keys()])) {
-    const keys = Float64Array.from(new Set(doubtful.get(template))).toSorted();
-    const writer = new HashFileWriter(hashFileOf(folder, template));
-    const doubt = (key: number): void => writer.add({ key, bytes: 0, hash: NO_HASH });
-    let at = 0;
-    for (const entry of entriesIn(hashFileOf(goal, template))) {
-      for (let key = keys[at]; key !== undefined && key < entry.key; key = keys[(at += 1)]) doubt(key);
-      if (keys[at] !== entry.key) writer.add(entry);
-      else {
-        doubt(entry.key);
-        at += 1;
-      }
-    }
-    for (const key of keys.subarray(at)) doubt(key);
-    writer.finish();
-  }
-}
+export const verifyRemote = (
+  tree: Tree,
+  to: string,
+  progress: Progress,
+  connect = remoteOf,
+): Promise<RemoteReport> =>
+  inSession(tree, to, progress, connect, async (session) => {
+    const { manifest, remote, record, wanted } = session;
+    const found: Record<'missing' | 'different' | 'extra', string[]> = {
+      missing: [],
+      different: [],
+      extra: [],
+    };
+    const foreign = await compare(session, false, (what, file) => found[what].push(file));
+    for (const files of Object.values(found)) files.sort();
+    const before = record.read();
+    if (before !== undefined && Object.values(found).some((files) => files.length > 0))
+      record.write({ ...before, isSure: false });
+    return { remote: remote.name, sequence: manifest.sequence, files: wanted, ...found, foreign };
+  });

@@ -7,9 +7,8 @@ import { recover } from '../publish/recover.js';
 import { FORMAT, readManifest } from '../publish/snapshot-json.js';
 import type { Manifest } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
-import { hashFileOf, writeGoal } from './goal.js';
-import type { Goal } from './goal.js';
-import { HashFileReader } from '../incremental/hash-file.js';
+import { countIn, goalOf } from './goal.js';
+import type { Target } from './goal.js';
 import { RemoteRecord } from './record.js';
 import type { Connect, Remote } from './remote.js';
 
@@ -18,8 +17,8 @@ export interface Session {
   readonly manifest: Manifest;
   readonly remote: Remote;
   readonly record: RemoteRecord;
-  /** Its hash files are in `record.next.goal`. */
-  readonly goal: Goal;
+  /** In the order in which they are written. */
+  readonly targets: readonly Target[];
   /** How many files the remote is to hold. */
   readonly wanted: number;
   readonly progress: Progress;
@@ -27,8 +26,7 @@ export interface Session {
 
 /**
  * Does some work on a locked tree: a build in between would mix two snapshots.
- * @param to see `remoteOf`
- * @throws Failure usage: it is no remote; busy; environment; invalid: the tree is damaged
+ * @throws Failure usage: `to` is no remote; busy; environment; invalid: the tree is damaged
  */
 export async function inSession<T>(
   tree: Tree,
@@ -39,7 +37,7 @@ export async function inSession<T>(
 ): Promise<T> {
   tree.requirePublished();
   const record = new RemoteRecord(tree.uploads, to);
-  const remote = connect(to, resolve(tree.out), record.next.scratch);
+  const remote = connect(to, resolve(tree.out), record.scratch);
   tree.prepareState();
   const lock = Lock.take(tree.lock);
   try {
@@ -51,10 +49,9 @@ export async function inSession<T>(
       );
     }
     record.prepare();
-    const { goal: folder } = record.next;
-    const goal = writeGoal(tree, manifest, folder, remote.hasHeaders);
-    const wanted = goal.targets.reduce((sum, { template }) => sum + sizeIn(folder, template), 0);
-    return await work({ tree, manifest, remote, record, goal, wanted, progress });
+    const targets = goalOf(tree, manifest, record, remote.hasHeaders);
+    const wanted = targets.reduce((sum, { hashFile }) => sum + countIn(hashFile), 0);
+    return await work({ tree, manifest, remote, record, targets, wanted, progress });
   } finally {
     try {
       record.tidyUp();
@@ -62,11 +59,4 @@ export async function inSession<T>(
       lock.release();
     }
   }
-}
-
-/** The number of entries. */
-function sizeIn(folder: string, template: string): number {
-  const reader = HashFileReader.open(hashFileOf(folder, template));
-  reader?.close();
-  return reader?.size ?? 0;
 }

@@ -2,7 +2,7 @@
  * Brings a remote up to the published tree: what changed since the last upload to it, in an order
  * in which nothing names what isn't there yet. The next upload continues an interrupted one.
  */
-import { readdirSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { Failure, isInterrupt } from '../errors.js';
 import { HashFileWriter, NO_HASH, entriesIn } from '../incremental/hash-file.js';
@@ -12,13 +12,12 @@ import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Tree } from '../publish/tree.js';
 import { filler } from '../routes/index.js';
-import { compare, writeKnown } from './compare.js';
+import { compare } from './compare.js';
 import type { Foreign } from './compare.js';
-import { goalLocator, hashFileOf, sizeOf, templateOf } from './goal.js';
+import { sizeOf } from './goal.js';
 import type { Target } from './goal.js';
-import type { Description } from './record.js';
+import { writeHashFile } from './record.js';
 import { remoteOf } from './remote.js';
-import type { Connect } from './remote.js';
 import { inSession } from './session.js';
 import type { Session } from './session.js';
 import { transfer } from './transfer.js';
@@ -36,99 +35,96 @@ export interface Uploaded {
   readonly bytes: number;
   /** How many files were there with the right content, but perhaps with other headers. */
   readonly unknownHeaders: number;
-  /** Files there that no route leads to; null if nothing was compared. */
+  /** Null if nothing was compared. */
   readonly foreign: Foreign | null;
 }
 
 /** @throws see `inSession`; Failure environment: a program is missing, or has failed */
-export const upload = (
-  tree: Tree,
-  to: string,
-  progress: Progress,
-  connect: Connect = remoteOf,
-): Promise<Uploaded> =>
+export const upload = (tree: Tree, to: string, progress: Progress, connect = remoteOf): Promise<Uploaded> =>
   inSession(tree, to, progress, connect, async (session) => {
-    const { manifest, remote, record, goal, wanted } = session;
+    const { manifest, remote, record, targets, wanted } = session;
     const before = record.read();
-    const settled = before && (await settle(session, before));
-    const compared = before?.isSure === true ? undefined : await compareAll(session, settled);
+    if (before?.isOpen === true) {
+      // If the command was killed, the program that it ran may not have ended yet.
+      progress.start('waiting for the end of an interrupted upload', remote.lingersMs, 'ms');
+      await follow(setTimeout(remote.lingersMs), () => 0, progress);
+      progress.finish();
+    }
+    const foreign = before?.isSure === true ? null : await compareAll(session, before !== undefined);
     const headers = Object.fromEntries(
-      goal.targets.map((target) => [target.template, JSON.stringify(target.headers)]),
+      targets.map((target) => [target.template, JSON.stringify(target.headers)]),
     );
     const isForced = ({ template, isOne }: Target): boolean => {
       const former = before?.headers[template];
       // Of what was there before, the headers are unknown; single files are few, so written again.
       return former === undefined ? isOne && remote.hasHeaders : former !== headers[template];
     };
-    const plan = markPending(session, compared?.known ?? settled ?? record.known, isForced);
+    const plan = markPending(session, isForced);
     const { puts, deletes, bytes } = plan;
-    if (puts + deletes > 0 || before?.isSure !== true || before.goal !== undefined) {
-      const description = { isSure: true, headers, known: plan.sums, goal: goal.sums };
-      record.replace(description);
+    if (puts + deletes > 0 || foreign !== null || before?.isOpen === true) {
+      record.write({ isSure: true, isOpen: true, headers });
       try {
-        await transfer(session, Object.keys(plan.sums), plan);
+        await transfer(session, plan);
       } catch (error) {
         const isStopped = error instanceof Failure && isInterrupt(error);
         throw isStopped ? error.adding('the next upload continues from here') : error;
       }
-      record.complete(description);
+      record.write({ isSure: true, isOpen: false, headers });
     }
     return {
       remote: remote.name,
       sequence: manifest.sequence,
-      compared: compared !== undefined,
+      compared: foreign !== null,
       written: puts,
       deleted: deletes,
       unchanged: wanted - puts,
       bytes,
       unknownHeaders: remote.hasHeaders && before === undefined ? wanted - puts : 0,
-      foreign: compared?.foreign ?? null,
+      foreign,
     };
   });
 
-/** @returns the folder of what is known after an upload that was perhaps interrupted */
-async function settle({ remote, record, progress }: Session, before: Description): Promise<string> {
-  if (before.goal !== undefined) {
-    // If the command was killed, the program that it ran may not have ended yet.
-    progress.start('waiting for the end of an interrupted upload', remote.lingersMs, 'ms');
-    await follow(setTimeout(remote.lingersMs), () => 0, progress);
-    progress.finish();
-  }
-  return record.settle(before);
-}
-
-/**
- * Finds out what a remote holds.
- * @param settled what was known of it, if anything
- */
-async function compareAll(
-  { manifest, remote, record, goal, wanted, progress }: Session,
-  settled: string | undefined,
-): Promise<{ readonly known: string; readonly foreign: Foreign }> {
-  const { goal: folder, compared } = record.next;
-  const doubtful = new Map<string, number[]>();
+/** Makes the record from what the remote holds. @param isKnown whether there is one */
+async function compareAll(session: Session, isKnown: boolean): Promise<Foreign> {
+  const { record, targets } = session;
+  const doubtful = new Map(targets.map(({ template }) => [template, new Array<number>()]));
   const doubt = (template: string, key: number): void => {
     const keys = doubtful.get(template);
     if (keys === undefined) doubtful.set(template, [key]);
     else keys.push(key);
   };
-  // Files that an interrupted upload had yet to write may have the right content and old headers.
-  for (const template of settled === undefined ? [] : templatesIn(settled))
-    for (const { key, hash } of entriesIn(hashFileOf(settled ?? '', template)))
+  for (const template of record.templates()) {
+    // What an interrupted upload had yet to write may have the right content and old headers.
+    for (const { key, hash } of isKnown ? entriesIn(record.file(template)) : [])
       if (hash.equals(NO_HASH)) doubt(template, key);
-  const foreign = await compare(
-    remote,
-    { isStrict: true, wanted },
-    goalLocator(folder, goal, manifest.routes),
-    (_what, _file, { template, key }) => doubt(template, key),
-    progress,
-  );
-  const templates = goal.targets.map(({ template }) => template);
-  writeKnown(compared, folder, templates, doubtful);
-  return { known: compared, foreign };
+  }
+  const foreign = await compare(session, true, (_what, _file, { template, key }) => doubt(template, key));
+  for (const [template, keys] of doubtful) {
+    const target = targets.find((each) => each.template === template);
+    writeHashFile(record.temporary(template), withDoubts(target?.hashFile, keys));
+    record.keep(template);
+  }
+  for (const template of record.templates()) if (!doubtful.has(template)) rmSync(record.file(template));
+  return foreign;
 }
 
-const templatesIn = (folder: string): readonly string[] => readdirSync(folder).map(templateOf);
+/** The entries of a hash file, without the hashes of some keys, which it need not have. */
+function* withDoubts(hashFile: string | undefined, keys: readonly number[]): Generator<Entry> {
+  const doubts = Float64Array.from(new Set(keys)).toSorted();
+  let at = 0;
+  for (const entry of hashFile === undefined ? [] : entriesIn(hashFile)) {
+    for (let key = doubts[at]; key !== undefined && key < entry.key; key = doubts[at]) {
+      yield unknown(key);
+      at += 1;
+    }
+    const isDoubtful = doubts[at] === entry.key;
+    if (isDoubtful) at += 1;
+    yield isDoubtful ? unknown(entry.key) : entry;
+  }
+  for (const key of doubts.subarray(at)) yield unknown(key);
+}
+
+const unknown = (key: number): Entry => ({ key, bytes: 0, hash: NO_HASH });
 
 export interface Plan {
   readonly puts: number;
@@ -138,47 +134,33 @@ export interface Plan {
 }
 
 /**
- * Writes the next record, in which all that the upload will touch has lost its hash.
- * @param known the folder of what is known
+ * Removes the hashes of all that the upload will touch.
  * @throws Failure invalid: a file to write is missing or damaged
  */
-function markPending(
-  { tree, record, goal }: Session,
-  known: string,
-  isForced: (target: Target) => boolean,
-): Plan & { readonly sums: Readonly<Record<string, string>> } {
-  const { goal: folder, known: next } = record.next;
-  const sums: Record<string, string> = {};
+function markPending({ tree, record, targets }: Session, isForced: (target: Target) => boolean): Plan {
   let [puts, deletes, bytes] = [0, 0, 0];
-  const mark = (writer: HashFileWriter, { key }: Entry): void => writer.add({ key, bytes: 0, hash: NO_HASH });
-  for (const target of goal.targets) {
-    const { template } = target;
+  const byTemplate = new Map(targets.map((target) => [target.template, target]));
+  for (const template of new Set([...byTemplate.keys(), ...record.templates()])) {
+    const target = byTemplate.get(template);
     const fileOf = filler(template);
-    const forced = isForced(target);
-    const writer = new HashFileWriter(hashFileOf(next, template));
-    const onGone = (entry: Entry): void => {
-      mark(writer, entry);
+    const forced = target !== undefined && isForced(target);
+    const writer = new HashFileWriter(record.temporary(template));
+    const before = puts + deletes;
+    const onGone = ({ key }: Entry): void => {
+      writer.add(unknown(key));
       deletes += 1;
     };
-    const comparison = new PatchWriter({ old: hashFileOf(known, template), onGone });
-    for (const entry of entriesIn(hashFileOf(folder, template))) {
-      if (comparison.put(entry, forced) === 'unchanged') writer.add(entry);
-      else {
-        mark(writer, entry);
-        puts += 1;
-        bytes += sizeOf(tree, fileOf(entry.key), entry);
-      }
+    const comparison = new PatchWriter({ old: record.file(template), onGone });
+    for (const entry of target === undefined ? [] : entriesIn(target.hashFile)) {
+      const isKnown = comparison.put(entry, forced) === 'unchanged';
+      writer.add(isKnown ? entry : unknown(entry.key));
+      if (isKnown) continue;
+      puts += 1;
+      bytes += sizeOf(tree, fileOf(entry.key), entry);
     }
     comparison.finish();
-    sums[template] = writer.finish();
+    writer.finish();
+    if (puts + deletes > before) record.keep(template);
   }
-  for (const template of templatesIn(known).filter((found) => sums[found] === undefined)) {
-    const writer = new HashFileWriter(hashFileOf(next, template));
-    for (const entry of entriesIn(hashFileOf(known, template))) {
-      mark(writer, entry);
-      deletes += 1;
-    }
-    sums[template] = writer.finish();
-  }
-  return { puts, deletes, bytes, sums };
+  return { puts, deletes, bytes };
 }

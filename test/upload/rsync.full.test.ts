@@ -46,6 +46,8 @@ async function site() {
   };
 }
 
+const timeOf = (folder: string, file: string): number => statSync(join(folder, file)).mtimeMs;
+
 const before = process.env['PATH'];
 afterEach(() => {
   process.env['PATH'] = before;
@@ -66,7 +68,6 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
     const files = Object.keys(hashesOf(out));
     expect(await upload()).toMatchObject({ written: files.length, deleted: 0, compared: true });
     expect(wrong()).toEqual([]);
-    const timeOf = (folder: string, file: string): number => statSync(join(folder, file)).mtimeMs;
     for (const file of files) expect(Math.abs(timeOf(copy, file) - timeOf(out, file))).toBeLessThan(1);
     expect(await upload()).toMatchObject({ written: 0, unchanged: files.length, compared: false });
   });

@@ -114,7 +114,6 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     expect(deletes).toEqual(expect.arrayContaining(['api/v1/group/9.json', 'group/9/history.json']));
     expect(puts.slice(-2)).toEqual(['changes/index.json', 'snapshot.json']);
     const order = requests.filter((request) => !request.startsWith('HEAD'));
-    const isDelete = (request: string): boolean => request.startsWith('DELETE');
     expect(order.findIndex(isDelete)).toBeGreaterThan(
       order.findIndex((each) => each.endsWith('changes/index.json')),
     );
@@ -214,6 +213,8 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     expect((await inProcess(...args, '--verify')).stdout).toContain('holds snapshot');
   });
 });
+
+const isDelete = (request: string): boolean => request.startsWith('DELETE');
 
 /** The processes that a process has started. */
 const childrenOf = (pid: number): number[] =>
