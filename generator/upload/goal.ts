@@ -126,6 +126,9 @@ export interface Located {
   readonly isWanted: boolean;
 }
 
+/** `a/.7.json.Xy12Ab`: what a killed rsync leaves of `a/7.json`. */
+const TEMPORARY = /^(?<folder>.*\/)?\.(?<name>[^/]+)\.\w{6}$/;
+
 /** Finds what a file is; undefined if no route leads to it. Keeps 8 bytes for each wanted file. */
 export function goalLocator(
   targets: readonly Target[],
@@ -135,7 +138,11 @@ export function goalLocator(
   const keys = new Map(targets.map(({ template, hashFile }) => [template, keysIn(hashFile)]));
   return (file) => {
     const place = locate(file);
-    if (place === undefined) return undefined;
+    if (place === undefined) {
+      const { folder = '', name = '' } = TEMPORARY.exec(file)?.groups ?? {};
+      // Its name is a template of its own.
+      return locate(folder + name) && { template: file, key: 0, isWanted: false };
+    }
     const template = place.route.file + place.suffix;
     return { template, key: place.key, isWanted: includes(keys.get(template), place.key) };
   };

@@ -92,14 +92,16 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
     rmSync(inState(out, 'uploads'), { recursive: true });
     writeFileSync(join(copy, 'robots.bak'), 'foreign');
     writeFileSync(join(copy, 'api/v1/group/999.json'), 'ours');
+    writeFileSync(join(copy, 'api/v1/group/.7.json.Xy12Ab'), 'left by a killed rsync');
     const file = join(copy, 'api/v1/group/3.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('group 3', 'GROUP 3'));
     expect(await inProcess(...args, '--verify', '--quiet')).toMatchObject({
       code: 1,
       stdout: [
         '  different: api/v1/group/3.json',
+        '  extra: api/v1/group/.7.json.Xy12Ab',
         '  extra: api/v1/group/999.json',
-        `rsync:${copy} does not hold snapshot 1: 1 different, 1 extra of ${Object.keys(hashesOf(out)).length} files; the next upload repairs it`,
+        `rsync:${copy} does not hold snapshot 1: 1 different, 2 extra of ${Object.keys(hashesOf(out)).length} files; the next upload repairs it`,
         'warning: no route leads to 1 file there, left alone',
         '  foreign: robots.bak',
         '',
