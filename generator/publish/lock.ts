@@ -47,7 +47,7 @@ export class Lock {
       if (code?.startsWith('SQLITE_BUSY') === true) {
         const other = holder(file);
         throw Failure.busy(
-          `another process (${other}) is at work on this tree: try again later, or use --wait`,
+          `another process is at work on this tree (process ${other}): try again later, or use --wait`,
           other,
         );
       }
