@@ -20,7 +20,7 @@ export interface Remote {
   readonly lingersMs: number;
   /** Writes files whatever is there. @throws Failure environment */
   put(files: readonly string[], headers: Headers, progress: Progress): Promise<void>;
-  /** Deletes files, whether or not they are there. @throws Failure environment */
+  /** Deletes files, at least one, whether or not they are there. @throws Failure environment */
   delete(files: readonly string[], progress: Progress): Promise<void>;
   /**
    * Compares all files by content. A remote with headers reports those that are the same, too.

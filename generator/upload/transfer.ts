@@ -93,13 +93,11 @@ async function deleteAll({ manifest, remote, record, targets, progress }: Sessio
   const locate = goalLocator(targets, manifest.routes);
   const batch = new Batch();
   const remove = (): Promise<void> =>
-    // A route that is new may have taken over a file.
-    batch.end(record, (files) =>
-      remote.delete(
-        files.filter((file) => locate(file)?.isWanted !== true),
-        progress,
-      ),
-    );
+    batch.end(record, async (files) => {
+      // A route that is new may have taken over a file.
+      const gone = files.filter((file) => locate(file)?.isWanted !== true);
+      if (gone.length > 0) await remote.delete(gone, progress);
+    });
   const hashFiles = new Map(targets.map(({ template, hashFile }) => [template, hashFile]));
   for (const template of record.templates()) {
     const fileOf = filler(template);

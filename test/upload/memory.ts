@@ -49,6 +49,7 @@ export class MemoryRemote implements Remote {
   }
 
   async delete(files: readonly string[]): Promise<void> {
+    if (files.length === 0) throw new Error('an empty list of files may stand for all');
     for (const file of files) {
       this.#live(`delete ${file}`);
       this.files.delete(file);

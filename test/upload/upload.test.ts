@@ -166,6 +166,22 @@ describe.each([
     expect(remote.files.size).toBe(0);
   });
 
+  it('deletes nothing if a route that is new has the only file of one that is gone', async () => {
+    const { out, remote, ...run } = await site(true, OLD);
+    await run.upload();
+    callsTo(remote);
+    const successor = { ...typed(own('one', 'page.html')), class: 'page' as const };
+    const routes = [successor, ...ROUTES.filter(({ name }) => name !== 'page' && name !== 'b')];
+    await publish(out, {
+      ...OLD,
+      routes: [...routes, typed(route('c', '/b/{key}', 'b/{key}/all.json'))],
+      documents: { a: OLD.documents['a'] ?? {}, one: { 0: LONG }, c: { 1: 'one' } },
+    });
+    await run.upload();
+    expect(callsTo(remote).filter((call) => call.startsWith('delete'))).toEqual([]);
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
   it('deletes a document whose route is gone, unless another route has its file', async () => {
     const { out, remote, ...run } = await site(hasHeaders, OLD);
     await run.upload();
