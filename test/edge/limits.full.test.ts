@@ -74,13 +74,16 @@ describe.runIf(isPossible)('nginx', () => {
     expect(await send('/changes/2.json')).toMatchObject({ status: 404 });
     changeRegister(register, `UPDATE games SET genre = 'Another'`);
     expect(await snapshot(buildArgs(register, out))).toMatchObject({ code: 0 });
+    await seconds(1.1);
     expect(JSON.parse((await send('/snapshot.json')).body.toString())).toMatchObject({ sequence: 2 });
     expect(await send('/changes/2.json')).toMatchObject({ status: 200 });
     renameSync(out, `${out}.away`);
+    await seconds(1.1);
     const { status, headers } = await send('/api/v1');
     renameSync(`${out}.away`, out);
     expect(status).toBe(503);
     expect(headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
+    await seconds(1.1);
     expect(await send('/api/v1')).toMatchObject({ status: 200 });
   });
 
