@@ -61,7 +61,7 @@ Examples
       });
     });
   common(edge.command('varnish'))
-    .description('A configuration of Varnish, which caches what the proxy or nginx behind it serves.')
+    .description('A configuration of Varnish, which caches the responses of the proxy or of nginx.')
     .option('--backend <address:port>', 'the proxy or nginx', addressAndPort, '127.0.0.1:8080')
     .requiredOption('--write <file>', 'the file to write')
     .action((flags: Flags & { readonly backend: string }) => {
@@ -127,7 +127,8 @@ function writeIfChanged(file: string, text: string): boolean {
 
 function addressAndPort(text: string): string {
   const [, ipv6, ipv4, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
-  const isValid = ipv6 === undefined ? isIP(ipv4 ?? '') === 4 : isIP(ipv6) === 6;
+  // nginx reads no zones, and IPv4 only as such.
+  const isValid = ipv6 === undefined ? isIP(ipv4 ?? '') === 4 : isIP(ipv6) === 6 && !/[%.]/.test(ipv6);
   if (isValid && Number(port) >= 1 && Number(port) <= 65_535) return text;
   throw new InvalidArgumentError('expected an address and a port, such as 127.0.0.1:8081 or [::1]:8081');
 }
@@ -138,8 +139,11 @@ function ranges(text: string): readonly string[] {
     const [address = '', bits, ...more] = range.split('/');
     const version = isIP(address);
     const most = version === 6 ? 128 : 32;
-    const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
-    if (version !== 0 && isPrefix && more.length === 0) return range;
-    throw new InvalidArgumentError(`"${range}": expected an address or a CIDR range, such as 10.0.0.0/8`);
+    const isPrefix =
+      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= most);
+    if (version !== 0 && !range.includes('%') && isPrefix && more.length === 0) return range;
+    throw new InvalidArgumentError(
+      `"${range}": expected an address or a CIDR range, such as 10.0.0.0/8, and not everybody's`,
+    );
   });
 }

@@ -72,7 +72,7 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
     accepts: codingPattern,
     rates: rates.map((rate) => ({ ...rate, policy: quoted(rate.policy), state: quoted(rate.state) })),
     limitReq: (bucket: Bucket): readonly string[] =>
-      countedBy(bucket).map((name) => `limit_req zone=${name} burst=${limits[name].tokens - 1} nodelay;`),
+      rates.flatMap((rate) => (countedBy(bucket).includes(rate.bucket) ? `limit_req ${rate.zone};` : [])),
     always: Object.entries(headers.all).map(([name, value]) => [name, quoted(value)]),
     bySort: tableOf(sortsOf(headers)),
     byRoute: tableOf(routes.map((route) => [route.name, contentHeaders(route)])),

@@ -8,8 +8,8 @@ export interface Rate {
   readonly bucket: Bucket;
   /** The rate of limit_req_zone. */
   readonly rate: string;
-  /** Requests beyond the first that are allowed at once. */
-  readonly burst: number;
+  /** The parameters of limit_req. */
+  readonly zone: string;
   /** RateLimit-Policy: the limits that a request of this bucket takes from. */
   readonly policy: string;
   /** RateLimit after a refusal. */
@@ -37,7 +37,8 @@ export function ratesOf(limits: Published['limits']): readonly Rate[] {
     return {
       bucket,
       rate,
-      burst: tokens - 1,
+      // nginx refuses a burst of 0.
+      zone: `zone=${bucket}${tokens > 1 ? ` burst=${tokens - 1} nodelay` : ''}`,
       policy: policies.join(', '),
       state: `"${bucket}";r=0;t=${Math.ceil(seconds)}`,
       retryAfter: Math.ceil(seconds),

@@ -26,8 +26,12 @@ export function varnishConfiguration(published: Published, backend: string): str
     // The only parameter of its name, with a plain value: `\1` is the path, `\2` the parameter.
     queries: queries.map(({ path, name }) => {
       const other = `(?!${name}(?:[=&]|$))[^&]*`;
-      return { pattern: `(${start(path)}\\?)(?:${other}&)*(${name}=[0-9]+)(?:&${other})*$` };
+      return {
+        pattern: `(${start(path)}\\?)(?:${other}&)*(${name}=[0-9]+)(?:&${other})*$`,
+        plain: `${start(path)}\\?${name}=[0-9]+$`,
+      };
     }),
+    downloads: `(?:${routes.flatMap(({ bucket, path }) => (bucket === 'download' ? start(path) : [])).join('|')})(?:[?]|$)`,
     stale: staleTimes(routes, headers.content),
     headers: Object.entries({ ...headers.all, ...headers.error }).map(([name, value]) => [
       name,

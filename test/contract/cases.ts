@@ -322,6 +322,11 @@ export function contractCases(dist: string): readonly Case[] {
     conditional('another ETag', () => ({ 'If-None-Match': '"x"' }), 200);
     conditional('its date', (_, date) => ({ 'If-Modified-Since': date }), 304);
     conditional('an earlier date', () => ({ 'If-Modified-Since': 'Sat, 01 Jan 2000 00:00:00 GMT' }), 200);
+    conditional(
+      'a date a minute later',
+      (_, date) => ({ 'If-Modified-Since': new Date(Date.parse(date) + 60_000).toUTCString() }),
+      200,
+    );
     conditional('a later date', () => ({ 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' }), 200);
     conditional('If-Match with its ETag', (etag) => ({ 'If-Match': etag }), 200);
     conditional('If-Match with another', () => ({ 'If-Match': '"x"' }), 412);

@@ -33,6 +33,11 @@ export async function startNginx(
   mkdirSync(folder);
   const file = `${folder}/nginx.conf`;
   await write(['edge', 'nginx', '--out', out, '--listen', `127.0.0.1:${port}`, ...options, '--write', file]);
+  return await serve(port, folder, file);
+}
+
+/** nginx with a configuration. @param folder for its own files */
+export async function serve(port: number, folder: string, file: string): Promise<EdgeServer> {
   // Workers of root's nginx are nobody's, who can't read the folders of these tests.
   const user = process.getuid?.() === 0 ? ['-g', 'user root;'] : [];
   const args = ['-e', 'stderr', '-p', folder, '-c', file, ...user];
