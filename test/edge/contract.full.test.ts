@@ -1,4 +1,6 @@
 /** The contract suite against each way to serve a tree, with the differences that docs/edge-servers.md lists. */
+import { readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { contractCases, sender } from '../contract/cases.js';
@@ -29,6 +31,10 @@ beforeAll(async () => {
   await writeSample({ file: register, records: 400, seed: 3 });
   const { code, stderr } = await snapshot(buildArgs(register, out));
   if (code !== 0) throw new Error(stderr);
+  // Dates a minute later must lie in the past: others are ignored.
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' }))
+    utimesSync(join(out, file), anHourAgo, anHourAgo);
   const proxy = await startProxy(out, ['--trust-proxy', 'loopback']);
   stops.push(proxy.stop);
   bases.set('proxy', proxy.base);
