@@ -9,7 +9,8 @@ import { decimalsUpTo, namePattern, valuePattern } from '../../generator/edge/pa
 import { readPublished } from '../../generator/edge/published.js';
 import { ratesOf } from '../../generator/edge/rates.js';
 import { Tree } from '../../generator/publish/tree.js';
-import { buildArgs, snapshot } from '../support/cli.js';
+import { inProcess } from '../publish/support.js';
+import { buildArgs } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 
 const path = temporary();
@@ -18,11 +19,11 @@ const out = path('dist');
 beforeAll(async () => {
   const register = path('register.sqlite');
   await writeSample({ file: register, records: 50, seed: 3 });
-  const { code, stderr } = await snapshot(buildArgs(register, out));
+  const { code, stderr } = await inProcess(...buildArgs(register, out));
   if (code !== 0) throw new Error(stderr);
 });
 
-const edge = (...args: string[]) => snapshot(['edge', ...args]);
+const edge = (...args: string[]) => inProcess('edge', ...args);
 
 const limits = (refill: number) => ({
   api: { tokens: 60, refill_seconds: refill },

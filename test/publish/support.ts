@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { afterAll, expect } from 'vitest';
 import { z } from 'zod';
 import { build } from '../../generator/build.js';
@@ -22,13 +22,14 @@ import type { Effects, Published, Refused } from '../../generator/build.js';
 import { addBuild } from '../../generator/commands/build.js';
 import { addCheck } from '../../generator/commands/check.js';
 import { addDiff } from '../../generator/commands/diff.js';
+import { addEdge } from '../../generator/commands/edge.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
 import { addScaffold } from '../../generator/commands/scaffold.js';
 import { addUpload } from '../../generator/commands/upload.js';
 import { addVerify } from '../../generator/commands/verify.js';
 import { buildConfig } from '../../generator/config.js';
-import { Failure } from '../../generator/errors.js';
+import { EXIT, Failure } from '../../generator/errors.js';
 import type { Progress } from '../../generator/progress.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { verify } from '../../generator/publish/verify.js';
@@ -304,12 +305,20 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
       ended.code = code;
     },
   };
-  const program = new Command('snapshot').exitOverride();
-  const commands = [addBuild, addCheck, addDiff, addRollback, addScaffold, addUpload, addVerify];
+  const writeErr = (text: string): void => {
+    ended.stderr += text;
+  };
+  const program = new Command('snapshot').exitOverride().configureOutput({ writeErr });
+  const commands = [addBuild, addCheck, addDiff, addEdge, addRollback, addScaffold, addUpload, addVerify];
   for (const add of commands) add(program, terminal);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
+    if (error instanceof CommanderError) {
+      // It has written its message.
+      ended.code = EXIT.usage;
+      return ended;
+    }
     if (!(error instanceof Failure)) throw error;
     warn(`error: ${error.message}`);
     ended.code = error.exitCode;
