@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { hostHeaders, hostRedirects } from '../edge/headers.js';
+import { hostHeaders, hostNotFound, hostRedirects } from '../edge/headers.js';
 import { nginxConfiguration } from '../edge/nginx.js';
 import { readPublished } from '../edge/published.js';
 import type { Published } from '../edge/published.js';
@@ -70,13 +70,14 @@ Examples
       }));
     });
   common(edge.command('headers'))
-    .description('_headers and _redirects, as static hosts such as Netlify and Cloudflare Pages read them.')
+    .description('_headers, _redirects and 404.html, as static hosts such as Netlify and Cloudflare Pages read them.')
     .requiredOption('--write <folder>', 'the folder to write them into')
     .action((flags: Flags) => {
       run(terminal, flags, (published) => ({
         files: {
           [join(flags.write, '_headers')]: hostHeaders(published),
           [join(flags.write, '_redirects')]: hostRedirects(published),
+          [join(flags.write, '404.html')]: hostNotFound(published),
         },
       }));
     });

@@ -1,5 +1,5 @@
-/** `_headers` and `_redirects`, as Netlify, Cloudflare Pages and others read them. */
-import { contentHeaders } from './published.js';
+/** `_headers`, `_redirects` and `404.html`, as Netlify, Cloudflare Pages and others read them. */
+import { contentHeaders, problemOf } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
 
 const ABOUT = [
@@ -22,10 +22,23 @@ export function hostHeaders({ headers, routes }: Published): string {
   ]);
 }
 
-/** The rewrites of `_redirects`, for URLs whose file has another name. The first that matches applies. */
+/**
+ * The rewrites of `_redirects`, for URLs whose file has another name. The first that matches
+ * applies; hosts look up those without placeholders faster if they come first.
+ */
 export function hostRedirects({ routes }: Published): string {
-  return lines([...ABOUT, ...routes.flatMap(rewrites)]);
+  const rules = routes.flatMap(rewrites);
+  return lines([...ABOUT, ...rules.filter(isPlain), ...rules.filter((rule) => !isPlain(rule))]);
 }
+
+/**
+ * `404.html`. Without it, some hosts respond to an unknown path with the front page and 200. It is
+ * JSON, since the response to an unknown id has the type of the route.
+ */
+export const hostNotFound = (published: Published): string =>
+  lines([JSON.stringify(problemOf(published, 'not_found', NOT_FOUND).problem)]);
+
+const NOT_FOUND = 'nothing is published at this path, or the register has no such record';
 
 function rewrites({ path, file, class: cacheClass, parameters = [] }: EdgeRoute): readonly string[] {
   // Hosts find `developers.html` and `index.html` by themselves, and some redirect if told to.
@@ -41,6 +54,8 @@ function rewrites({ path, file, class: cacheClass, parameters = [] }: EdgeRoute)
   ]);
 }
 
+/** Whether the path of a rule has no placeholder. */
+const isPlain = (rule: string): boolean => !/^\S*:/.test(rule);
 const placeholders = (template: string): string => template.replaceAll(/\{(\w+)\}/g, ':$1');
 const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 const rule = (path: string, fields: Readonly<Record<string, string>>): readonly string[] => [

@@ -205,13 +205,13 @@ describe('the files for static hosts', () => {
         .filter((line) => !line.startsWith('#')),
     ).toEqual([
       '/api/v1 /api/v1.json 200',
+      '/api/v1/largest limit=:limit /api/v1/largest/:limit.json 200',
+      '/api/v1/largest /api/v1/largest/100.json 200',
+      '/api/v1/stats /api/v1/stats.json 200',
       '/api/v1/group/:id /api/v1/group/:id.json 200',
       '/api/v1/user/:id /api/v1/user/:id.json 200',
       '/api/v1/game/:id /api/v1/game/:id.json 200',
       '/api/v1/item/:id /api/v1/item/:id.json 200',
-      '/api/v1/largest limit=:limit /api/v1/largest/:limit.json 200',
-      '/api/v1/largest /api/v1/largest/100.json 200',
-      '/api/v1/stats /api/v1/stats.json 200',
       '',
     ]);
   });
