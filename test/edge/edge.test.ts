@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
-import { hostHeaders, hostRedirects } from '../../generator/edge/headers.js';
+import { hostHeaders, hostNotFound, hostRedirects } from '../../generator/edge/headers.js';
 import { decimalsUpTo, namePattern, valuePattern } from '../../generator/edge/patterns.js';
 import { readPublished } from '../../generator/edge/published.js';
 import { ratesOf } from '../../generator/edge/rates.js';
@@ -199,6 +199,7 @@ describe('the files for static hosts', () => {
     expect(headers.split('\n').filter((line) => line.length > 2000)).toEqual([]);
     // Cloudflare Pages reads 100 rules.
     expect(headers.match(/^\//gm)?.length).toBeLessThanOrEqual(100);
+    expect(JSON.parse(hostNotFound(published))).toMatchObject({ status: 404, error: 'not_found' });
     expect(
       hostRedirects(published)
         .split('\n')
