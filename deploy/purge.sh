@@ -1,8 +1,9 @@
 #!/bin/sh
 # purge.sh URLS SNAPSHOT: purges a CDN of the URLs in a list of `build --purge-list`, once the
 # origin serves the snapshot of SNAPSHOT (dist/snapshot.json). Up to 150 URLs are purged as URLs. If
-# there are more, those whose route has a tag are purged by their tags, which the responses carry as
-# Cache-Tag and Surrogate-Key. Purging twice does no harm, so after a failure start it again.
+# there are more, those whose route has a tag are purged by their tags, provided that the origin
+# sends them as Cache-Tag (Fastly: Surrogate-Key), as the proxy does; from a bucket, which doesn't,
+# all are purged as URLs. Purging twice does no harm, so after a failure start it again.
 #
 # Needs curl and jq. deploy/publish.sh starts it.
 # Change: nothing here; the settings are in the environment, see register-api.env.
@@ -16,6 +17,8 @@ origin=${ORIGIN:-http://127.0.0.1:8080}
 most_urls=150
 # How long the origin may take to serve the snapshot, in seconds.
 patience=${PURGE_PATIENCE:-300}
+# How long to wait after that: other processes or machines at its address may be a moment behind.
+delay=${PURGE_DELAY:-2}
 
 # POST, or fail. The token comes by standard input, so that no list of processes shows it.
 post() { # TOKEN-HEADER OPTIONS...
@@ -56,7 +59,10 @@ trap 'rm -rf "$work"' EXIT
 # An origin that has a newer snapshot already will do.
 sequence=$(jq -e .sequence "$snapshot")
 waited=0
-serves() { curl -fsS --max-time 10 "$origin/snapshot.json" | jq -e ".sequence >= $sequence"; }
+serves() {
+  curl -fsS --max-time 10 --dump-header "$work/headers" "$origin/snapshot.json" |
+    jq -e ".sequence >= $sequence"
+}
 until serves > "$work/serves" 2>&1; do
   if [ "$waited" -ge "$patience" ]; then
     echo "purge: after $patience s, $origin doesn't serve snapshot $sequence:" >&2
@@ -66,9 +72,16 @@ until serves > "$work/serves" 2>&1; do
   sleep 1
   waited=$((waited + 1))
 done
+sleep "$delay"
+
+# What was cached without a tag isn't purged by it.
+case ${CDN:-} in
+  fastly) header=Surrogate-Key ;;
+  *) header=Cache-Tag ;;
+esac
 
 touch "$work/tags" "$work/urls"
-if [ "$(wc -l < "$urls")" -le "$most_urls" ]; then
+if [ "$(wc -l < "$urls")" -le "$most_urls" ] || ! grep -qi "^$header:" "$work/headers"; then
   cat "$urls" > "$work/urls"
 else
   # A URL is one of a route if both look alike with all numbers replaced; no two routes with

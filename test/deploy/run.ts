@@ -35,6 +35,8 @@ export interface Received {
   readonly request: string;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: string;
+  /** When, in milliseconds, as performance.now() says. */
+  readonly at: number;
 }
 
 /** A server on loopback that keeps what it receives. */
@@ -45,9 +47,13 @@ export interface Recorder {
   status: number;
 }
 
-/** @param content of the responses to GET requests, by path */
+/**
+ * @param content of the responses to GET requests, by path
+ * @param sent headers of these responses
+ */
 export async function record(
   content: () => Readonly<Record<string, string>> = () => ({}),
+  sent: Readonly<Record<string, string>> = {},
 ): Promise<Recorder> {
   const recorder = { base: '', received: new Array<Received>(), status: 200 };
   const server = createServer((request, response) => {
@@ -57,10 +63,10 @@ export async function record(
     request.on('end', () => {
       if (method === 'GET') {
         const found = content()[url];
-        response.writeHead(found === undefined ? 404 : 200).end(found);
+        response.writeHead(found === undefined ? 404 : 200, sent).end(found);
         return;
       }
-      recorder.received.push({ request: `${method} ${url}`, headers, body });
+      recorder.received.push({ request: `${method} ${url}`, headers, body, at: performance.now() });
       response.writeHead(recorder.status).end('{}');
     });
   });

@@ -47,14 +47,34 @@ const SNAPSHOT = JSON.stringify({
   ].map(([path, tag]) => ({ path, headers: { 'Cache-Tag': tag, 'Surrogate-Key': tag } })),
 });
 
+const list = z.array(z.string()).default([]);
+const purgeSchema = z.object({ files: list, tags: list });
+
 interface Purge {
   readonly ended: Ended;
   readonly received: readonly Received[];
 }
 
+/** What the proxy sends with snapshot.json, and a bucket doesn't. */
+const TAGS = { 'cache-tag': 'summary', 'surrogate-key': 'summary' };
+
+interface Origin {
+  /** Its snapshot.json. */
+  readonly snapshot?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The status of the API of the CDN. */
+  readonly status?: number;
+  /** Seconds; the empty string is the default. */
+  readonly delay?: string;
+}
+
 /** Purges lines of URLs against a server of the test, which is the origin and the API at once. */
-async function purge(cdn: string, paths: readonly string[], origin = SNAPSHOT, status = 200): Promise<Purge> {
-  const server = await record(() => ({ '/snapshot.json': origin }));
+async function purge(
+  cdn: string,
+  paths: readonly string[],
+  { snapshot = SNAPSHOT, headers = TAGS, status = 200, delay = '0' }: Origin = {},
+): Promise<Purge> {
+  const server = await record(() => ({ '/snapshot.json': snapshot }), headers);
   server.status = status;
   const folder = path('purge');
   mkdirSync(folder);
@@ -64,6 +84,7 @@ async function purge(cdn: string, paths: readonly string[], origin = SNAPSHOT, s
     CDN: cdn,
     ORIGIN: server.base,
     PURGE_PATIENCE: '1',
+    PURGE_DELAY: delay,
     CLOUDFLARE_API: server.base,
     CLOUDFLARE_ZONE: 'zone',
     CLOUDFLARE_TOKEN: 'secret',
@@ -114,6 +135,28 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
     expect(bodies(received)).toHaveLength(3);
   });
 
+  it('sends all URLs where the origin, such as a bucket, sends no tags', async () => {
+    const urls = groups(250).map((each) => BASE + each);
+    const cloudflare = await purge('cloudflare', groups(250), { headers: {} });
+    expect(cloudflare.ended).toEqual(DONE);
+    const portions = bodies(cloudflare.received).map((body) => purgeSchema.parse(body));
+    expect(portions.map(({ files }) => files.length)).toEqual([100, 100, 50]);
+    expect(portions.flatMap(({ files }) => files)).toEqual(urls);
+    // Of the two headers, each CDN reads its own.
+    const fastly = await purge('fastly', groups(151), { headers: { 'Cache-Tag': 'summary' } });
+    expect(fastly.ended).toEqual(DONE);
+    expect(fastly.received.map(({ request }) => request)).toEqual(
+      groups(151).map((each) => `POST /purge/register.example${each}`),
+    );
+  });
+
+  it('waits 2 seconds after the origin has the snapshot, for others at its address', async () => {
+    const before = performance.now();
+    const { ended, received } = await purge('cloudflare', groups(1), { delay: '' });
+    expect(ended).toEqual(DONE);
+    expect(received[0]?.at).toBeGreaterThan(before + 2000);
+  });
+
   it('sends Fastly one request for each URL, or one with all tags', async () => {
     const few = await purge('fastly', ['/api/v1/group/1', '/api/v1/largest?limit=10']);
     expect(few.ended).toEqual(DONE);
@@ -128,8 +171,8 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
   });
 
   it('waits until the origin has the snapshot, or a newer one, and sends nothing if it never has', async () => {
-    expect((await purge('cloudflare', groups(1), '{"sequence":119}')).ended).toEqual(DONE);
-    const { ended, received } = await purge('cloudflare', groups(1), '{"sequence":117}');
+    expect((await purge('cloudflare', groups(1), { snapshot: '{"sequence":119}' })).ended).toEqual(DONE);
+    const { ended, received } = await purge('cloudflare', groups(1), { snapshot: '{"sequence":117}' });
     expect(ended.code).toBe(1);
     expect(ended.output).toMatch(/^purge: after 1 s, http:\S+ doesn't serve snapshot 118:\n/);
     expect(received).toEqual([]);
@@ -137,7 +180,7 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
 
   it('ends with an error if the CDN refuses, or is not known', async () => {
     for (const cdn of ['cloudflare', 'fastly'])
-      expect((await purge(cdn, groups(3), SNAPSHOT, 403)).ended).not.toMatchObject({ code: 0 });
+      expect((await purge(cdn, groups(3), { status: 403 })).ended).not.toMatchObject({ code: 0 });
     const { ended } = await purge('akamai', groups(1));
     expect(ended).toEqual({
       code: 2,
@@ -161,11 +204,8 @@ interface Site {
   readonly purged: () => readonly (readonly string[])[];
 }
 
-const list = z.array(z.string()).default([]);
-const purgeSchema = z.object({ files: list, tags: list });
-
 /** The generator is the real one, but for uploads, and its calls are noted. */
-async function site(): Promise<Site> {
+async function site(headers: Readonly<Record<string, string>> = TAGS): Promise<Site> {
   const folder = path('site');
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -182,7 +222,8 @@ exec ${process.execPath} ${join(PROJECT, 'build/generator/cli.js')} "$@"
   const register = writeRegister(path('register.sqlite'), {
     groups: [1, 2, 3].map((id) => ({ id, name: `group ${id}` })),
   });
-  const cdn = await record(() => ({ '/snapshot.json': readFileSync(join(out, 'snapshot.json'), 'utf8') }));
+  const content = () => ({ '/snapshot.json': readFileSync(join(out, 'snapshot.json'), 'utf8') });
+  const cdn = await record(content, headers);
   return {
     register,
     out,
@@ -198,6 +239,7 @@ exec ${process.execPath} ${join(PROJECT, 'build/generator/cli.js')} "$@"
         CDN: 'cloudflare',
         ORIGIN: cdn.base,
         PURGE_PATIENCE: '1',
+        PURGE_DELAY: '0',
         CLOUDFLARE_API: cdn.base,
         CLOUDFLARE_ZONE: 'zone',
         CLOUDFLARE_TOKEN: 'secret',
@@ -235,6 +277,24 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     const now = purged().slice(before).flat();
     expect(now).toContainEqual(groupUrl(2));
     expect(now).not.toContainEqual(groupUrl(1));
+  });
+
+  it('purges every URL of a takedown where the origin is a bucket', async () => {
+    const { publish, purged, register, out } = await site({});
+    await publish();
+    // More are left from a run before than are purged one by one elsewhere.
+    const left = groups(200).map((each) => `${BASE}${each}?old`);
+    writeFileSync(join(out, '../.dist-publish/urls'), left.map((url) => `${url}\n`).join(''));
+    const before = purged().length;
+    changeRegister(
+      register,
+      `INSERT INTO withheld (kind, id, since) VALUES ('group', 2, '2026-11-20T08:00:00Z')`,
+    );
+    expect(await publish()).toEqual(DONE);
+    const now = purged().slice(before).flat();
+    expect(now).toEqual(expect.arrayContaining(left));
+    expect(now).toContainEqual(groupUrl(2));
+    expect(now).not.toContain('group');
   });
 
   it('builds nothing if the check fails', async () => {
