@@ -62,7 +62,7 @@ async function write(args: readonly string[]): Promise<void> {
 }
 
 /** Waits until a server accepts connections. */
-async function serving(port: number, child: ChildProcess): Promise<EdgeServer> {
+export async function serving(port: number, child: ChildProcess): Promise<EdgeServer> {
   let said = '';
   child.stdout?.on('data', (data: Buffer) => (said += data.toString()));
   child.stderr?.on('data', (data: Buffer) => (said += data.toString()));

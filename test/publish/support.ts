@@ -436,6 +436,13 @@ export function urlsOf(out: string): (file: string) => string | undefined {
 export const documentsOf = (content: Readonly<Record<string, string>>): string[] =>
   Object.keys(content).filter((file) => !isSibling(file));
 
+/** URL -> file, of everything published; the list of the largest has two URLs at its default. */
+export function filesByUrl(out: string): [url: string, file: string][] {
+  const urlOf = urlsOf(out);
+  const urls = documentsOf(hashesOf(out)).map((file): [string, string] => [urlOf(file) ?? '', `/${file}`]);
+  return [...urls, ['/api/v1/largest', '/api/v1/largest/100.json']];
+}
+
 /** URL path -> SHA-256 of all that change lists speak of. */
 export function mirrorOf(out: string): Map<string, string> {
   const urlOf = urlsOf(out);

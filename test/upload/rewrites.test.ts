@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { PROJECT } from '../support/folder.js';
 import { published } from '../support/build.js';
 import { writeRegister } from '../support/register.js';
-import { ROWS, documentsOf, hashesOf, temporary, urlsOf } from '../publish/support.js';
+import { ROWS, filesByUrl, temporary } from '../publish/support.js';
 
 const path = temporary();
 const out = path('dist');
@@ -17,32 +17,25 @@ const [common = '', cloudFront = '', worker = ''] = [
 
 beforeAll(() => published({ register: writeRegister(path('register.sqlite'), ROWS), out }));
 
-/** URL -> file, of everything published; the list of the largest has two URLs at its default. */
-function filesByUrl(): [url: string, file: string][] {
-  const urlOf = urlsOf(out);
-  const urls = documentsOf(hashesOf(out)).map((file): [string, string] => [urlOf(file) ?? '', `/${file}`]);
-  return [...urls, ['/api/v1/largest', '/api/v1/largest/100.json']];
-}
-
 /** What a call in the documented code gives. */
 const evaluate = (code: string, globals: object): unknown => runInNewContext(code, { ...globals });
 
 describe('the rewriting functions of the documentation', () => {
   it('find the file of every URL in a CloudFront Function', () => {
-    const found = filesByUrl().map(([url]) => {
+    const found = filesByUrl(out).map(([url]) => {
       const { pathname, searchParams } = new URL(url, 'https://register.example');
       const querystring = Object.fromEntries([...searchParams].map(([name, value]) => [name, { value }]));
       const event = { request: { uri: pathname, querystring } };
       const request = evaluate(`${common}${cloudFront}; handler(event)`, { event });
       return z.object({ uri: z.string() }).parse(request).uri;
     });
-    expect(found).toEqual(filesByUrl().map(([, file]) => file));
+    expect(found).toEqual(filesByUrl(out).map(([, file]) => file));
     expect(found.length).toBeGreaterThan(300);
   });
 
   it('find the file of every URL in a Cloudflare Worker', () => {
     const code = `${common}${worker.replace('export default', 'const worker =')}; urls.map((url) => worker.fetch({ url }))`;
-    const urls = filesByUrl().map(([url]) => `https://register.example${url}`);
+    const urls = filesByUrl(out).map(([url]) => `https://register.example${url}`);
     // The request goes to the bucket; here it only says where.
     class Request extends URL {
       constructor(url: URL) {
@@ -50,10 +43,17 @@ describe('the rewriting functions of the documentation', () => {
       }
     }
     const globals = { URL, urls, Request, fetch: ({ pathname, search }: URL) => pathname + search };
-    expect(evaluate(code, globals)).toEqual(filesByUrl().map(([, file]) => file));
+    expect(evaluate(code, globals)).toEqual(filesByUrl(out).map(([, file]) => file));
   });
 
   it('send a limit that is no number nowhere', () => {
     expect(evaluate(`${common}; fileOf('/api/v1/largest', '../../x')`, {})).toBe('/invalid');
   });
+
+  it.each(['/a.css?list-type=2', '/a.css%3flist-type=2', '/a b.css', '/a.css\n', '/api/../../other/a.json'])(
+    'send %j nowhere',
+    (uri) => {
+      expect(evaluate(`${common}; fileOf(uri)`, { uri })).toBe('/invalid');
+    },
+  );
 });
