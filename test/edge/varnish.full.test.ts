@@ -1,5 +1,7 @@
 /** Varnish before the proxy: what it keeps, for how long, and what it leaves to the proxy. */
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
@@ -7,7 +9,7 @@ import { sender } from '../contract/cases.js';
 import { startVarnish } from '../contract/servers.js';
 import type { EdgeServer } from '../contract/servers.js';
 import { buildArgs, snapshot } from '../support/cli.js';
-import { temporary } from '../support/folder.js';
+import { PROJECT, temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
@@ -30,11 +32,27 @@ afterAll(async () => {
   for (const stop of stops) await stop();
 });
 
-async function start(tree: string, name: string): Promise<{ proxy: RunningProxy; varnish: EdgeServer }> {
+interface Started {
+  readonly proxy: RunningProxy;
+  readonly varnish: EdgeServer;
+  /** Of Varnish. */
+  readonly folder: string;
+}
+
+async function start(tree: string, name: string): Promise<Started> {
   const proxy = await startProxy(tree, ALLOWS_60);
-  const varnish = await startVarnish(tree, path(name), Number(new URL(proxy.base).port));
+  const folder = path(name);
+  const varnish = await startVarnish(tree, folder, Number(new URL(proxy.base).port));
   stops.push(varnish.stop, proxy.stop);
-  return { proxy, varnish };
+  return { proxy, varnish, folder };
+}
+
+/** The commands of the documentation that remove what is kept, for another group than 7. */
+function bans(folder: string, id: number): readonly string[] {
+  const page = readFileSync(join(PROJECT, 'docs/edge-servers.md'), 'utf8');
+  return [...page.matchAll(/^varnishadm (ban .*)$/gm)].map(
+    ([, ban = '']) => `varnishadm -n ${folder} ${ban.replaceAll('/7', `/${id}`)}`,
+  );
 }
 
 describe.runIf(isPossible)('Varnish', () => {
@@ -106,5 +124,39 @@ describe.runIf(isPossible)('Varnish', () => {
     expect(Number(stale.headers['age'])).toBeGreaterThanOrEqual(3);
     await pause(5000);
     expect(await send('/api/v1/stats')).toMatchObject({ status: 503 });
+  });
+
+  it('removes a record, its kind or everything, as documented for takedowns', async () => {
+    const { varnish, folder } = await start(out, 'bans');
+    const send = sender(varnish.base);
+    const [first = 0, second = 0] = readdirSync(join(out, 'api/v1/group')).map(parseFloat);
+    const urls = [
+      `/api/v1/group/${first}`,
+      `/group/${first}/history.json`,
+      `/api/v1/group/${second}`,
+      `/group/${second}/history.json`,
+      '/api/v1/stats',
+    ];
+    /** Which of them are kept; those that aren't are fetched. */
+    const kept = async (): Promise<readonly boolean[]> => {
+      const responses = await Promise.all(urls.map((url) => send(url)));
+      expect(responses.map(({ status }) => status)).toEqual(urls.map(() => 200));
+      await pause(1100);
+      return responses.map(({ headers }) => Number(headers['age']) > 0);
+    };
+    expect(await kept()).toEqual([false, false, false, false, false]);
+    const gone = [
+      [false, false, true, true, true],
+      [false, false, false, false, true],
+      [false, false, false, false, false],
+    ];
+    const commands = bans(folder, first);
+    expect(commands).toHaveLength(gone.length);
+    for (const [index, command] of commands.entries()) {
+      expect(await kept()).toEqual([true, true, true, true, true]);
+      const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+      expect([status, stderr], command).toEqual([0, '']);
+      expect(await kept(), command).toEqual(gone[index]);
+    }
   });
 });

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Dice } from '../../data/sample/dice.js';
 import { published } from '../support/build.js';
+import { snapshot } from '../support/cli.js';
 import { has } from '../support/programs.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { differing, foldersOf, inState } from '../support/tree.js';
@@ -70,6 +71,27 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
     expect(wrong()).toEqual([]);
     for (const file of files) expect(Math.abs(timeOf(copy, file) - timeOf(out, file))).toBeLessThan(1);
     expect(await upload()).toMatchObject({ written: 0, unchanged: files.length, compared: false });
+  });
+
+  it('makes a static site without what is withheld, and leaves the files of `edge headers` alone', async () => {
+    const { register, out, copy, args, build } = await site();
+    expect((await snapshot(['edge', 'headers', '--out', out, '--write', copy])).code).toBe(0);
+    const rules = ['_headers', '_redirects'].map((name) => join(copy, name));
+    const texts = rules.map((file) => readFileSync(file, 'utf8'));
+    expect(await inProcess(...args)).toMatchObject({ code: 0 });
+    expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(true);
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
+    expect(await build()).toMatchObject({ published: true });
+    // Whether the state knows what is there, or everything is compared.
+    for (const isKnown of [true, false]) {
+      if (!isKnown) {
+        rmSync(inState(out), { recursive: true });
+        writeFileSync(join(copy, 'api/v1/group/9.json'), '{}');
+      }
+      expect(await inProcess(...args)).toMatchObject({ code: 0 });
+      expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(false);
+      expect(rules.map((file) => readFileSync(file, 'utf8'))).toEqual(texts);
+    }
   });
 
   it('deletes what is gone, and the folders that are empty by then', async () => {
