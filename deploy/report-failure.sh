@@ -16,17 +16,34 @@ if [ -z "${ALERT_MAIL_TO:-}${ALERT_WEBHOOK:-}" ]; then
   exit 2
 fi
 
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# curl, with a URL on standard input: it has a password or is one, and lists of processes show
+# arguments.
+curl_to() { # URL OPTIONS...
+  url=$1
+  shift
+  printf '%s\n' "$url" | sed 's/[\\"]/\\&/g; s/.*/url = "&"/' |
+    curl -fsS --retry 3 --max-time 60 --config - "$@"
+}
+
 code=0
 if [ -n "${ALERT_MAIL_TO:-}" ]; then
   from=${ALERT_MAIL_FROM:-$ALERT_MAIL_TO}
-  printf 'From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\n\r\n%s\r\n' \
-    "$from" "$ALERT_MAIL_TO" "$subject" "$(date -R)" "$log" |
-    curl -fsS --retry 3 --max-time 60 --mail-from "$from" --mail-rcpt "$ALERT_MAIL_TO" \
-      --upload-file - "${ALERT_SMTP:-smtp://127.0.0.1}" || code=1
+  # In base64 any log is a mail: one with other letters than ASCII, or with lines of any length.
+  {
+    printf '%s\n' "From: $from" "To: $ALERT_MAIL_TO" "Subject: $subject" "Date: $(date -R)" \
+      'MIME-Version: 1.0' 'Content-Type: text/plain; charset=utf-8' \
+      'Content-Transfer-Encoding: base64' ''
+    printf '%s\n' "$log" | sed 's/$/\r/' | base64
+  } | sed 's/$/\r/' > "$work/mail"
+  curl_to "${ALERT_SMTP:-smtp://127.0.0.1}" --mail-from "$from" --mail-rcpt "$ALERT_MAIL_TO" \
+    --upload-file "$work/mail" || code=1
 fi
 if [ -n "${ALERT_WEBHOOK:-}" ]; then
-  printf '%s\n%s' "$subject" "$log" | jq -Rs '{text: .}' |
-    curl -fsS --retry 3 --max-time 60 -o /dev/null -H 'Content-Type: application/json' \
-      --data-binary @- "$ALERT_WEBHOOK" || code=1
+  printf '%s\n%s' "$subject" "$log" | jq -Rs '{text: .}' > "$work/message"
+  curl_to "$ALERT_WEBHOOK" -o /dev/null -H 'Content-Type: application/json' \
+    --data-binary "@$work/message" || code=1
 fi
 exit "$code"

@@ -1,13 +1,5 @@
 /** The scripts of deploy/, run against servers of the test: what they send, and what a failure leaves. */
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -400,17 +392,40 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
   });
 });
 
-/** An SMTP server for one mail. */
-async function mailbox(): Promise<{ url: string; mail: () => string }> {
+/** Of user and pass"word, as SMTP has it. */
+const LOGIN = Buffer.from('\0user\0pass"word').toString('base64');
+
+interface Mailbox {
+  /** With a user and a password. */
+  readonly url: string;
+  /** What came, commands included. */
+  readonly mail: () => string;
+}
+
+/** The response of a strict SMTP server to a command or a mail. */
+function respond(text: string): string {
+  if (text.startsWith('EHLO')) return '250-test\r\n250 AUTH PLAIN';
+  if (text.startsWith('DATA')) return '354 go';
+  if (/(?<!\r)\n|\r(?!\n)/.test(text)) return '550 a bare line break';
+  if (/[^\r\n]{999}/.test(text)) return '550 a line that is too long';
+  if (/[^\0-\u007f]/.test(text)) return '550 8-bit text, which was not announced';
+  if (text.startsWith('AUTH')) return '334 ';
+  return text === `${LOGIN}\r\n` ? '235 ok' : '250 ok';
+}
+
+/** An SMTP server for one mail, which refuses what strict ones do. */
+async function mailbox(): Promise<Mailbox> {
   let mail = '';
   const server = createServer((socket) => {
-    let isData = false;
+    let data: string | undefined;
     socket.write('220 test\r\n');
     socket.setEncoding('utf8').on('data', (text: string) => {
       mail += text;
-      if (isData && !text.endsWith('\r\n.\r\n')) return;
-      socket.write(text.startsWith('DATA') ? '354 go\r\n' : '250 ok\r\n');
-      isData = text.startsWith('DATA');
+      const received = (data ?? '') + text;
+      if (data !== undefined) data = received;
+      if (data !== undefined && !received.endsWith('\r\n.\r\n')) return;
+      socket.write(`${respond(received)}\r\n`);
+      data = received.startsWith('DATA') ? '' : undefined;
     });
   });
   await new Promise<void>((settle) => {
@@ -419,43 +434,68 @@ async function mailbox(): Promise<{ url: string; mail: () => string }> {
   onTestFinished(() => void server.close());
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
   const { port } = server.address() as AddressInfo;
-  return { url: `smtp://127.0.0.1:${port}`, mail: () => mail };
+  return { url: `smtp://user:pass%22word@127.0.0.1:${port}`, mail: () => mail };
 }
 
-/** Reports a failure, with a journal that says what it was asked for. */
-function report(environment: Readonly<Record<string, string>>): Promise<Ended> {
+interface Report {
+  readonly ended: Ended;
+  /** The arguments of curl, which everybody on the machine can read. */
+  readonly args: string;
+}
+
+/** Reports a failure, with a journal that says what it was asked for and has some text more. */
+async function report(environment: Readonly<Record<string, string>>, log = ''): Promise<Report> {
   const bin = path('bin');
   mkdirSync(bin);
-  symlinkSync('/bin/echo', join(bin, 'journalctl'));
-  return run([join(DEPLOY, 'report-failure.sh'), 'register-publish'], {
+  const args = join(bin, 'args');
+  writeFileSync(args, '');
+  const scripts = {
+    journalctl: `echo "$@"\ncat ${bin}/log`,
+    curl: `echo "$@" >> ${args}\nPATH=\${PATH#*:} exec curl "$@"`,
+  };
+  writeFileSync(join(bin, 'log'), log);
+  for (const [name, script] of Object.entries(scripts))
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const ended = await run([join(DEPLOY, 'report-failure.sh'), 'register-publish'], {
     PATH: `${bin}:${process.env['PATH'] ?? ''}`,
     ...environment,
   });
+  return { ended, args: readFileSync(args, 'utf8') };
 }
 
 describe.skipIf(!HAS_TOOLS)('report-failure.sh', () => {
   it('sends mail, and to a webhook', async () => {
     const [hook, { url, mail }] = await Promise.all([record(), mailbox()]);
-    const ended = await report({
+    const log = `Größe: –\n.\n${'long '.repeat(300)}\nend\n`;
+    const environment = {
       ALERT_MAIL_TO: 'you@register.example',
       ALERT_SMTP: url,
-      ALERT_WEBHOOK: `${hook.base}/hook`,
-    });
+      ALERT_WEBHOOK: `${hook.base}/hook?key=pass%22word`,
+    };
+    const { ended, args } = await report(environment, log);
     expect(ended).toEqual(DONE);
     expect(mail()).toMatch(/RCPT TO:<you@register\.example>[^]*\r\nSubject: register-publish failed on /);
-    expect(mail()).toContain('--unit register-publish --lines 30');
-    const [{ request, body } = { request: '', body: '' }] = hook.received;
-    expect(request).toBe('POST /hook');
-    expect(z.object({ text: z.string() }).parse(JSON.parse(body)).text).toMatch(
-      /^register-publish failed on .*\n.*--unit register-publish/,
-    );
+    expect(mail()).toContain(LOGIN);
+    const [, body = ''] =
+      /\r\nContent-Type: text\/plain; charset=utf-8\r\n[^]*?\r\n\r\n([^]*)\r\n\.\r\n/.exec(mail()) ?? [];
+    const text = `--unit register-publish --lines 30 --no-pager --output short-iso\n${log}`;
+    expect(Buffer.from(body, 'base64').toString()).toBe(text.replaceAll('\n', '\r\n'));
+    const [{ request, body: message } = { request: '', body: '' }] = hook.received;
+    expect(request).toBe('POST /hook?key=pass%22word');
+    const sent = z.object({ text: z.string() }).parse(JSON.parse(message)).text;
+    expect(sent).toMatch(/^register-publish failed on /);
+    expect(sent.slice(sent.indexOf('\n') + 1)).toBe(text.trimEnd());
+    // Whoever knows the URL of a webhook may post to it.
+    expect(args.match(/--mail-from|--data-binary/g)).toHaveLength(2);
+    expect(args).not.toMatch(/word|hook\?|127\.0\.0\.1/);
   });
 
   it('tries both, and ends with an error if one fails or neither is set', async () => {
     const hook = await record();
     const refused = { ALERT_MAIL_TO: 'you@register.example', ALERT_SMTP: 'smtp://127.0.0.1:1' };
-    expect(await report({ ...refused, ALERT_WEBHOOK: hook.base })).toMatchObject({ code: 1 });
+    const { ended } = await report({ ...refused, ALERT_WEBHOOK: hook.base });
+    expect(ended).toMatchObject({ code: 1 });
     expect(hook.received).toHaveLength(1);
-    expect((await report({})).code).toBe(2);
+    expect((await report({})).ended.code).toBe(2);
   });
 });
