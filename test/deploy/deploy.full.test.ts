@@ -129,8 +129,11 @@ async function get(url: string, ...options: string[]): Promise<Reply> {
   return { status: Number(/^HTTP\/\S+ (\d+)/.exec(output)?.[1]), headers: output.toLowerCase() };
 }
 
-/** nginx with the file, on free ports, before a proxy with these options. */
-async function start(options: readonly string[]): Promise<{ http: string; https: string }> {
+/** nginx with the file, changed, on free ports, before a proxy with these options. */
+async function start(
+  options: readonly string[],
+  change = (text: string): string => text,
+): Promise<{ http: string; https: string }> {
   const folder = path('nginx');
   mkdirSync(folder);
   const [http, https, proxy] = await Promise.all([
@@ -142,7 +145,7 @@ async function start(options: readonly string[]): Promise<{ http: string; https:
   const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout', join(folder, 'privkey.pem')];
   const certificate = ['-out', join(folder, 'fullchain.pem'), '-subj', '/CN=register.example'];
   await run(['openssl', 'req', '-x509', '-days', '1', ...key, ...certificate]);
-  const server = read('nginx-tls.conf')
+  const server = change(read('nginx-tls.conf'))
     .replaceAll('/etc/letsencrypt/live/register.example', folder)
     .replaceAll('/var/cache', folder)
     .replaceAll('127.0.0.1:8080', new URL(proxy.base).host)
@@ -186,6 +189,21 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
     expect((await get(`${http}/api/v1?a=b`)).headers).toMatch(
       /location: https:\/\/register\.example\/api\/v1\?a=b/,
     );
+  });
+
+  it('sends Strict-Transport-Security with everything, once that is enabled', async () => {
+    const { http, https } = await start([], (text) =>
+      text.replace('# add_header Strict-', 'add_header Strict-'),
+    );
+    const targets = { '/': 200, '/api/v1/group/1': 200, '/downloads/groups.csv': 200, '/nothing': 404 };
+    for (const [target, status] of Object.entries(targets)) {
+      const reply = await get(https + target);
+      expect(reply.status).toBe(status);
+      expect(reply.headers, target).toMatch(/\nstrict-transport-security: max-age=15768000\r\n/);
+    }
+    // By HTTP it means nothing (RFC 6797 7.2).
+    expect((await get(http)).headers).not.toContain('strict-transport-security');
+    expect((await get((await start([])).https)).headers).not.toContain('strict-transport-security');
   });
 
   it('passes the address of a client, not what the client says it is', async () => {
