@@ -70,7 +70,9 @@ Examples
       }));
     });
   common(edge.command('headers'))
-    .description('_headers, _redirects and 404.html, as static hosts such as Netlify and Cloudflare Pages read them.')
+    .description(
+      '_headers, _redirects and 404.html, as static hosts such as Netlify and Cloudflare Pages read them.',
+    )
     .requiredOption('--write <folder>', 'the folder to write them into')
     .action((flags: Flags) => {
       run(terminal, flags, (published) => ({

@@ -36,9 +36,7 @@ export function hostRedirects({ routes }: Published): string {
  * JSON, since the response to an unknown id has the type of the route.
  */
 export const hostNotFound = (published: Published): string =>
-  lines([JSON.stringify(problemOf(published, 'not_found', NOT_FOUND).problem)]);
-
-const NOT_FOUND = 'nothing is published at this path, or the register has no such record';
+  lines([JSON.stringify(problemOf(published, 'not_found').problem)]);
 
 function rewrites({ path, file, class: cacheClass, parameters = [] }: EdgeRoute): readonly string[] {
   // Hosts find `developers.html` and `index.html` by themselves, and some redirect if told to.

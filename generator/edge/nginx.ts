@@ -1,7 +1,6 @@
 /** The nginx configuration that serves a published tree as the proxy does, as far as nginx can. */
 import { resolve } from 'node:path';
 import type { Bucket } from '../routes/index.js';
-import { MAX_INTEGER } from '../schema/field.js';
 import { codingPattern, namePattern, pathPattern, valuePattern } from './patterns.js';
 import type { QueryParameter } from './patterns.js';
 import { contentHeaders, problemOf } from './published.js';
@@ -29,35 +28,26 @@ export interface Configuration {
 /** The longest path that is read; published ones are much shorter. As in the proxy. */
 const MAX_PATH_BYTES = 2_048;
 
-const INVALID_PATH = 'the path has an invalid character or escape, or a dot segment';
-
 /**
- * The errors, by code: the statuses that lead to each, of which 48x are only names within the
- * configuration, and what can be said of all requests that do. `$detail` is the request's own.
+ * The errors, by code, and the statuses that lead to each. 48x are only names within the
+ * configuration.
  */
-const ERRORS: Readonly<Record<string, { readonly on: string; readonly detail: string }>> = {
-  not_found: { on: '404', detail: '$detail' },
-  method_not_allowed: { on: '405', detail: 'expected the method GET, HEAD or OPTIONS' },
-  precondition_failed: {
-    on: '412',
-    detail: 'the document is not the version that If-Match or If-Unmodified-Since requires',
-  },
-  uri_too_long: { on: '414', detail: `the path is too long: expected at most ${MAX_PATH_BYTES} bytes` },
-  range_not_satisfiable: { on: '416', detail: 'expected a range that starts within the file' },
-  rate_limited: { on: '429', detail: 'rate limit exceeded: wait for the seconds in Retry-After' },
-  internal: {
-    on: '403 500 502 504',
-    detail: 'the response could not be produced; the request is not at fault',
-  },
-  no_snapshot: { on: '503', detail: 'the published tree is not there at present' },
-  version_not_supported: { on: '505', detail: 'expected HTTP/1.1' },
-  invalid_path: { on: '482', detail: INVALID_PATH },
-  invalid_id: {
-    on: '483',
-    detail: `expected decimal digits without a sign or leading zero, at most ${MAX_INTEGER}`,
-  },
-  invalid_limit: { on: '484', detail: '$detail' },
+const ERRORS: Readonly<Record<string, string>> = {
+  not_found: '404',
+  method_not_allowed: '405',
+  precondition_failed: '412',
+  uri_too_long: '414',
+  range_not_satisfiable: '416',
+  rate_limited: '429',
+  internal: '403 500 502 504',
+  no_snapshot: '503',
+  version_not_supported: '505',
+  invalid_path: '482',
+  invalid_id: '483',
+  invalid_limit: '484',
 };
+/** Those whose detail depends on the location: `$detail`. */
+const DETAILED = new Set(['not_found', 'invalid_limit']);
 
 /** @throws Failure usage: a limit that nginx can't count */
 export function nginxConfiguration(published: Published, { out, ...options }: NginxOptions): Configuration {
@@ -84,13 +74,10 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
       ),
     ),
     locations: routes.flatMap(locationsOf),
-    badPath: errorOf(published, 'invalid_path', INVALID_PATH).body,
-    badRequest: errorOf(published, 'invalid_request', 'the request violates the rules of HTTP').body,
-    errors: Object.entries(ERRORS).map(([code, { on, detail }]) => ({
-      code,
-      on,
-      ...errorOf(published, code, detail),
-    })),
+    badPath: errorOf(published, 'invalid_path').body,
+    badRequest: errorOf(published, 'invalid_request').body,
+    errors: Object.entries(ERRORS).map(([code, on]) => ({ code, on, ...errorOf(published, code) })),
+    nothing: quoted(jsonText(published.errors['not_found']?.detail ?? '')),
   });
   return { text, notes };
 }
@@ -180,8 +167,8 @@ const regex = (path: string, replace: (name: string) => string): string =>
 const filled = (template: string): string => template.replaceAll(/\{(\w+)\}/g, '${$1}');
 
 /** The status and body of an error, in which `$detail` stays a variable. */
-function errorOf(published: Published, code: string, detail: string) {
-  const { status, problem } = problemOf(published, code, detail);
+function errorOf(published: Published, code: string) {
+  const { status, problem } = problemOf(published, code, DETAILED.has(code) ? '$detail' : undefined);
   const [before = '', after = ''] = JSON.stringify(problem).split('$detail');
   const body = after === '' ? quoted(before) : interpolated(`${dollars(before)}$detail${dollars(after)}`);
   return { status, body };

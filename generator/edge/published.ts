@@ -21,7 +21,7 @@ const schema = z.object({
     error: headers,
     content: z.record(z.enum(CACHE_CLASSES), headers),
   }),
-  errors: z.record(z.string(), z.object({ status: z.int(), title: z.string() })),
+  errors: z.record(z.string(), z.object({ status: z.int(), title: z.string(), detail: z.string() })),
   routes: z.array(
     routeSchema.extend({
       bucket: z.enum(BUCKETS),
@@ -67,11 +67,11 @@ export function contentHeaders({ headers, attachment, path }: EdgeRoute): Readon
  * An error as problem details (RFC 9457), without `instance`: edge servers can't escape what a
  * client sent.
  */
-export function problemOf({ errors, service }: Published, code: string, detail: string) {
+export function problemOf({ errors, service }: Published, code: string, detail?: string) {
   const declared = errors[code];
   if (declared === undefined)
     throw Failure.invalid(`snapshot.json has no error "${code}": build the tree again`);
   const { status, title } = declared;
   const type = `${service.base_url.replace(/\/$/, '')}${service.docs}#error-${code}`;
-  return { status, problem: { type, title, status, detail, error: code } };
+  return { status, problem: { type, title, status, detail: detail ?? declared.detail, error: code } };
 }

@@ -13,8 +13,8 @@ export function varnishConfiguration(published: Published, backend: string): str
       where === 'query' ? [{ path, name: namePattern(name) }] : [],
     ),
   );
-  const error = (code: string, detail: string) => {
-    const { status, problem } = problemOf(published, code, detail);
+  const error = (code: string) => {
+    const { status, problem } = problemOf(published, code);
     return { status, body: quoted(JSON.stringify(problem)) };
   };
   return renderTemplate('varnish.vcl', {
@@ -37,8 +37,8 @@ export function varnishConfiguration(published: Published, backend: string): str
       name,
       quoted(value),
     ]),
-    error: error('no_snapshot', 'the origin does not respond'),
-    range: error('range_not_satisfiable', 'expected a range that starts within the file'),
+    error: error('no_snapshot'),
+    range: error('range_not_satisfiable'),
   });
 }
 

@@ -80,6 +80,15 @@ const HEADERS: readonly Part<PublishedHeaders>[] = [
 const PROBLEM: readonly Part<(typeof PROBLEMS)[number]>[] = [
   part(value('status', 'ordinal', 404, 'The HTTP status.'), ({ status }) => status),
   part(value('title', 'text', 'Not found', 'Title of the error.'), ({ title }) => title),
+  part(
+    value(
+      'detail',
+      'text',
+      'nothing is published at this path',
+      'The detail where a server knows no more about the request.',
+    ),
+    ({ detail }) => detail,
+  ),
 ];
 
 const SERVICE: readonly Part<ManifestFacts>[] = [

@@ -204,10 +204,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     );
     // It is too late for another response, so this one must look incomplete.
     if (response.headersSent) response.destroy();
-    else {
-      const detail = 'the response could not be produced; the request is not at fault';
-      send(request, response, problem(context, 'internal', detail));
-    }
+    else send(request, response, problem(context, 'internal'));
   };
 
   const app = express();
@@ -256,10 +253,7 @@ function respondWith(request: IncomingMessage, route: Route, representation: Rep
   const { file } = representation;
   const outcome = evaluatePreconditions(headers, file);
   if (outcome === 'not_modified') return notModified(context.active, route, representation);
-  if (outcome === 'failed') {
-    const detail = 'the document is not the version that If-Match or If-Unmodified-Since requires';
-    return problem(context, 'precondition_failed', detail);
-  }
+  if (outcome === 'failed') return problem(context, 'precondition_failed');
   // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
   const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;

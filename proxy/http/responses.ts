@@ -122,22 +122,23 @@ const INSTANCE_MAX_LENGTH = 256;
 /**
  * An error as problem details (RFC 9457): six keys in this order, with the extension `error`.
  *
- * @param detail what was requested (the value in quotes) and what was expected; no final period
+ * @param detail what was requested (the value in quotes) and what was expected; no final period. If
+ * undefined, the detail of all errors with this code
  * @param extra headers of this error only
  */
 export function problem(
   { active, bucket, match, limit }: RequestContext,
   code: ErrorCode,
-  detail: string,
+  detail?: string,
   extra = NO_HEADERS,
 ): HttpResponse {
   // Before the first snapshot, all errors are this one.
   const error = active.snapshot === undefined ? 'no_snapshot' : code;
-  const { status, title } = errorOf(active.snapshot, error);
+  const { status, title, detail: usual = title } = errorOf(active.snapshot, error);
   const type = `${active.documentation}#error-${error}`;
   // A split escape is removed, so that it stays a URI reference.
   const instance = uriReference(match.path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
-  const body = Buffer.from(JSON.stringify({ type, title, status, detail, instance, error }));
+  const body = Buffer.from(JSON.stringify({ type, title, status, detail: detail ?? usual, instance, error }));
   const isStorable = status === 404;
   const table = isStorable ? active.headers.notFound : active.headers.error;
   const headers = [

@@ -86,7 +86,12 @@ const route = v.object({
   example: v.optional(v.string()),
 });
 
-const error = v.object({ status: integer(400, 599), title: v.string() });
+const error = v.object({
+  status: integer(400, 599),
+  title: v.string(),
+  /** Where no more is known about the request. */
+  detail: v.optional(v.string()),
+});
 
 const schema = v.object({
   /** Numbers the published snapshots. */

@@ -31,7 +31,7 @@ function nasty(): Published {
   const published = readPublished(new Tree(out));
   const all = Object.fromEntries(NASTY.map((value, index) => [`X-Nasty-${index}`, value]));
   const errors = Object.fromEntries(
-    Object.entries(published.errors).map(([code, { status }]) => [code, { status, title: NASTY.join(' ') }]),
+    Object.entries(published.errors).map(([code, error]) => [code, { ...error, title: NASTY.join(' ') }]),
   );
   return { ...published, errors, headers: { ...published.headers, all } };
 }

@@ -62,7 +62,10 @@ export const ERRORS = {
   invalid_request: error(400),
   not_found: error(404),
   method_not_allowed: error(405),
-  precondition_failed: error(412),
+  precondition_failed: {
+    ...error(412),
+    detail: 'the document is not the version that If-Match or If-Unmodified-Since requires',
+  },
   uri_too_long: error(414),
   range_not_satisfiable: error(416),
   rate_limited: error(429),

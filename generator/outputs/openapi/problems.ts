@@ -12,6 +12,8 @@ export interface Problem {
   readonly code: string;
   readonly status: number;
   readonly title: string;
+  /** The detail where a server knows no more about the request. */
+  readonly detail: string;
   /** When it happens. */
   readonly when: string;
   /** What a client should do. */
@@ -25,6 +27,7 @@ export const PROBLEMS = [
     code: 'invalid_id',
     status: 400,
     title: 'Invalid id',
+    detail: `expected decimal digits without a sign or leading zero, at most ${MAX_INTEGER}`,
     when: `The path contains an invalid id. An id consists of decimal digits without a sign or leading zero, and is at most ${MAX_INTEGER} (2^53 - 1).`,
     remedy: 'Correct the id. The same request will fail again.',
     example: {
@@ -36,6 +39,7 @@ export const PROBLEMS = [
     code: 'invalid_limit',
     status: 400,
     title: 'Invalid limit',
+    detail: 'expected one integer within the bounds in plain decimal digits',
     when: 'The limit is not an integer within its bounds in plain decimal digits, or it is given more than once.',
     remedy: 'Correct the limit or leave it out. The same request will fail again.',
     example: {
@@ -47,6 +51,7 @@ export const PROBLEMS = [
     code: 'invalid_path',
     status: 400,
     title: 'Invalid path',
+    detail: 'the path has an invalid character or escape, or a dot segment',
     when: 'The path can’t be decoded as UTF-8, or it contains "." or ".." segments, escaped separators, or control characters.',
     remedy: 'Correct the URL. The same request will fail again.',
     example: { instance: '/api/v1/group/..', detail: 'the path has a "." or ".." segment' },
@@ -55,6 +60,7 @@ export const PROBLEMS = [
     code: 'invalid_request',
     status: 400,
     title: 'Invalid request',
+    detail: 'the request violates the rules of HTTP',
     when: 'The request violates the rules of HTTP. Its Host header is missing or malformed, for example. The connection is closed.',
     remedy: 'Correct the client, or any proxy between it and the service.',
     example: {
@@ -66,6 +72,7 @@ export const PROBLEMS = [
     code: 'not_found',
     status: 404,
     title: 'Not found',
+    detail: 'nothing is published at this path',
     when: 'The register has no such record, or nothing is published at this path; the detail says which.',
     remedy:
       'Don’t retry soon. A record that is missing today may be measured later. The response may be cached for a minute.',
@@ -78,6 +85,7 @@ export const PROBLEMS = [
     code: 'method_not_allowed',
     status: 405,
     title: 'Method not allowed',
+    detail: 'expected the method GET, HEAD or OPTIONS',
     when: 'The method is not GET, HEAD or OPTIONS. The header Allow lists these.',
     remedy: 'Use GET. The service is read-only.',
     example: { instance: '/api/v1', detail: 'method "POST": expected GET, HEAD or OPTIONS' },
@@ -86,6 +94,7 @@ export const PROBLEMS = [
     code: 'precondition_failed',
     status: 412,
     title: 'Precondition failed',
+    detail: 'the document is not the version that If-Match or If-Unmodified-Since requires',
     when: 'If-Match does not name the published version, or the document changed after If-Unmodified-Since.',
     remedy: 'Your copy is outdated. Discard it, and fetch the whole document without the condition.',
     example: {
@@ -97,6 +106,7 @@ export const PROBLEMS = [
     code: 'uri_too_long',
     status: 414,
     title: 'URI too long',
+    detail: 'the path is too long: expected at most 2048 bytes',
     when: 'The path is longer than 2048 bytes. No published path comes near that length.',
     remedy: 'Correct the URL. The same request will fail again.',
     example: {
@@ -108,6 +118,7 @@ export const PROBLEMS = [
     code: 'range_not_satisfiable',
     status: 416,
     title: 'Range not satisfiable',
+    detail: 'expected a range that starts within the file',
     when: 'The requested range starts at or after the end of the file. The header Content-Range gives its size.',
     remedy: 'Send the request without Range, or with a range within the file.',
     example: {
@@ -119,6 +130,7 @@ export const PROBLEMS = [
     code: 'rate_limited',
     status: 429,
     title: 'Too many requests',
+    detail: 'rate limit exceeded: wait for the seconds in Retry-After',
     when: 'The client has exceeded the limit that the header RateLimit names. A refused request does not count against it.',
     remedy:
       'Wait for the number of seconds in the header Retry-After. The limit then lets the next request through.',
@@ -131,6 +143,7 @@ export const PROBLEMS = [
     code: 'internal',
     status: 500,
     title: 'Internal error',
+    detail: 'the response could not be produced; the request is not at fault',
     when: 'The service failed to produce a response. The request is not at fault.',
     remedy: 'Try again later, with increasing pauses. Tell us if it persists.',
     example: {
@@ -142,6 +155,7 @@ export const PROBLEMS = [
     code: 'no_snapshot',
     status: 503,
     title: 'No snapshot yet',
+    detail: 'the published tree is not there at present',
     when: 'The service has nothing to serve. It has just been set up, or its files are temporarily unavailable.',
     remedy: 'Try again after the number of seconds in the header Retry-After.',
     example: { instance: '/api/v1', detail: 'nothing has been published yet' },
@@ -150,6 +164,7 @@ export const PROBLEMS = [
     code: 'version_not_supported',
     status: 505,
     title: 'HTTP version not supported',
+    detail: 'expected HTTP/1.1',
     when: 'The request uses a version of HTTP that the service does not support on this connection.',
     remedy: 'Use HTTP/1.1.',
     example: { instance: '/api/v1', detail: 'HTTP/2.0: expected HTTP/1.1' },

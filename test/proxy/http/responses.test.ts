@@ -69,8 +69,17 @@ describe('problem', () => {
 
   it.each(ERROR_CODES)('has the status and title of %s from the snapshot', async (code) => {
     const { status, body } = problem(await contextOf('/x'), code, 'x');
-    expect(status).toBe(Reflect.get(ERRORS[code], 'status'));
-    expect(problemOf({ text: String(body) })).toMatchObject({ ...ERRORS[code], error: code });
+    const { status: declared, title } = ERRORS[code];
+    expect(status).toBe(declared);
+    expect(problemOf({ text: String(body) })).toMatchObject({ status, title, detail: 'x', error: code });
+  });
+
+  it('has the detail of the snapshot where none is given, or at least the title', async () => {
+    const { detail } = ERRORS.precondition_failed;
+    const { body } = problem(await contextOf('/x'), 'precondition_failed');
+    expect(problemOf({ text: String(body) })).toMatchObject({ detail });
+    const other = problem(await contextOf('/x'), 'internal');
+    expect(problemOf({ text: String(other.body) })).toMatchObject({ detail: 'Title of 500' });
   });
 
   it.each(ERROR_CODES)('is one error before the first snapshot, whatever went wrong: %s', async (code) => {
