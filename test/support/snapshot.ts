@@ -53,7 +53,7 @@ export const HEADERS: DeclaredHeaders = {
   },
 };
 
-const error = (status: number): object => ({ status, title: `Title of ${status}` });
+const error = (status: number) => ({ status, title: `Title of ${status}` });
 
 export const ERRORS = {
   invalid_id: error(400),
