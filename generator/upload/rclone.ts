@@ -4,16 +4,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
+import { fileAbove } from './obstacles.js';
 import type { Finding, Remote } from './remote.js';
 import { LINGERS_MS, STATISTICS_SECONDS, failed, run } from './run.js';
 
-const COMMON = [
-  '--use-json-log',
-  '--stats-log-level=NOTICE',
-  `--stats=${STATISTICS_SECONDS}s`,
-  // Looks up the named files only, instead of listing their folders.
-  '--no-traverse',
-];
+const LOGGED = ['--use-json-log', '--stats-log-level=NOTICE', `--stats=${STATISTICS_SECONDS}s`];
+
+/** An exit code. */
+const NO_SUCH_FOLDER = 3;
 
 /** A line of its log. */
 const message = z.object({
@@ -54,6 +52,12 @@ export class Rclone implements Remote {
 
   async delete(files: readonly string[], progress: Progress): Promise<void> {
     await this.#run('deleting files', ['delete', ...this.#only(files), '--', this.name], progress);
+    // Storage that has folders would not take a file in place of an empty one.
+    const folders = new Set(files.flatMap((file) => fileAbove(this.#out, file) ?? []));
+    for (const folder of folders) {
+      const args = ['rmdirs', ...LOGGED, '--', `${this.name}${/[:/]$/.test(this.name) ? '' : '/'}${folder}`];
+      await this.#run('deleting folders', args, progress, [NO_SUCH_FOLDER]);
+    }
   }
 
   /** Reports every file of the tree. */
@@ -84,10 +88,16 @@ export class Rclone implements Remote {
 
   #only(files: readonly string[]): readonly string[] {
     writeFileSync(this.#list, files.map((file) => `${file}\n`).join(''));
-    return [...COMMON, `--files-from-raw=${this.#list}`];
+    // Looks up the named files only, instead of listing their folders.
+    return [...LOGGED, '--no-traverse', `--files-from-raw=${this.#list}`];
   }
 
-  async #run(step: string, args: readonly string[], progress: Progress): Promise<void> {
+  async #run(
+    step: string,
+    args: readonly string[],
+    progress: Progress,
+    harmless: readonly number[] = [],
+  ): Promise<void> {
     let done = 0;
     const { code, lastLines } = await run('rclone', args, {
       progress,
@@ -98,7 +108,7 @@ export class Rclone implements Remote {
       },
       done: () => done,
     });
-    if (code !== 0) throw failed('rclone', { code, lastLines }, step, this.name);
+    if (code !== 0 && !harmless.includes(code)) throw failed('rclone', { code, lastLines }, step, this.name);
   }
 
   #read(line: string): { readonly text?: string; readonly steps?: number } {

@@ -1,8 +1,9 @@
 /** A folder here or on another machine, through rsync. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
+import { isFolder } from './obstacles.js';
 import type { Finding, Remote } from './remote.js';
 import { LINGERS_MS, failed, run } from './run.js';
 
@@ -43,7 +44,7 @@ export class Rsync implements Remote {
       for (const folder of ['.', ...folders]) mkdirSync(join(this.#skeleton, folder), { recursive: true });
       const args = ['-r', '--delete-missing-args'];
       await this.#run('deleting files', args, gone, this.#skeleton, progress);
-      gone = folders.filter((folder) => folder !== '.' && !existsSync(join(this.#out, folder)));
+      gone = folders.filter((folder) => folder !== '.' && !isFolder(join(this.#out, folder)));
     }
     rmSync(this.#skeleton, { recursive: true, force: true });
   }

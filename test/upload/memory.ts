@@ -1,6 +1,7 @@
-/** A remote in memory, which can die at any point. */
+/** A remote in memory, which can die at any point. A path is a file or a folder there, never both. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from '../../generator/errors.js';
 import type { Headers } from '../../generator/routes/headers.js';
 import type { Finding, Remote } from '../../generator/upload/remote.js';
 import { Killed } from '../publish/faults.js';
@@ -21,6 +22,8 @@ export class MemoryRemote implements Remote {
   readonly calls: string[] = [];
   /** How many files it still takes or deletes before it dies. */
   lives = Number.POSITIVE_INFINITY;
+  /** Files that it never takes. */
+  refused: readonly string[] = [];
 
   constructor(out: string, hasHeaders: boolean) {
     this.#out = out;
@@ -44,6 +47,10 @@ export class MemoryRemote implements Remote {
   async put(files: readonly string[], headers: Headers): Promise<void> {
     for (const file of files) {
       this.#live(`put ${file}`);
+      const isTaken = [...this.files.keys()].some(
+        (other) => other.startsWith(`${file}/`) || file.startsWith(`${other}/`),
+      );
+      if (isTaken || this.refused.includes(file)) throw Failure.environment(`can't write ${file}`);
       this.files.set(file, { hash: this.#hash(file), headers });
     }
   }

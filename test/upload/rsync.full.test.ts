@@ -20,6 +20,7 @@ import {
   startBuild,
   temporary,
 } from '../publish/support.js';
+import { buildWithOwnFile } from './own-file.js';
 
 const path = temporary();
 
@@ -34,6 +35,7 @@ async function site() {
     copy,
     args,
     build: () => buildWith({ register, out, at: '2026-12-02T00:00:00Z' }),
+    buildWithFile: (file: string) => buildWithOwnFile({ register, out, folder: path('operator') }, file),
     upload: async (): Promise<unknown> => {
       const { code, stdout, stderr } = await inProcess(...args, '--json');
       expect(stderr).toBe('');
@@ -134,6 +136,37 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
     expect(stderr).toContain('foreign: robots.bak');
     expect(stdout).toContain('written    1 file,');
     expect(wrong()).toEqual(['robots.bak is extra']);
+  });
+
+  it('makes way where a folder becomes a file, or a file a folder', async () => {
+    const { copy, upload, wrong, buildWithFile } = await site();
+    for (const file of ['brand/x/logo.svg', 'brand', 'brand/logo.svg', 'brand/logo.svg/x']) {
+      await buildWithFile(file);
+      await upload();
+      expect(wrong(), file).toEqual([]);
+      expect(existsSync(join(copy, file)), file).toBe(true);
+    }
+  });
+
+  it('that can’t write a file deletes what is withheld all the same', async () => {
+    const { register, out, copy, args, upload, wrong, buildWithFile } = await site();
+    await upload();
+    const snapshot = readFileSync(join(copy, 'snapshot.json'), 'utf8');
+    mkdirSync(join(copy, 'brand'));
+    writeFileSync(join(copy, 'brand/note'), 'foreign');
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
+    await buildWithFile('brand');
+    expect(existsSync(join(out, 'api/v1/group/9.json'))).toBe(false);
+    expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(true);
+    const { code, stderr } = await inProcess(...args);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/brand/);
+    expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(false);
+    expect(readFileSync(join(copy, 'brand/note'), 'utf8')).toBe('foreign');
+    expect(readFileSync(join(copy, 'snapshot.json'), 'utf8')).toBe(snapshot);
+    rmSync(join(copy, 'brand'), { recursive: true });
+    await upload();
+    expect(wrong()).toEqual([]);
   });
 
   it('into a folder whose parent does not exist ends with 3', async () => {

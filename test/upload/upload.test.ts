@@ -198,6 +198,49 @@ describe.each([
     const known = readdirSync(inState(out, `uploads/${record}/known`));
     expect(known.filter((name) => name.startsWith('a%2F'))).toEqual(['a%2F1.json']);
   });
+
+  it('makes way where a folder becomes a file, or a file a folder, and otherwise deletes last', async () => {
+    const brand = (file: string): Version => ({
+      ...OLD,
+      routes: [...ROUTES, { ...typed(own('brand', file)), class: 'page' as const }],
+      documents: { ...(file === 'brand' ? NEW : OLD).documents, brand: { 0: LONG } },
+    });
+    const { out, remote, ...run } = await site(hasHeaders, brand('brand/x/logo.svg'));
+    for (const file of ['brand', 'brand/logo.svg']) {
+      await run.upload();
+      expect(wrongOn(remote, out)).toEqual([]);
+      callsTo(remote);
+      await publish(out, brand(file));
+    }
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+    const calls = callsTo(remote);
+    expect(calls[0]).toBe('delete brand');
+    expect(calls.indexOf('delete a/4.json')).toBeGreaterThan(calls.indexOf('put changes/index.json'));
+    expect(calls.at(-1)).toBe('put snapshot.json');
+  });
+
+  it('that can’t write a file deletes what is gone all the same, and writes no snapshot.json', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    callsTo(remote);
+    await publish(out, NEW);
+    remote.refused = ['a/1.json'];
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const error = await failureOf(run.upload());
+      expect(error.exitCode).toBe(3);
+      expect(error.message).toContain("can't write a/1.json");
+      expect(remote.files.has('a/3.json')).toBe(false);
+    }
+    const calls = callsTo(remote);
+    expect(calls).not.toContain('put snapshot.json');
+    // It has other headers, so it comes in another batch.
+    expect(calls.includes('put feeds/snapshots.json')).toBe(hasHeaders);
+    expect(calls.filter((call) => call === 'delete a/3.json')).toHaveLength(1);
+    remote.refused = [];
+    expect(await run.upload()).toMatchObject({ compared: false });
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
 });
 
 describe('an upload of objects', () => {
