@@ -1,6 +1,7 @@
 /** Object storage, and whatever else rclone can write to. */
-import { writeFileSync } from 'node:fs';
+import { createReadStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
@@ -8,18 +9,29 @@ import { fileAbove } from './obstacles.js';
 import type { Finding, Remote } from './remote.js';
 import { LINGERS_MS, STATISTICS_SECONDS, failed, run } from './run.js';
 
-const LOGGED = ['--use-json-log', '--stats-log-level=NOTICE', `--stats=${STATISTICS_SECONDS}s`];
+const LOGGED = [
+  '--use-json-log',
+  '--log-level=NOTICE',
+  '--stats-log-level=NOTICE',
+  `--stats=${STATISTICS_SECONDS}s`,
+];
 
 /** An exit code. */
 const NO_SUCH_FOLDER = 3;
+
+const statistics = z.looseObject({ checks: z.int(), transfers: z.int(), deletes: z.int() });
+type Statistics = z.infer<typeof statistics>;
 
 /** A line of its log. */
 const message = z.object({
   level: z.string(),
   msg: z.string(),
   object: z.string().exactOptional(),
-  stats: z.looseObject({ transfers: z.int(), deletes: z.int() }).exactOptional(),
+  stats: statistics.exactOptional(),
 });
+
+/** What `rclone check` says if it compared files by their sizes alone. */
+const UNSURE = /no common hash|hash(es)? could not be checked/i;
 
 /** The marks of `rclone check --combined`; `!` is a file that could not be compared. */
 const MARKS: Readonly<Record<string, Finding>> = {
@@ -66,24 +78,37 @@ export class Rclone implements Remote {
     found: (what: Finding, file: string) => void,
     progress: Progress,
   ): Promise<void> {
+    let { ended, isUnsure } = await this.#check([], progress);
+    if (isUnsure) ({ ended } = await this.#check(['--download'], progress));
     let lines = 0;
-    const onOutput = (line: string): void => {
+    for await (const line of createInterface({ input: createReadStream(this.#list) })) {
       const what = MARKS[line.charAt(0)];
-      if (what === undefined) return;
+      if (what === undefined) continue;
       lines += 1;
       found(what, line.slice(2));
-    };
-    // One listing of everything: by default a folder is a request, and each group has one.
-    const args = ['check', '--fast-list', '--combined=-', '--use-json-log', '--', this.#out, this.name];
-    const { code, lastLines } = await run('rclone', args, {
-      progress,
-      onOutput,
-      onMessage: (line) => this.#read(line).text,
-      done: () => lines,
-    });
+    }
     // 1 stands for differences, but also for a remote that can't be listed: then nothing is compared.
-    if (code > 1 || (code === 1 && lines === 0))
-      throw failed('rclone', { code, lastLines }, 'comparing', this.name);
+    if (ended.code > 1 || (ended.code === 1 && lines === 0))
+      throw failed('rclone', ended, 'comparing', this.name);
+  }
+
+  /** @returns also whether some files were compared by size alone, for want of checksums there */
+  async #check(options: readonly string[], progress: Progress) {
+    let [done, isUnsure] = [0, false];
+    writeFileSync(this.#list, '');
+    // One listing of everything: by default a folder is a request, and each group has one.
+    const args = ['check', '--fast-list', ...options, `--combined=${this.#list}`, ...LOGGED];
+    const ended = await run('rclone', [...args, '--', this.#out, this.name], {
+      progress,
+      onMessage: (line) => {
+        const { text, stats } = read(line);
+        done = stats?.checks ?? done;
+        isUnsure ||= text !== undefined && UNSURE.test(text);
+        return text;
+      },
+      done: () => done,
+    });
+    return { ended, isUnsure };
   }
 
   #only(files: readonly string[]): readonly string[] {
@@ -102,25 +127,26 @@ export class Rclone implements Remote {
     const { code, lastLines } = await run('rclone', args, {
       progress,
       onMessage: (line) => {
-        const { text, steps } = this.#read(line);
-        if (steps !== undefined) done = steps;
+        const { text, stats } = read(line);
+        if (stats !== undefined) done = stats.transfers + stats.deletes;
         return text;
       },
       done: () => done,
     });
     if (code !== 0 && !harmless.includes(code)) throw failed('rclone', { code, lastLines }, step, this.name);
   }
+}
 
-  #read(line: string): { readonly text?: string; readonly steps?: number } {
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return { text: line };
-    }
-    const { msg, object, stats, level } = message.safeParse(value).data ?? {};
-    if (stats !== undefined) return { steps: stats.transfers + stats.deletes };
-    if (msg === undefined || level === 'info' || level === 'debug') return {};
-    return { text: object === undefined ? msg : `${object}: ${msg}` };
+/** What a line of the log says, and how far the work is. */
+function read(line: string): { readonly text?: string; readonly stats?: Statistics } {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { text: line };
   }
+  const { msg, object, stats, level } = message.safeParse(value).data ?? {};
+  if (stats !== undefined) return { stats };
+  if (msg === undefined || level === 'info' || level === 'debug') return {};
+  return { text: object === undefined ? msg : `${object}: ${msg}` };
 }

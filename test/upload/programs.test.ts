@@ -28,7 +28,9 @@ function replace(program: string, script: string): () => string[] {
 }
 
 /** An rclone that knows an empty remote and takes everything. */
-const TAKES_ALL = `case "$1" in check) cd ${out} && find . -type f | sed 's,^./,+ ,'; exit 1;;
+const COMBINED = `for each in "$@"; do case "$each" in --combined=*) COMBINED="\${each#*=}";; esac; done`;
+const TAKES_ALL = `${COMBINED}
+case "$1" in check) cd ${out} && find . -type f | sed 's,^./,+ ,' > "$COMBINED"; exit 1;;
 *) echo "$@" >> $NOTES; for each in "$@"; do case "$each" in --files-from-raw=*) wc -l < "\${each#*=}" >> $NOTES;; esac; done;; esac`;
 
 let remotes = 0;
@@ -100,10 +102,26 @@ describe('upload', () => {
   });
 
   it('of which only a part can be compared ends with 3', async () => {
-    replace('rclone', `echo '= snapshot.json'; exit 1`);
+    replace('rclone', `${COMBINED}\necho '= snapshot.json' > "$COMBINED"; exit 1`);
     const { code, stderr } = await inProcess('upload', '--out', out, '--to', remote());
     expect(code).toBe(3);
     expect(stderr).toMatch(/was compared in part: rclone reported 1 of \d+ files/);
+  });
+
+  it('compares contents where some files have no checksums there', async () => {
+    const compares = `${COMBINED}
+      [ "$1" = check ] || exit 0
+      echo "$@" >> $NOTES
+      cd ${out} && find . -type f | sed 's,^./,= ,' > "$COMBINED"
+      case "$*" in
+        *--download*) sed -i 's,^= snapshot.json,* snapshot.json,' "$COMBINED"; exit 1;;
+        *) echo '{"level":"warning","msg":"3 hashes could not be checked"}' >&2;;
+      esac`;
+    const notes = replace('rclone', compares);
+    const { code, stdout } = await inProcess('upload', '--out', out, '--to', remote(), '--verify', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ different: ['snapshot.json'] });
+    expect(notes().map((line) => line.includes(' --download '))).toEqual([false, true]);
   });
 
   it.each([
