@@ -5,7 +5,7 @@ import { Tree } from '../publish/tree.js';
 import { costText, jsonLine, size } from '../report.js';
 import type { Cost } from '../report.js';
 import { verifyRemote } from '../upload/compare.js';
-import type { Foreign, RemoteReport } from '../upload/compare.js';
+import type { RemoteReport, Untracked } from '../upload/compare.js';
 import { upload } from '../upload/upload.js';
 import type { Uploaded } from '../upload/upload.js';
 import { jsonOption, onTree, outOption, quietOption, stateOption, waitOption } from './terminal.js';
@@ -59,7 +59,7 @@ Examples
       else if (!silent) for (const line of uploadedLines(result, cost())) say(line);
       if (json === true) return;
       for (const line of [
-        ...foreignLines(result.foreign ?? { files: [], total: 0 }),
+        ...untrackedLines(result.untracked ?? { total: 0, examples: [] }),
         ...headersLines(result),
       ])
         warn(line);
@@ -84,7 +84,7 @@ function uploadedLines(
   ];
 }
 
-function remoteLines({ remote, sequence, files: wanted, foreign, ...found }: RemoteReport): string[] {
+function remoteLines({ remote, sequence, files: wanted, untracked, ...found }: RemoteReport): string[] {
   const sorts = (['missing', 'different', 'extra'] as const).filter((sort) => found[sort].length > 0);
   const counts = sorts.map((sort) => `${number(found[sort].length)} ${sort}`).join(', ');
   return [
@@ -92,14 +92,14 @@ function remoteLines({ remote, sequence, files: wanted, foreign, ...found }: Rem
     sorts.length === 0
       ? `${remote} holds snapshot ${sequence} (${files(wanted)})`
       : `${remote} does not hold snapshot ${sequence}: ${counts} of ${files(wanted)}; the next upload repairs it`,
-    ...foreignLines(foreign),
+    ...untrackedLines(untracked),
   ];
 }
 
-const foreignLines = ({ files: found, total }: Foreign): string[] =>
+const untrackedLines = ({ total, examples: some }: Untracked): string[] =>
   total === 0
     ? []
-    : [`warning: no route leads to ${files(total)} there, left alone`, ...examples('foreign', found, total)];
+    : [`warning: no route leads to ${files(total)} there, left alone`, ...examples('untracked', some, total)];
 
 const headersLines = ({ unknownHeaders }: Uploaded): string[] =>
   unknownHeaders === 0

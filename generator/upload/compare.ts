@@ -1,70 +1,62 @@
-/** Compares all that a remote holds with what it is to hold. */
+/** Compares all that a remote holds with what it should hold. */
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { Tree } from '../publish/tree.js';
-import { goalLocator } from './goal.js';
-import type { Located } from './goal.js';
+import type { Location } from './desired-files.js';
 import { remoteOf } from './remote.js';
 import { inSession } from './session.js';
 import type { Session } from './session.js';
 
 /** Files on a remote that no route leads to, which are left alone. */
-export interface Foreign {
-  /** At most `SHOWN_FOREIGN`. */
-  readonly files: readonly string[];
+export interface Untracked {
   readonly total: number;
+  /** At most `MOST_EXAMPLES`. */
+  readonly examples: readonly string[];
 }
 
-const SHOWN_FOREIGN = 100;
+const MOST_EXAMPLES = 5;
 
 /**
- * @param isStrict see `Remote.compare`
  * @param onDifference called with each difference that an upload removes
  * @throws Failure environment: the remote can't be read
  */
 export async function compare(
-  { manifest, remote, targets, wanted, progress }: Session,
-  isStrict: boolean,
-  onDifference: (what: 'missing' | 'different' | 'extra', file: string, place: Located) => void,
-): Promise<Foreign> {
-  const locate = goalLocator(targets, manifest.routes);
-  const files: string[] = [];
-  let [reported, total] = [0, 0];
+  { remote, locator, total, progress }: Session,
+  onDifference: (what: 'missing' | 'different' | 'extra', file: string, location: Location) => void,
+): Promise<Untracked> {
+  const examples: string[] = [];
+  let [reported, untracked] = [0, 0];
   progress.start('comparing', 0, 'files');
-  await remote.compare(
-    isStrict,
-    (what, file) => {
-      const place = locate(file);
-      if (place?.isWanted === true) {
-        if (what !== 'extra') reported += 1;
-        // What is wanted and isn't in the tree: an upload says that the tree is damaged.
-        if (what !== 'same') onDifference(what === 'extra' ? 'different' : what, file, place);
-      } else if (what !== 'missing') {
-        if (place !== undefined) onDifference('extra', file, place);
-        else if ((total += 1) <= SHOWN_FOREIGN) files.push(file);
-      }
-    },
-    progress,
-  );
+  await remote.compare((what, file) => {
+    const location = locator.locate(file);
+    if (location?.isDesired === true) {
+      if (what !== 'extra') reported += 1;
+      // What is desired and isn't in the tree: an upload says that the tree is damaged.
+      if (what !== 'same') onDifference(what === 'extra' ? 'different' : what, file, location);
+    } else if (what !== 'missing') {
+      if (location !== undefined) onDifference('extra', file, location);
+      else if ((untracked += 1) <= MOST_EXAMPLES) examples.push(file);
+    }
+  }, progress);
   progress.finish();
-  if (remote.hasHeaders && reported < wanted) {
+  if (remote.hasHeaders && reported < total) {
     throw Failure.environment(
-      `${remote.name} was compared in part: rclone reported ${reported} of ${wanted} files, so a folder there can't be listed`,
+      `${remote.name} was compared in part: rclone reported ${reported} of ${total} files, so a folder there can't be listed`,
     );
   }
-  return { files, total };
+  return { total: untracked, examples };
 }
 
 export interface RemoteReport {
   readonly remote: string;
   readonly sequence: number;
-  /** How many files the remote is to hold. */
+  /** How many files the remote should hold. */
   readonly files: number;
   /** Files that aren't there, have another content, or are there although the tree lacks them. */
   readonly missing: readonly string[];
   readonly different: readonly string[];
   readonly extra: readonly string[];
-  readonly foreign: Foreign;
+  readonly untracked: Untracked;
 }
 
 /**
@@ -78,16 +70,16 @@ export const verifyRemote = (
   connect = remoteOf,
 ): Promise<RemoteReport> =>
   inSession(tree, to, progress, connect, async (session) => {
-    const { manifest, remote, record, wanted } = session;
+    const { manifest, remote, record, total } = session;
     const found: Record<'missing' | 'different' | 'extra', string[]> = {
       missing: [],
       different: [],
       extra: [],
     };
-    const foreign = await compare(session, false, (what, file) => found[what].push(file));
+    const untracked = await compare(session, (what, file) => found[what].push(file));
     for (const files of Object.values(found)) files.sort();
     const before = record.read();
     if (before !== undefined && Object.values(found).some((files) => files.length > 0))
-      record.write({ ...before, isSure: false });
-    return { remote: remote.name, sequence: manifest.sequence, files: wanted, ...found, foreign };
+      record.write({ ...before, isTrusted: false });
+    return { remote: remote.name, sequence: manifest.sequence, files: total, ...found, untracked };
   });

@@ -9,12 +9,7 @@ import { fileAbove } from './obstacles.js';
 import type { Finding, Remote } from './remote.js';
 import { LINGERS_MS, STATISTICS_SECONDS, failed, run } from './run.js';
 
-const LOGGED = [
-  '--use-json-log',
-  '--log-level=NOTICE',
-  '--stats-log-level=NOTICE',
-  `--stats=${STATISTICS_SECONDS}s`,
-];
+const LOGGED = ['--use-json-log', '--stats-log-level=NOTICE', `--stats=${STATISTICS_SECONDS}s`];
 
 /** An exit code. */
 const NO_SUCH_FOLDER = 3;
@@ -73,13 +68,9 @@ export class Rclone implements Remote {
   }
 
   /** Reports every file of the tree. */
-  async compare(
-    _isStrict: boolean,
-    found: (what: Finding, file: string) => void,
-    progress: Progress,
-  ): Promise<void> {
-    let { ended, isUnsure } = await this.#check([], progress);
-    if (isUnsure) ({ ended } = await this.#check(['--download'], progress));
+  async compare(found: (what: Finding, file: string) => void, progress: Progress): Promise<void> {
+    const first = await this.#check([], progress);
+    const { ended } = first.isUnsure ? await this.#check(['--download'], progress) : first;
     let lines = 0;
     for await (const line of createInterface({ input: createReadStream(this.#list) })) {
       const what = MARKS[line.charAt(0)];

@@ -1,25 +1,26 @@
 /**
- * What a remote is known to hold: a hash file for each template of files. An entry without a hash
- * stands for a file of which nothing is known. Before an upload touches a file, its entry loses its
- * hash, and gets the new one afterwards; so an interrupted upload leaves no doubt as to what is in
- * doubt, however many snapshots it spanned.
+ * What a remote is known to hold: a hash file for each template of files. Before an upload writes or
+ * deletes a file, its entry becomes `unknown`; afterwards it gets the new hash, or is removed. So
+ * after an interruption the record says which files may be old, new or missing there, however many
+ * snapshots were built in between.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
-import { HashFileReader, HashFileWriter, entriesIn } from '../incremental/hash-file.js';
+import { HASH_BYTES, HashFileWriter, entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
+import { PatchWriter, applyPatches } from '../incremental/patch.js';
 import { flushOne } from '../publish/commit.js';
 import { makeFolder } from '../publish/files.js';
 
 const schema = z.object({
   /** False after a comparison that found differences: the next upload compares everything. */
-  isSure: z.boolean(),
-  /** True if an upload was interrupted, or is at work. */
-  isOpen: z.boolean(),
-  /** The headers of the objects whose entries have hashes, by template, as JSON. */
+  isTrusted: z.boolean(),
+  /** Also true while an upload is at work. */
+  isInterrupted: z.boolean(),
+  /** The headers of the objects that are known, by template, as JSON. */
   headers: z.record(z.string(), z.string()),
 });
 export type Description = z.infer<typeof schema>;
@@ -80,10 +81,13 @@ export class RemoteRecord {
     return join(this.scratch, encodeURIComponent(template));
   }
 
-  /** Puts the temporary hash file in place. */
-  keep(template: string): void {
-    flushOne(this.temporary(template));
-    renameSync(this.temporary(template), this.file(template));
+  /** Changes some entries of a hash file. @param base the one to start from, perhaps another */
+  update(template: string, base: string | undefined, changes: Iterable<Entry>): void {
+    const [next, patch] = [this.temporary(template), `${this.temporary(template)}.patch`];
+    writeHashFile(patch, changes);
+    applyPatches(base, [patch], next);
+    flushOne(next);
+    renameSync(next, this.file(template));
   }
 }
 
@@ -93,18 +97,40 @@ export function writeHashFile(path: string, entries: Iterable<Entry>): void {
   writer.finish();
 }
 
-/** The entries of a hash file, each with that of another; valid until the next is read. */
-export function* together(
-  file: string,
-  other: string | undefined,
-): Generator<readonly [Entry, Entry | undefined]> {
-  const reader = other === undefined ? undefined : HashFileReader.open(other);
+/** In place of a hash; no content has it. */
+const UNKNOWN = Buffer.alloc(HASH_BYTES, 0xff);
+
+/** Entries of files that may be there or not, with any content. */
+export function* unknown(keys: Iterable<number>): Generator<Entry> {
+  for (const key of keys) yield { key, bytes: 0, hash: UNKNOWN };
+}
+
+export const isUnknown = ({ hash }: Entry): boolean => hash.equals(UNKNOWN);
+
+/** What has to be done about a file. */
+export interface Difference {
+  readonly key: number;
+  /** What to write, valid until the next difference is read; undefined: the file is to be deleted. */
+  readonly desired?: Entry;
+}
+
+/** Compares hash files. @param isForced whether all files are to be written again */
+export function* differences(
+  known: string,
+  desired: string | undefined,
+  isForced = false,
+): Generator<Difference> {
+  const gone: number[] = [];
+  const comparison = new PatchWriter({ old: known, onGone: ({ key }) => gone.push(key) });
   try {
-    for (const entry of entriesIn(file)) {
-      reader?.passBelow(entry.key);
-      yield [entry, reader?.peekKey() === entry.key ? reader.peek() : undefined];
+    for (const entry of desired === undefined ? [] : entriesIn(desired)) {
+      const isSame = comparison.put(entry, isForced) === 'unchanged';
+      for (const key of gone.splice(0)) yield { key };
+      if (!isSame) yield { key: entry.key, desired: entry };
     }
+    comparison.finish();
+    for (const key of gone) yield { key };
   } finally {
-    reader?.close();
+    comparison.close();
   }
 }

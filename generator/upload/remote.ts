@@ -12,8 +12,8 @@ export interface Remote {
   /** As on the command line, for messages. */
   readonly name: string;
   /**
-   * Whether its objects have headers. If so, clients decompress nothing, and compressed siblings
-   * stay at home.
+   * Whether its objects have headers. If so, it can't choose between compressed forms, and the
+   * siblings are not uploaded.
    */
   readonly hasHeaders: boolean;
   /** For how long a program goes on whose parent was killed. */
@@ -23,10 +23,10 @@ export interface Remote {
   /** Deletes files, at least one, whether or not they are there. @throws Failure environment */
   delete(files: readonly string[], progress: Progress): Promise<void>;
   /**
-   * Compares all files by content. A remote with headers reports those that are the same, too.
-   * @param isStrict whether a file with another time counts as different, if times are kept
+   * Compares all files by content, and by time if the remote keeps times. A remote with headers
+   * reports those that are the same, too.
    */
-  compare(isStrict: boolean, found: (what: Finding, file: string) => void, progress: Progress): Promise<void>;
+  compare(found: (what: Finding, file: string) => void, progress: Progress): Promise<void>;
 }
 
 /** Makes a remote of an argument. */

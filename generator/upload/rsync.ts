@@ -50,16 +50,12 @@ export class Rsync implements Remote {
   }
 
   /** Reports no files that are the same. */
-  async compare(
-    isStrict: boolean,
-    found: (what: Finding, file: string) => void,
-    progress: Progress,
-  ): Promise<void> {
+  async compare(found: (what: Finding, file: string) => void, progress: Progress): Promise<void> {
     const onOutput = (line: string): void => {
       const { item = '', file = '' } = ITEM.exec(line)?.groups ?? {};
       if (item.startsWith('*')) found('extra', file);
       else if (/^[<>]f\+/.test(item)) found('missing', file);
-      else if (/^[<>ch]/.test(item) || (isStrict && item.charAt(4) === 't')) found('different', file);
+      else if (/^[<>ch]/.test(item) || item.charAt(4) === 't') found('different', file);
     };
     const args = ['-anc8', '--delete', '--out-format=%i %n', '--', `${this.#out}/`, this.#destination];
     const { code, lastLines } = await run('rsync', args, { progress, onOutput });

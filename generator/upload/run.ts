@@ -1,5 +1,6 @@
 /** Runs rclone or rsync without a shell. */
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { Failure, codeOf } from '../errors.js';
 import { follow } from '../progress.js';
@@ -10,6 +11,9 @@ import type { Progress } from '../progress.js';
  * to the closed pipe.
  */
 export const STATISTICS_SECONDS = 1;
+
+/** What rclone says is read here, so its log is not for the user to change. */
+const MESSAGES = { RCLONE_LOG_LEVEL: 'NOTICE', RCLONE_VERBOSE: undefined, RCLONE_QUIET: undefined };
 
 /** By then it has ended: 2000 ms. */
 export const LINGERS_MS = 2000 * STATISTICS_SECONDS;
@@ -47,9 +51,10 @@ export async function run(
   { progress, onOutput, onMessage = (line) => line, done = () => 0 }: Watched,
 ): Promise<Ended> {
   const last: string[] = [];
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  readLines(child.stdout, onOutput ?? (() => undefined));
-  readLines(child.stderr, (line) => {
+  const env = { ...process.env, ...MESSAGES };
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  createInterface(child.stdout).on('line', onOutput ?? (() => undefined));
+  createInterface(child.stderr).on('line', (line) => {
     const quoted = onMessage(line);
     if (quoted !== undefined && quoted.trim() !== '') last.push(quoted);
     if (last.length > QUOTED_LINES) last.shift();
@@ -88,20 +93,6 @@ export const failed = (program: string, { code, lastLines }: Ended, step: string
   Failure.environment(
     `${program} failed with ${code} while ${step} (${remote}); the next upload continues from here${lastLines}`,
   );
-
-/** Lines end with a line feed, or with a carriage return where a display is written over. */
-function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (text: string) => {
-    const lines = (rest + text).split(/[\r\n]/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) onLine(line);
-  });
-  stream.on('end', () => {
-    if (rest !== '') onLine(rest);
-  });
-}
 
 /** Removes what signs a request from URLs, passwords from addresses, and values that look secret. */
 const withoutCredentials = (line: string): string =>

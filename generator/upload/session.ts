@@ -1,4 +1,4 @@
-/** What an upload and a comparison have in common: a tree at rest, and what a remote is to hold. */
+/** What an upload and a comparison have in common: a locked tree, and what a remote should hold. */
 import { resolve } from 'node:path';
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
@@ -7,8 +7,8 @@ import { recover } from '../publish/recover.js';
 import { FORMAT, readManifest } from '../publish/snapshot-json.js';
 import type { Manifest } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
-import { countIn, goalOf } from './goal.js';
-import type { Target } from './goal.js';
+import { Locator, desiredFiles } from './desired-files.js';
+import type { RouteFiles } from './desired-files.js';
 import { RemoteRecord } from './record.js';
 import type { Connect, Remote } from './remote.js';
 
@@ -18,9 +18,10 @@ export interface Session {
   readonly remote: Remote;
   readonly record: RemoteRecord;
   /** In the order in which they are written. */
-  readonly targets: readonly Target[];
-  /** How many files the remote is to hold. */
-  readonly wanted: number;
+  readonly desired: readonly RouteFiles[];
+  /** How many files the remote should hold. */
+  readonly total: number;
+  readonly locator: Locator;
   readonly progress: Progress;
 }
 
@@ -49,9 +50,14 @@ export async function inSession<T>(
       );
     }
     record.prepare();
-    const targets = goalOf(tree, manifest, record, remote.hasHeaders);
-    const wanted = targets.reduce((sum, { hashFile }) => sum + countIn(hashFile), 0);
-    return await work({ tree, manifest, remote, record, targets, wanted, progress });
+    const desired = desiredFiles(tree, manifest, record, remote.hasHeaders);
+    const total = desired.reduce((sum, { count }) => sum + count, 0);
+    const locator = new Locator(desired, manifest.routes);
+    try {
+      return await work({ tree, manifest, remote, record, desired, total, locator, progress });
+    } finally {
+      locator.close();
+    }
   } finally {
     try {
       record.tidyUp();

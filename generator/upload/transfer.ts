@@ -3,12 +3,11 @@ import { rmSync } from 'node:fs';
 import { Failure, isInterrupt } from '../errors.js';
 import { NO_HASH } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
-import { applyPatches } from '../incremental/patch.js';
 import { filler } from '../routes/index.js';
-import { countIn, goalLocator } from './goal.js';
-import type { Target } from './goal.js';
+import { countIn } from './desired-files.js';
+import type { RouteFiles } from './desired-files.js';
 import { isObstacle } from './obstacles.js';
-import { together, writeHashFile } from './record.js';
+import { differences } from './record.js';
 import type { RemoteRecord } from './record.js';
 import type { Session } from './session.js';
 import type { Plan } from './upload.js';
@@ -23,24 +22,27 @@ const CHANGES = 'changes/index.json';
 const MANIFEST = 'snapshot.json';
 
 /**
- * Writes and deletes what has no hash in the record. If something can't be written, the rest is,
+ * Writes and deletes what is unknown in the record. If something can't be written, the rest is,
  * and what is gone is deleted: it may be withheld. Only snapshot.json stays as it was.
  * @throws Failure environment: a program is missing, or has failed
  */
 export async function transfer(session: Session, { puts, deletes }: Plan): Promise<void> {
-  const { tree, progress, targets } = session;
-  const named = (...names: readonly string[]): readonly Target[] =>
-    targets.filter(({ template }) => names.includes(template));
+  const { tree, progress, desired } = session;
+  const named = (...names: readonly string[]): readonly RouteFiles[] =>
+    desired.filter(({ template }) => names.includes(template));
   const last = named(CHANGES, MANIFEST);
   const [writing, deleting] = [new Attempts(), new Attempts()];
   progress.start('writing', puts, 'files');
   if (deletes > 0) await deleteAll(session, deleting, (file) => isObstacle(tree.out, file));
-  await putAll(
-    session,
-    writing,
-    targets.filter((target) => !last.includes(target)),
-  );
-  if (writing.failure === undefined) await putAll(session, writing, named(CHANGES));
+  // A file in place of a folder must not be there while the deletion of the folder is repeated.
+  if (deleting.failure === undefined) {
+    await putAll(
+      session,
+      writing,
+      desired.filter((files) => !last.includes(files)),
+    );
+    if (writing.failure === undefined) await putAll(session, writing, named(CHANGES));
+  }
   progress.finish();
   if (deletes > 0) {
     progress.start('deleting', deletes, 'files');
@@ -76,11 +78,17 @@ class Batch {
   files: string[] = [];
   #entries = new Map<string, Entry[]>();
 
-  add(template: string, file: string, entry: Entry): void {
+  /** @param entry what to record afterwards; by default, that the file is gone */
+  add(
+    template: string,
+    file: string,
+    key: number,
+    { bytes, hash }: Omit<Entry, 'key'> = { bytes: 0, hash: NO_HASH },
+  ): void {
     this.files.push(file);
     const entries = this.#entries.get(template);
-    // The entry changes as its reader goes on.
-    const copy = { ...entry, hash: Buffer.from(entry.hash) };
+    // The hash changes as its reader goes on.
+    const copy = { key, bytes, hash: Buffer.from(hash) };
     if (entries === undefined) this.#entries.set(template, [copy]);
     else entries.push(copy);
   }
@@ -93,15 +101,11 @@ class Batch {
   ): Promise<void> {
     const [files, all] = [this.files, this.#entries];
     if (files.length === 0) return;
-    [this.files, this.#entries] = [[], new Map()];
+    this.files = [];
+    this.#entries = new Map();
     await attempts.make(async () => {
       await work(files);
-      for (const [template, entries] of all) {
-        const patch = `${record.temporary(template)}.patch`;
-        writeHashFile(patch, entries);
-        applyPatches(record.file(template), [patch], record.temporary(template));
-        record.keep(template);
-      }
+      for (const [template, entries] of all) record.update(template, record.file(template), entries);
     });
   }
 }
@@ -110,18 +114,18 @@ class Batch {
 async function putAll(
   { remote, record, progress }: Session,
   attempts: Attempts,
-  targets: readonly Target[],
+  routes: readonly RouteFiles[],
 ): Promise<void> {
-  const sorts = new Map(targets.map(({ headers }) => [JSON.stringify(headers), headers]));
+  const sorts = new Map(routes.map(({ headers }) => [JSON.stringify(headers), headers]));
   for (const [sort, headers] of sorts) {
     const batch = new Batch();
     const put = (): Promise<void> =>
       batch.end(record, attempts, (files) => remote.put(files, headers, progress));
-    for (const { template, hashFile } of targets.filter((each) => JSON.stringify(each.headers) === sort)) {
+    for (const { template, hashFile } of routes.filter((each) => JSON.stringify(each.headers) === sort)) {
       const fileOf = filler(template);
-      for (const [known, wanted] of together(record.file(template), hashFile)) {
-        if (wanted === undefined || !known.hash.equals(NO_HASH)) continue;
-        batch.add(template, fileOf(known.key), wanted);
+      for (const { key, desired } of differences(record.file(template), hashFile)) {
+        if (desired === undefined) continue;
+        batch.add(template, fileOf(key), key, desired);
         if (batch.files.length === BATCH_FILES) await put();
       }
     }
@@ -131,26 +135,25 @@ async function putAll(
 
 /** Deletes files that are gone: all, or those that are chosen. */
 async function deleteAll(
-  { manifest, remote, record, targets, progress }: Session,
+  { remote, record, desired: routes, locator, progress }: Session,
   attempts: Attempts,
   isChosen: (file: string) => boolean = () => true,
 ): Promise<void> {
-  const locate = goalLocator(targets, manifest.routes);
   const batch = new Batch();
   const remove = (): Promise<void> =>
     batch.end(record, attempts, async (files) => {
       // A route that is new may have taken over a file.
-      const gone = files.filter((file) => locate(file)?.isWanted !== true);
+      const gone = files.filter((file) => locator.locate(file)?.isDesired !== true);
       if (gone.length > 0) await remote.delete(gone, progress);
     });
-  const hashFiles = new Map(targets.map(({ template, hashFile }) => [template, hashFile]));
+  const hashFiles = new Map(routes.map(({ template, hashFile }) => [template, hashFile]));
   for (const template of record.templates()) {
     const fileOf = filler(template);
-    for (const [known, wanted] of together(record.file(template), hashFiles.get(template))) {
-      if (wanted !== undefined || !known.hash.equals(NO_HASH)) continue;
-      const file = fileOf(known.key);
+    for (const { key, desired } of differences(record.file(template), hashFiles.get(template))) {
+      if (desired !== undefined) continue;
+      const file = fileOf(key);
       if (!isChosen(file)) continue;
-      batch.add(template, file, known);
+      batch.add(template, file, key);
       if (batch.files.length === BATCH_FILES) await remove();
     }
   }

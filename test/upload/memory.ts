@@ -22,7 +22,7 @@ export class MemoryRemote implements Remote {
   readonly calls: string[] = [];
   /** How many files it still takes or deletes before it dies. */
   lives = Number.POSITIVE_INFINITY;
-  /** Files that it never takes. */
+  /** Files that it neither takes nor deletes. */
   refused: readonly string[] = [];
 
   constructor(out: string, hasHeaders: boolean) {
@@ -59,11 +59,12 @@ export class MemoryRemote implements Remote {
     if (files.length === 0) throw new Error('an empty list of files may stand for all');
     for (const file of files) {
       this.#live(`delete ${file}`);
+      if (this.refused.includes(file)) throw Failure.environment(`can't delete ${file}`);
       this.files.delete(file);
     }
   }
 
-  async compare(_isStrict: boolean, found: (what: Finding, file: string) => void): Promise<void> {
+  async compare(found: (what: Finding, file: string) => void): Promise<void> {
     const local = hashesOf(this.#out);
     for (const file of Object.keys(local)) {
       const there = this.files.get(file);

@@ -1,6 +1,6 @@
 /** Uploads to a folder by the real rsync. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -119,22 +119,24 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
     writeFileSync(join(copy, 'api/v1/group/.7.json.Xy12Ab'), 'left by a killed rsync');
     const file = join(copy, 'api/v1/group/3.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('group 3', 'GROUP 3'));
+    utimesSync(join(copy, 'api/v1/group/4.json'), 0, 0);
     expect(await inProcess(...args, '--verify', '--quiet')).toMatchObject({
       code: 1,
       stdout: [
         '  different: api/v1/group/3.json',
+        '  different: api/v1/group/4.json',
         '  extra: api/v1/group/.7.json.Xy12Ab',
         '  extra: api/v1/group/999.json',
-        `rsync:${copy} does not hold snapshot 1: 1 different, 2 extra of ${Object.keys(hashesOf(out)).length} files; the next upload repairs it`,
+        `rsync:${copy} does not hold snapshot 1: 2 different, 2 extra of ${Object.keys(hashesOf(out)).length} files; the next upload repairs it`,
         'warning: no route leads to 1 file there, left alone',
-        '  foreign: robots.bak',
+        '  untracked: robots.bak',
         '',
       ].join('\n'),
     });
     const { code, stdout, stderr } = await inProcess(...args);
     expect(code).toBe(0);
-    expect(stderr).toContain('foreign: robots.bak');
-    expect(stdout).toContain('written    1 file,');
+    expect(stderr).toContain('untracked: robots.bak');
+    expect(stdout).toContain('written    2 files,');
     expect(wrong()).toEqual(['robots.bak is extra']);
   });
 

@@ -21,6 +21,7 @@ import {
   temporary,
   until,
 } from '../publish/support.js';
+import { buildWithOwnFile } from './own-file.js';
 import { BUCKET, REMOTE, storage } from './storage.js';
 
 const path = temporary();
@@ -130,9 +131,21 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     await put(`${prefix}/api/v1/group/3.json`, 'damaged');
     const { code, stderr, stdout } = await inProcess(...args);
     expect(code).toBe(0);
-    expect(stderr).toContain('warning: no route leads to 1 file there, left alone\n  foreign: robots.bak\n');
+    expect(stderr).toContain(
+      'warning: no route leads to 1 file there, left alone\n  untracked: robots.bak\n',
+    );
     expect(stdout).toContain('deleted    2 files');
     expect(wrong()).toEqual(['robots.bak is extra']);
+  });
+
+  it('makes way where a folder becomes a file, or a file a folder', async () => {
+    const { register, out, prefix, upload, wrong } = await site();
+    for (const file of ['brand/x/logo.svg', 'brand', 'brand/logo.svg']) {
+      await buildWithOwnFile({ register, out, folder: path('operator') }, file);
+      await upload();
+      expect(wrong(), file).toEqual([]);
+      expect(Object.keys(objects(prefix))).toContain(file);
+    }
   });
 
   it('is verified, and repaired by the next one', async () => {
@@ -148,7 +161,7 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
       missing: ['snapshot.json'],
       different: ['api/v1/group/3.json'],
       extra: ['api/v1/user/1.json'],
-      foreign: { files: [], total: 0 },
+      untracked: { total: 0, examples: [] },
     });
     const { written, ...rest } = await upload();
     expect(rest).toMatchObject({ compared: true, deleted: 1 });

@@ -57,6 +57,13 @@ const version = (documents: Documents, records?: number): Version => ({
 const OLD = version({ a: { 1: 'one', 2: LONG, 3: 'three' }, b: { 1: 'one' }, page: { 0: LONG } });
 const NEW = version({ a: { 1: 'another', 2: 'short', 4: LONG }, b: { 1: 'one' }, page: { 0: LONG } });
 
+/** With one more file, which is called so. */
+const brand = (file: string): Version => ({
+  ...OLD,
+  routes: [...ROUTES, { ...typed(own('brand', file)), class: 'page' as const }],
+  documents: { ...(file === 'brand' ? NEW : OLD).documents, brand: { 0: LONG } },
+});
+
 async function site(hasHeaders: boolean, ...versions: readonly Version[]) {
   const out = path('dist');
   for (const each of versions) await publish(out, each);
@@ -125,8 +132,8 @@ describe.each([
     remote.files.delete('b/1/all.json');
     callsTo(remote);
     const result = await run.upload();
-    expect(result).toMatchObject({ compared: true, deleted: 3, foreign: { total: 2 } });
-    expect(result.foreign?.files.toSorted()).toEqual(['a/x.json', 'robots.bak']);
+    expect(result).toMatchObject({ compared: true, deleted: 3, untracked: { total: 2 } });
+    expect(result.untracked?.examples.toSorted()).toEqual(['a/x.json', 'robots.bak']);
     expect(wrongOn(remote, out).toSorted()).toEqual(['a/x.json is extra', 'robots.bak is extra']);
     const calls = callsTo(remote);
     expect(calls).toContain('put a/1.json');
@@ -201,11 +208,6 @@ describe.each([
   });
 
   it('makes way where a folder becomes a file, or a file a folder, and otherwise deletes last', async () => {
-    const brand = (file: string): Version => ({
-      ...OLD,
-      routes: [...ROUTES, { ...typed(own('brand', file)), class: 'page' as const }],
-      documents: { ...(file === 'brand' ? NEW : OLD).documents, brand: { 0: LONG } },
-    });
     const { out, remote, ...run } = await site(hasHeaders, brand('brand/x/logo.svg'));
     for (const file of ['brand', 'brand/logo.svg']) {
       await run.upload();
@@ -240,6 +242,21 @@ describe.each([
     expect(calls.filter((call) => call === 'delete a/3.json')).toHaveLength(1);
     remote.refused = [];
     expect(await run.upload()).toMatchObject({ compared: false });
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+});
+
+describe('an upload that can’t make way', () => {
+  it('deletes the rest, writes nothing, and makes way the next time', async () => {
+    const { out, remote, ...run } = await site(true, brand('brand/logo.svg'));
+    await run.upload();
+    await publish(out, brand('brand'));
+    callsTo(remote);
+    remote.refused = ['brand/logo.svg'];
+    expect((await failureOf(run.upload())).message).toContain("can't delete brand/logo.svg");
+    expect(callsTo(remote).filter((call) => call.startsWith('put'))).toEqual([]);
+    remote.refused = [];
+    await run.upload();
     expect(wrongOn(remote, out)).toEqual([]);
   });
 });

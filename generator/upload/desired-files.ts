@@ -1,5 +1,5 @@
 /**
- * What a remote is to hold, by templates of files. The compressed siblings have templates of their
+ * The files that a remote should hold, by templates. The compressed siblings have templates of their
  * own, and so have the publisher's own files, which the index leaves out.
  */
 import { statSync } from 'node:fs';
@@ -20,14 +20,16 @@ import { writeHashFile } from './record.js';
 import type { RemoteRecord } from './record.js';
 
 /** The files of a route, or their siblings. */
-export interface Target {
+export interface RouteFiles {
   readonly template: string;
   /** Keys, sizes and hashes. */
   readonly hashFile: string;
+  /** How many files, at least one. */
+  readonly count: number;
   /** Of its objects, if the remote has headers. */
   readonly headers: Headers;
-  /** Whether it stands for one file. */
-  readonly isOne: boolean;
+  /** Whether the template is the name of a file. */
+  readonly isSingle: boolean;
 }
 
 /** Assets come before the pages that load them. */
@@ -43,13 +45,13 @@ const described = z.object({
   ),
 });
 
-/** @param isObjects whether the remote has headers and no siblings */
-export function goalOf(
+/** In the order in which they are written. @param isObjects whether the remote has headers and no siblings */
+export function desiredFiles(
   tree: Tree,
   manifest: Manifest,
   record: RemoteRecord,
   isObjects: boolean,
-): readonly Target[] {
+): readonly RouteFiles[] {
   const { headers, routes } = described.parse(manifest);
   const headersOf = ({ name, class: cacheClass }: PublishedRoute): Headers => {
     const { type = '', attachment } = routes.find((route) => route.name === name) ?? {};
@@ -59,28 +61,30 @@ export function goalOf(
       ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
     };
   };
-  const target = (route: PublishedRoute, template: string, entries?: Iterable<Entry>): Target => {
-    const hashFile = entries ? `${record.temporary(template)}.goal` : join(tree.index, route.name);
+  const filesOf = (route: PublishedRoute, template: string, entries?: Iterable<Entry>): RouteFiles => {
+    const hashFile = entries ? `${record.temporary(template)}.desired` : join(tree.index, route.name);
     if (entries) writeHashFile(hashFile, entries);
     return {
       template,
       hashFile,
+      count: countIn(hashFile),
       headers: isObjects ? headersOf(route) : {},
-      isOne: !route.file.includes('{'),
+      isSingle: !route.file.includes('{'),
     };
   };
   return manifest.routes
     .toSorted((a, b) => ORDER.indexOf(a.class) - ORDER.indexOf(b.class))
     .flatMap((route) => {
-      if (!isRendered(route)) return [target(route, route.file, ownEntries(tree, route))];
-      const main = target(route, route.file);
+      if (!isRendered(route)) return [filesOf(route, route.file, ownEntries(tree, route))];
+      const main = filesOf(route, route.file);
       const from = siblingsFrom(route, manifest.compressed_from ?? Number.POSITIVE_INFINITY);
       if (isObjects || from === Number.POSITIVE_INFINITY) return [main];
       const siblings = CODINGS.map(({ suffix }) =>
-        target(route, route.file + suffix, entriesFrom(main.hashFile, from)),
+        filesOf(route, route.file + suffix, entriesFrom(main.hashFile, from)),
       );
       return [main, ...siblings];
-    });
+    })
+    .filter(({ count }) => count > 0);
 }
 
 function* entriesFrom(hashFile: string, bytes: number): Generator<Entry> {
@@ -119,56 +123,56 @@ export function sizeOf(tree: Tree, file: string, { bytes, hash }: Entry): number
 }
 
 /** A file that a route leads to, in some form. */
-export interface Located {
+export interface Location {
   readonly template: string;
   readonly key: number;
-  /** Whether the remote is to hold it. */
-  readonly isWanted: boolean;
+  /** Whether the remote should hold it. */
+  readonly isDesired: boolean;
 }
 
 /** `a/.7.json.Xy12Ab`: what a killed rsync leaves of `a/7.json`. */
 const TEMPORARY = /^(?<folder>.*\/)?\.(?<name>[^/]+)\.\w{6}$/;
 
-/** Finds what a file is; undefined if no route leads to it. Keeps 8 bytes for each wanted file. */
-export function goalLocator(
-  targets: readonly Target[],
-  routes: readonly PublishedRoute[],
-): (file: string) => Located | undefined {
-  const locate = locator(routes);
-  const keys = new Map(targets.map(({ template, hashFile }) => [template, keysIn(hashFile)]));
-  return (file) => {
-    const place = locate(file);
+/** Finds what a file of a remote is. */
+export class Locator {
+  readonly #place: ReturnType<typeof locator>;
+  readonly #desired: ReadonlyMap<string, RouteFiles>;
+  readonly #readers = new Map<string, HashFileReader | undefined>();
+
+  constructor(desired: readonly RouteFiles[], routes: readonly PublishedRoute[]) {
+    this.#place = locator(routes);
+    this.#desired = new Map(desired.map((files) => [files.template, files]));
+  }
+
+  /** @returns undefined if no route leads to the file */
+  locate(file: string): Location | undefined {
+    const place = this.#place(file);
     if (place === undefined) {
       const { folder = '', name = '' } = TEMPORARY.exec(file)?.groups ?? {};
       // Its name is a template of its own.
-      return locate(folder + name) && { template: file, key: 0, isWanted: false };
+      return this.#place(folder + name) && { template: file, key: 0, isDesired: false };
     }
     const template = place.route.file + place.suffix;
-    return { template, key: place.key, isWanted: includes(keys.get(template), place.key) };
-  };
+    return { template, key: place.key, isDesired: this.#isDesired(template, place.key) };
+  }
+
+  #isDesired(template: string, key: number): boolean {
+    const files = this.#desired.get(template);
+    // The operator may have many single files: they need no reader.
+    if (files === undefined || files.isSingle) return files !== undefined;
+    const reader = this.#readers.get(template) ?? HashFileReader.open(files.hashFile);
+    this.#readers.set(template, reader);
+    return reader?.has(key) === true;
+  }
+
+  close(): void {
+    for (const reader of this.#readers.values()) reader?.close();
+  }
 }
 
-function keysIn(hashFile: string): Float64Array {
-  const keys = new Float64Array(countIn(hashFile));
-  let at = 0;
-  for (const { key } of entriesIn(hashFile)) keys[at++] = key;
-  return keys;
-}
-
-/** The number of entries. */
+/** The number of entries in a hash file. */
 export function countIn(hashFile: string): number {
   const reader = HashFileReader.open(hashFile);
   reader?.close();
   return reader?.size ?? 0;
-}
-
-/** Binary search. */
-function includes(keys: Float64Array = new Float64Array(), key: number): boolean {
-  let [low, high] = [0, keys.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((keys[middle] ?? 0) < key) low = middle + 1;
-    else high = middle;
-  }
-  return keys[low] === key;
 }
