@@ -122,7 +122,7 @@ export function sizeOf(tree: Tree, file: string, { bytes, hash }: Entry): number
   return size;
 }
 
-/** A file that a route leads to, in some form. */
+/** Where a file belongs: a route or former route, a sibling of its documents, or what rsync left. */
 export interface Location {
   readonly template: string;
   readonly key: number;
@@ -133,18 +133,25 @@ export interface Location {
 /** `a/.7.json.Xy12Ab`: what a killed rsync leaves of `a/7.json`. */
 const TEMPORARY = /^(?<folder>.*\/)?\.(?<name>[^/]+)\.\w{6}$/;
 
-/** Finds what a file of a remote is. */
+/** Finds what a file of a remote is, by the routes of the tree and what was uploaded before. */
 export class Locator {
   readonly #place: ReturnType<typeof locator>;
   readonly #desired: ReadonlyMap<string, RouteFiles>;
   readonly #readers = new Map<string, HashFileReader | undefined>();
 
-  constructor(desired: readonly RouteFiles[], routes: readonly PublishedRoute[]) {
-    this.#place = locator(routes);
+  /** @param recorded templates of files that were uploaded */
+  constructor(
+    desired: readonly RouteFiles[],
+    routes: readonly PublishedRoute[],
+    recorded: readonly string[],
+  ) {
+    const published = locator(routes);
+    const former = locator(recorded.map((file) => ({ name: '', path: '', file, class: 'page' })));
+    this.#place = (file) => published(file) ?? former(file);
     this.#desired = new Map(desired.map((files) => [files.template, files]));
   }
 
-  /** @returns undefined if no route leads to the file */
+  /** @returns undefined if it is none of ours */
   locate(file: string): Location | undefined {
     const place = this.#place(file);
     if (place === undefined) {

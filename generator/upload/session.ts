@@ -52,7 +52,9 @@ export async function inSession<T>(
     record.prepare();
     const desired = desiredFiles(tree, manifest, record, remote.hasHeaders);
     const total = desired.reduce((sum, { count }) => sum + count, 0);
-    const locator = new Locator(desired, manifest.routes);
+    const templates = new Set(desired.map(({ template }) => template));
+    const former = record.templates().filter((template) => !templates.has(template));
+    const locator = new Locator(desired, manifest.routes, former);
     try {
       return await work({ tree, manifest, remote, record, desired, total, locator, progress });
     } finally {

@@ -205,6 +205,20 @@ describe.each([
     const [record = ''] = readdirSync(inState(out, 'uploads'));
     const known = readdirSync(inState(out, `uploads/${record}/known`));
     expect(known.filter((name) => name.startsWith('a%2F'))).toEqual(['a%2F1.json']);
+    await publish(out, OLD);
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
+  it('deletes the file of a route that is gone even after a comparison, since it wrote it', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, brand('brand'));
+    await run.upload();
+    remote.files.delete('a/1.json');
+    await run.verify();
+    await publish(out, OLD);
+    expect((await run.verify()).extra).toContain('brand');
+    expect(await run.upload()).toMatchObject({ compared: true, untracked: { total: 0 } });
+    expect(wrongOn(remote, out)).toEqual([]);
   });
 
   it('makes way where a folder becomes a file, or a file a folder, and otherwise deletes last', async () => {
