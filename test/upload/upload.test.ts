@@ -58,11 +58,12 @@ const OLD = version({ a: { 1: 'one', 2: LONG, 3: 'three' }, b: { 1: 'one' }, pag
 const NEW = version({ a: { 1: 'another', 2: 'short', 4: LONG }, b: { 1: 'one' }, page: { 0: LONG } });
 
 /** With one more file, which is called so. */
-const brand = (file: string): Version => ({
-  ...OLD,
-  routes: [...ROUTES, { ...typed(own('brand', file)), class: 'page' as const }],
-  documents: { ...(file === 'brand' ? NEW : OLD).documents, brand: { 0: LONG } },
+const withFile = (file: string, { routes, documents, ...rest }: Version): Version => ({
+  ...rest,
+  routes: [...routes, { ...typed(own('brand', file)), class: 'page' as const }],
+  documents: { ...documents, brand: { 0: LONG } },
 });
+const brand = (file: string): Version => withFile(file, file === 'brand' ? NEW : OLD);
 
 async function site(hasHeaders: boolean, ...versions: readonly Version[]) {
   const out = path('dist');
@@ -342,7 +343,12 @@ describe('uploads that are killed', () => {
         b: texts(dice, 4),
         page: { 0: dice.below(2) === 0 ? 'page' : LONG },
       });
-      const { out, remote, upload: run, verify } = await site(dice.below(2) === 0, version(documents()));
+      const any = (): Version => {
+        const one = version(documents(), 300 + dice.below(2));
+        const file = ['', 'brand', 'brand/logo.svg', 'brand/x/logo.svg'][dice.below(4)] ?? '';
+        return file === '' ? one : withFile(file, one);
+      };
+      const { out, remote, upload: run, verify } = await site(dice.below(2) === 0, any());
       for (let round = 1; round <= ROUNDS; round += 1) {
         const isLast = round === ROUNDS;
         remote.lives = dice.below(3) === 0 && !isLast ? dice.below(20) : Number.POSITIVE_INFINITY;
@@ -359,7 +365,7 @@ describe('uploads that are killed', () => {
         const wrong = died ? [] : [...wrongOn(remote, out), ...wrongHeadersOn(remote, out)];
         expect(wrong, `seed ${seed}, round ${round}`).toEqual([]);
         if (dice.below(4) === 0) await tamper(dice, remote, verify);
-        if (dice.below(2) === 0) await publish(out, version(documents(), 300 + dice.below(2)));
+        if (dice.below(2) === 0) await publish(out, any());
       }
     }
     expect(kills).toBeGreaterThan(40);
