@@ -2,9 +2,9 @@
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
 import { Failure } from '../errors.js';
-import { FORMAT, readManifest, routeSchema } from '../publish/snapshot-json.js';
+import { FORMAT, describedRoute, headersByClass, readManifest } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
-import { BUCKETS, CACHE_CLASSES } from '../routes/index.js';
+import { BUCKETS } from '../routes/index.js';
 
 const headers = z.record(z.string(), z.string());
 const limit = z.object({ tokens: z.int().min(1), refill_seconds: z.number().positive() });
@@ -19,15 +19,13 @@ const schema = z.object({
     options: headers,
     not_found: headers,
     error: headers,
-    content: z.record(z.enum(CACHE_CLASSES), headers),
+    content: headersByClass,
   }),
   errors: z.record(z.string(), z.object({ status: z.int(), title: z.string(), detail: z.string() })),
   routes: z.array(
-    routeSchema.extend({
+    describedRoute.extend({
       bucket: z.enum(BUCKETS),
-      type: z.string(),
       headers,
-      attachment: z.string().exactOptional(),
       absent: z.string().exactOptional(),
     }),
   ),

@@ -44,6 +44,19 @@ export const routeSchema = z.looseObject({
   parameters: z.array(parameter).exactOptional(),
 });
 
+/** A route, in the part that says what its responses are. */
+export const describedRoute = routeSchema.extend({
+  type: z.string(),
+  /** The name under which browsers save it. */
+  attachment: z.string().exactOptional(),
+});
+
+/** The headers of all responses with content, by class. */
+export const headersByClass = z.record(
+  z.enum(CACHE_CLASSES),
+  z.object({ 'Cache-Control': z.string() }).catchall(z.string()),
+);
+
 const schema = z.looseObject({
   format: z.literal(READABLE),
   sequence: z.int().min(1),

@@ -1,6 +1,6 @@
 /**
- * The files that a remote should hold, by templates. The compressed siblings have templates of their
- * own, and so have the publisher's own files, which the index leaves out.
+ * The files that a remote should hold, by templates. The compressed siblings have templates of
+ * their own, and so have the publisher's own files, which the index leaves out.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,9 @@ import type { Entry } from '../incremental/hash-file.js';
 import { readChangeIndex } from '../publish/change-list.js';
 import { CODINGS, siblingsFrom } from '../publish/codings.js';
 import { locator, measure } from '../publish/scan.js';
-import { isRendered } from '../publish/snapshot-json.js';
+import { describedRoute, headersByClass, isRendered } from '../publish/snapshot-json.js';
 import type { Manifest, PublishedRoute } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
-import { CACHE_CLASSES } from '../routes/index.js';
 import type { Headers } from '../routes/headers.js';
 import { writeHashFile } from './record.js';
 import type { RemoteRecord } from './record.js';
@@ -37,15 +36,15 @@ const ORDER = ['asset', 'record', 'download', 'feed', 'summary', 'page'];
 
 /** The part of snapshot.json that says which headers an object has. */
 const described = z.object({
-  headers: z.object({
-    content: z.record(z.enum(CACHE_CLASSES), z.looseObject({ 'Cache-Control': z.string() })),
-  }),
-  routes: z.array(
-    z.looseObject({ name: z.string(), type: z.string(), attachment: z.string().exactOptional() }),
-  ),
+  headers: z.object({ content: headersByClass }),
+  routes: z.array(describedRoute),
 });
+type DescribedRoute = z.infer<typeof describedRoute>;
 
-/** In the order in which they are written. @param isObjects whether the remote has headers and no siblings */
+/**
+ * In the order in which they are written.
+ * @param isObjects whether the remote has headers and no siblings
+ */
 export function desiredFiles(
   tree: Tree,
   manifest: Manifest,
@@ -53,15 +52,12 @@ export function desiredFiles(
   isObjects: boolean,
 ): readonly RouteFiles[] {
   const { headers, routes } = described.parse(manifest);
-  const headersOf = ({ name, class: cacheClass }: PublishedRoute): Headers => {
-    const { type = '', attachment } = routes.find((route) => route.name === name) ?? {};
-    return {
-      'Content-Type': type,
-      'Cache-Control': headers.content[cacheClass]['Cache-Control'],
-      ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
-    };
-  };
-  const filesOf = (route: PublishedRoute, template: string, entries?: Iterable<Entry>): RouteFiles => {
+  const headersOf = ({ class: cacheClass, type, attachment }: DescribedRoute): Headers => ({
+    'Content-Type': type,
+    'Cache-Control': headers.content[cacheClass]['Cache-Control'],
+    ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
+  });
+  const filesOf = (route: DescribedRoute, template: string, entries?: Iterable<Entry>): RouteFiles => {
     const hashFile = entries ? `${record.temporary(template)}.desired` : join(tree.index, route.name);
     if (entries) writeHashFile(hashFile, entries);
     return {
@@ -72,7 +68,7 @@ export function desiredFiles(
       isSingle: !route.file.includes('{'),
     };
   };
-  return manifest.routes
+  return routes
     .toSorted((a, b) => ORDER.indexOf(a.class) - ORDER.indexOf(b.class))
     .flatMap((route) => {
       if (!isRendered(route)) return [filesOf(route, route.file, ownEntries(tree, route))];

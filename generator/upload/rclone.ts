@@ -9,7 +9,15 @@ import { fileAbove } from './obstacles.js';
 import type { Finding, Remote } from './remote.js';
 import { LINGERS_MS, STATISTICS_SECONDS, failed, run } from './run.js';
 
-const LOGGED = ['--use-json-log', '--stats-log-level=NOTICE', `--stats=${STATISTICS_SECONDS}s`];
+/** The log is read here, so variables of the user's such as RCLONE_VERBOSE must not change it. */
+const LOGGED = [
+  '--use-json-log',
+  '--verbose=0',
+  '--quiet=false',
+  '--log-level=NOTICE',
+  '--stats-log-level=NOTICE',
+  `--stats=${STATISTICS_SECONDS}s`,
+];
 
 /** An exit code. */
 const NO_SUCH_FOLDER = 3;

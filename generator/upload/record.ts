@@ -1,8 +1,8 @@
 /**
- * What a remote is known to hold: a hash file for each template of files. Before an upload writes or
- * deletes a file, its entry becomes `unknown`; afterwards it gets the new hash, or is removed. So
- * after an interruption the record says which files may be old, new or missing there, however many
- * snapshots were built in between.
+ * What a remote is known to hold: a hash file for each template of files. Before an upload writes
+ * or deletes a file, its entry becomes `unknown`; afterwards it gets the new hash, or is removed.
+ * So after an interruption the record says which files may be old, new or missing there, however
+ * many snapshots were built in between.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';

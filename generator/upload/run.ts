@@ -12,9 +12,6 @@ import type { Progress } from '../progress.js';
  */
 export const STATISTICS_SECONDS = 1;
 
-/** What rclone says is read here, so its log is not for the user to change. */
-const MESSAGES = { RCLONE_LOG_LEVEL: 'NOTICE', RCLONE_VERBOSE: undefined, RCLONE_QUIET: undefined };
-
 /** By then it has ended: 2000 ms. */
 export const LINGERS_MS = 2000 * STATISTICS_SECONDS;
 
@@ -51,8 +48,7 @@ export async function run(
   { progress, onOutput, onMessage = (line) => line, done = () => 0 }: Watched,
 ): Promise<Ended> {
   const last: string[] = [];
-  const env = { ...process.env, ...MESSAGES };
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   createInterface(child.stdout).on('line', onOutput ?? (() => undefined));
   createInterface(child.stderr).on('line', (line) => {
     const quoted = onMessage(line);

@@ -108,20 +108,6 @@ describe('upload', () => {
     expect(stderr).toMatch(/was compared in part: rclone reported 1 of \d+ files/);
   });
 
-  it('sets what rclone logs, whatever the user has set', async () => {
-    const notes = replace(
-      'rclone',
-      `echo "$RCLONE_LOG_LEVEL,$RCLONE_VERBOSE,$RCLONE_QUIET" >> $NOTES; exit 2`,
-    );
-    Object.assign(process.env, { RCLONE_LOG_LEVEL: 'ERROR', RCLONE_VERBOSE: '1', RCLONE_QUIET: 'true' });
-    try {
-      await inProcess('upload', '--out', out, '--to', remote());
-    } finally {
-      for (const name of ['RCLONE_LOG_LEVEL', 'RCLONE_VERBOSE', 'RCLONE_QUIET']) delete process.env[name];
-    }
-    expect(notes()).toEqual(['NOTICE,,']);
-  });
-
   it('compares contents where some files have no checksums there', async () => {
     const compares = `${COMBINED}
       [ "$1" = check ] || exit 0
