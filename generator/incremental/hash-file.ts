@@ -132,7 +132,7 @@ export class HashFileReader {
     this.#at = 0;
   }
 
-  /** Whether a key has an entry, wherever the cursor is. Reads some 20 times in a million entries. */
+  /** Whether a key has an entry, wherever the cursor is: 20 short reads in a million entries. */
   has(key: number): boolean {
     const at = this.#countBelow(key);
     return at < this.size && this.#keyAt(at) === key;

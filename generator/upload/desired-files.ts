@@ -118,7 +118,7 @@ export function sizeOf(tree: Tree, file: string, { bytes, hash }: Entry): number
   return size;
 }
 
-/** Where a file belongs: a route or former route, a sibling of its documents, or what rsync left. */
+/** Where a file belongs: a route or former route, siblings of its files, or what rsync left. */
 export interface Location {
   readonly template: string;
   readonly key: number;

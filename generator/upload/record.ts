@@ -110,7 +110,7 @@ export const isUnknown = ({ hash }: Entry): boolean => hash.equals(UNKNOWN);
 /** What has to be done about a file. */
 export interface Difference {
   readonly key: number;
-  /** What to write, valid until the next difference is read; undefined: the file is to be deleted. */
+  /** What to write, valid until the next difference; undefined: the file is to be deleted. */
   readonly desired?: Entry;
 }
 
