@@ -1,17 +1,23 @@
 /** A folder here or on another machine, through rsync. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
 import { isFolder } from './obstacles.js';
 import type { Finding, Remote } from './remote.js';
 import { LINGERS_MS, failed, run } from './run.js';
+import type { Ended } from './run.js';
 
 /** Written without a buffer, so that an rsync whose parent was killed notices it. */
 const STATISTICS = ['--info=progress2', '--outbuf=N'];
 
 /** `>fcst...... api/v1/stats.json`: what happens, of which 12 attributes, to which file. */
 const ITEM = /^(?<item>\*deleting {2}|[<>ch.]f\S{9}) (?<file>.*[^/])$/s;
+
+/** Security updates of 2026 broke `--delete-missing-args` for a while (RsyncProject/rsync#910). */
+const UPDATE =
+  '\nThis version of rsync, here or there, can’t delete, so withheld records stay: install the newest update of rsync';
 
 export class Rsync implements Remote {
   readonly hasHeaders = false;
@@ -59,7 +65,7 @@ export class Rsync implements Remote {
     };
     const args = ['-anc8', '--delete', '--out-format=%i %n', '--', `${this.#out}/`, this.#destination];
     const { code, lastLines } = await run('rsync', args, { progress, onOutput });
-    if (code !== 0) throw failed('rsync', { code, lastLines }, 'comparing', this.name);
+    if (code !== 0) throw this.#failed({ code, lastLines }, 'comparing');
   }
 
   async #run(
@@ -80,6 +86,11 @@ export class Rsync implements Remote {
       onOutput,
       done: () => done,
     });
-    if (code !== 0) throw failed('rsync', { code, lastLines }, step, this.name);
+    if (code !== 0) throw this.#failed({ code, lastLines }, step);
+  }
+
+  #failed({ code, lastLines }: Ended, step: string): Failure {
+    const hint = lastLines.includes('invalid file mode') ? UPDATE : '';
+    return failed('rsync', { code, lastLines: lastLines + hint }, step, this.name);
   }
 }

@@ -101,6 +101,14 @@ describe('upload', () => {
     expect(rest().length).toBeGreaterThan(0);
   });
 
+  it('says what to do about an rsync that can’t delete', async () => {
+    const broken = 'ABORTING due to invalid path from sender: invalid file mode 00 for a/1.json [receiver]';
+    replace('rsync', `echo "${broken}" >&2; exit 2`);
+    const { code, stderr } = await inProcess('upload', '--out', out, '--to', `rsync:${path('copy')}`);
+    expect(code).toBe(3);
+    expect(stderr).toContain('install the newest update of rsync');
+  });
+
   it('of which only a part can be compared ends with 3', async () => {
     replace('rclone', `${COMBINED}\necho '= snapshot.json' > "$COMBINED"; exit 1`);
     const { code, stderr } = await inProcess('upload', '--out', out, '--to', remote());
