@@ -14,7 +14,7 @@ import type { Plan } from './upload.js';
 
 /** How many files a program gets at once. An interrupted upload writes no more than these again. */
 const BATCH_FILES = 5000;
-/** After so many failed batches no more are tried. */
+/** The number of failed batches after which no more are tried. */
 const MOST_FAILURES = 3;
 /** Written after all that it names, and before the deletions of what it named before. */
 const CHANGES = 'changes/index.json';
@@ -55,7 +55,7 @@ export async function transfer(session: Session, { puts, deletes }: Plan): Promi
   if (failure !== undefined) throw failure;
 }
 
-/** Goes on after failures, unless there are so many that the remote is probably out of reach. */
+/** Goes on after failures, up to a number that suggests that the remote is out of reach. */
 class Attempts {
   /** The first. */
   failure: Failure | undefined;
