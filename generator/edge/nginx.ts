@@ -1,11 +1,12 @@
 /** The nginx configuration that serves a published tree as the proxy does, as far as nginx can. */
 import { resolve } from 'node:path';
+import { countedBy } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { codingPattern, namePattern, pathPattern, valuePattern } from './patterns.js';
 import type { QueryParameter } from './patterns.js';
 import { contentHeaders, problemOf } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
-import { countedBy, ratesOf } from './rates.js';
+import { ratesOf } from './rates.js';
 import { renderTemplate } from './template.js';
 
 export interface NginxOptions {

@@ -17,7 +17,7 @@ export function decimalsUpTo(maximum: number): string {
 }
 
 /** A value of a parameter of type `id`. */
-export const ID = decimalsUpTo(MAX_INTEGER);
+const ID = decimalsUpTo(MAX_INTEGER);
 /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
 const MONTH = '[0-9]{4}-(?:0[1-9]|1[0-2])(?:-[0-9]{5})?';
 
@@ -47,7 +47,7 @@ const escapePattern = (character: string): string =>
     .replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`);
 
 /** Text that a regular expression takes literally. */
-export const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 
 /** A path template with something in the place of each parameter: `/group/{id}` -> `^/group/[^/]*$`. */
 export const pathPattern = (template: string, replace: (name: string) => string): string =>

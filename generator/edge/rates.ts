@@ -1,6 +1,6 @@
 /** The limits as nginx can count them. */
 import { Failure } from '../errors.js';
-import { BUCKETS } from '../routes/index.js';
+import { BUCKETS, countedBy } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import type { EdgeLimit, Published } from './published.js';
 
@@ -20,20 +20,13 @@ export interface Rate {
   readonly note: string | undefined;
 }
 
-/** The limits that a request takes from. */
-export const countedBy = (bucket: Bucket): readonly Bucket[] =>
-  bucket === 'download' ? ['download', 'api'] : [bucket];
-
 /** @throws Failure usage: a limit that nginx can't count */
 export function ratesOf(limits: Published['limits']): readonly Rate[] {
-  const rates = new Map(BUCKETS.map((bucket) => [bucket, nearest(bucket, limits[bucket])]));
-  return BUCKETS.map((bucket) => {
-    const { tokens, refill_seconds: refill } = limits[bucket];
-    const { rate, seconds } = nearest(bucket, limits[bucket]);
-    const policies = countedBy(bucket).map((name) => {
-      const window = Math.ceil(limits[name].tokens * (rates.get(name)?.seconds ?? 0));
-      return `"${name}";q=${limits[name].tokens};w=${window}`;
-    });
+  const rates = BUCKETS.map((bucket) => ({ bucket, ...limits[bucket], ...nearest(bucket, limits[bucket]) }));
+  return rates.map(({ bucket, tokens, refill_seconds: refill, rate, seconds }) => {
+    const policies = countedBy(bucket)
+      .flatMap((name) => rates.filter((other) => other.bucket === name))
+      .map((other) => `"${other.bucket}";q=${other.tokens};w=${Math.ceil(other.tokens * other.seconds)}`);
     return {
       bucket,
       rate,

@@ -16,6 +16,10 @@ export type CacheClass = (typeof CACHE_CLASSES)[number];
 export const BUCKETS = ['api', 'download', 'page'] as const;
 export type Bucket = (typeof BUCKETS)[number];
 
+/** The limits that a request counts against, by the bucket of its route. */
+export const countedBy = (bucket: Bucket): readonly Bucket[] =>
+  bucket === 'download' ? ['download', 'api'] : [bucket];
+
 export interface IdParameter {
   readonly name: string;
   readonly in: 'path';

@@ -9,13 +9,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { returnToUser } from '../../generator/package.js';
 import { returnToUser as returnToUserOfProxy } from '../../proxy/package.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { fields } from '../support/values.js';
+import { freePort } from '../support/ports.js';
 
 const path = temporary();
 const folder = path('package');
@@ -123,18 +123,6 @@ describe('the npm scripts', () => {
     expect(second.heard()).toContain('the port is taken, choose another with --port or PROXY_PORT');
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((settle) => {
-    server.listen(0, '127.0.0.1', settle);
-  });
-  const address = server.address();
-  await new Promise((settle) => {
-    server.close(settle);
-  });
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
-}
 
 /** Where a program ends up that is started in a folder with an environment, and where its defaults start. */
 const at = (cwd: string, env: Record<string, string>, back = returnToUser) => {

@@ -2,25 +2,14 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { createConnection, createServer } from 'node:net';
+import { createConnection } from 'node:net';
 import { snapshot } from '../support/cli.js';
+import { freePort } from '../support/ports.js';
 
 export interface EdgeServer {
   readonly port: number;
   readonly base: string;
   readonly stop: () => Promise<void>;
-}
-
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((settle, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => settle(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 /** nginx over a tree. @param folder a new folder for its files @param options of `edge nginx` */

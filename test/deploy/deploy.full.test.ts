@@ -14,13 +14,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { freePort } from '../proxy/limiter/redis-server.js';
 import { buildArgs, snapshot } from '../support/cli.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import { writeRegister } from '../support/register.js';
 import { DEPLOY, run } from './run.js';
+import { freePort } from '../support/ports.js';
 
 const path = temporary();
 const DONE = { code: 0, output: '' };

@@ -9,10 +9,11 @@ import type { Published } from '../../generator/edge/published.js';
 import { varnishConfiguration } from '../../generator/edge/varnish.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { sender } from '../contract/cases.js';
-import { freePort, serve } from '../contract/servers.js';
+import { serve } from '../contract/servers.js';
 import { buildArgs, snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
+import { freePort } from '../support/ports.js';
 
 const path = temporary();
 const out = path('a "tree" $of {mine};');

@@ -6,10 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { has } from '../support/programs.js';
-import { freePort, hasRedis, startRedis } from './limiter/redis-server.js';
+import { hasRedis, startRedis } from './limiter/redis-server.js';
 import { load, total } from './load.js';
 import { listening, type Process } from './process.js';
 import { ask, emptyFolder, tree } from './support.js';
+import { freePort } from '../support/ports.js';
 
 const FILE = 'balancer.full.test.ts';
 

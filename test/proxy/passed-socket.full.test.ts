@@ -6,10 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { has } from '../support/programs.js';
-import { freePort } from './limiter/redis-server.js';
 import { load, total, type Tally } from './load.js';
 import { listening, MAIN } from './process.js';
 import { ask, publish, tree } from './support.js';
+import { freePort } from '../support/ports.js';
 
 const FILE = 'passed-socket.full.test.ts';
 /** So many requests that no test meets the limit, and connections for the load. */

@@ -4,12 +4,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, serving } from '../contract/servers.js';
+import { serving } from '../contract/servers.js';
 import { ROWS, filesByUrl, temporary } from '../publish/support.js';
 import { published } from '../support/build.js';
 import { PROJECT } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { writeRegister } from '../support/register.js';
+import { freePort } from '../support/ports.js';
 
 const path = temporary();
 const out = path('dist');

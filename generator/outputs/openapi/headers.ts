@@ -2,6 +2,7 @@
 import type { Limit, Limits } from '../../config.js';
 import { TAG_HEADERS, routeHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
+import { countedBy } from '../../routes/index.js';
 import type { Bucket, Route } from '../../routes/index.js';
 
 export interface Header {
@@ -51,7 +52,7 @@ const policy = (name: Bucket, { tokens, refillSeconds }: Limit): string =>
 
 /** RateLimit-Policy of a bucket: q requests, refilled in w seconds. Downloads use two buckets. */
 export const policyText = (bucket: Bucket, limits: Limits): string =>
-  (bucket === 'download' ? (['download', 'api'] as const) : [bucket])
+  countedBy(bucket)
     .map((name) => policy(name, limits[name]))
     .join(', ');
 

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RedisBuckets } from '../../../proxy/limiter/redis-store.js';
 import { quota, started, statuses } from './limited-app.js';
-import { freePort, hasRedis, startRedis } from './redis-server.js';
+import { hasRedis, startRedis } from './redis-server.js';
+import { freePort } from '../../support/ports.js';
 
 describe.skipIf(!hasRedis('redis-middleware.full.test.ts'))('createLimiter with Redis', () => {
   it('shares the buckets of two proxies, refunds included, and goes on without', async () => {

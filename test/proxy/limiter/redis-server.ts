@@ -1,10 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type NetConnectOpts } from 'node:net';
+import { connect, type NetConnectOpts } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { leaveOut } from '../../support/programs.js';
+import { freePort } from '../../support/ports.js';
 
 /** A real Redis, or Valkey, of the test's own: on a free port of 127.0.0.1 or a socket, in a folder that goes with it. */
 export interface TestRedis {
@@ -37,19 +38,6 @@ export function hasRedis(file: string): boolean {
     leaveOut(file, 'no redis-server and no valkey-server (Debian: apt-get install redis-server)');
   }
   return REDIS_PROGRAM !== undefined;
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((settle) => {
-    probe.listen(0, '127.0.0.1', settle);
-  });
-  const address = probe.address();
-  await new Promise((settle) => {
-    probe.close(settle);
-  });
-  if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
-  return address.port;
 }
 
 /**

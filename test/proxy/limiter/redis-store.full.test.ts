@@ -24,7 +24,8 @@ import {
   RedisStore,
 } from '../../../proxy/limiter/redis-store.js';
 import { TimeoutError, withTimeout } from '../../../proxy/timeout.js';
-import { freePort, hasRedis, startRedis, type TestRedis } from './redis-server.js';
+import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
+import { freePort } from '../../support/ports.js';
 
 const HAS_REDIS = hasRedis('redis-store.test.ts');
 /** No token comes back while a test runs. */

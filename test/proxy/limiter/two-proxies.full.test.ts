@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listening, start, type Process } from '../process.js';
 import { ask, tree, type Answer } from '../support.js';
-import { freePort, hasRedis, startRedis, type TestRedis } from './redis-server.js';
+import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
+import { freePort } from '../../support/ports.js';
 
 const HAS_REDIS = hasRedis('two-proxies.full.test.ts');
 
