@@ -1,6 +1,6 @@
 /** /api/v1: the machine-readable index, generated from the route table. */
 import type { BuildConfig, Limit, Limits, Operator } from '../config.js';
-import { API_VERSION, PATHS } from '../routes/index.js';
+import { API_VERSION, PATHS } from '../routes/paths.js';
 import type { Route } from '../routes/index.js';
 import type { Output } from './output.js';
 import { parameters } from './parameters.js';

@@ -9,7 +9,7 @@ import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';
 import { name, objectOf } from '../register/sql.js';
 import { LISTED_BY } from '../register/samples.js';
-import { LARGEST_LIMIT } from '../routes/index.js';
+import { LARGEST_LIMIT } from '../routes/endpoints.js';
 import type { Output } from './output.js';
 import { part, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';

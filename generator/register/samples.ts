@@ -1,7 +1,7 @@
 /** Picks representative records as examples for the documentation. */
 import type { Kind, Resource } from '../schema/field.js';
 import type { Register } from './database.js';
-import { LARGEST_LIMIT } from '../routes/index.js';
+import { LARGEST_LIMIT } from '../routes/endpoints.js';
 import { isPublished, name } from './sql.js';
 
 /** The order of the largest groups; null for groups that are not listed. */

@@ -1,9 +1,7 @@
 /** The routes of the bulk downloads: formats, URLs, and the files that describe them. */
 import { TABLES } from '../schema/index.js';
 import type { UnlistedRoute } from './index.js';
-
-/** The path of the downloads page, and the prefix of all downloads. */
-export const BULK = '/downloads';
+import { PATHS } from './paths.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -26,7 +24,7 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
   ...TABLES.filter(({ kind }) => kind !== null).flatMap(({ name }) =>
     EXPORT_FORMATS.map(({ format, type, words }): UnlistedRoute => ({
       name: exportRoute(name, format),
-      path: `${BULK}/${name}.${format}`,
+      path: `${PATHS.bulk}/${name}.${format}`,
       file: exportFile(name, format),
       class: 'download',
       bucket: 'download',
@@ -37,7 +35,7 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
   // Cached like the files they describe, but limited like a record.
   {
     name: 'datapackage',
-    path: `${BULK}/datapackage.json`,
+    path: `${PATHS.bulk}/datapackage.json`,
     file: 'downloads/datapackage.json',
     class: 'download',
     type: 'application/json; charset=utf-8',
@@ -45,7 +43,7 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
   },
   {
     name: 'checksums',
-    path: `${BULK}/SHA256SUMS`,
+    path: `${PATHS.bulk}/SHA256SUMS`,
     file: 'downloads/SHA256SUMS',
     class: 'download',
     type: TEXT,
@@ -53,7 +51,7 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
   },
   {
     name: 'downloads-readme',
-    path: `${BULK}/README.txt`,
+    path: `${PATHS.bulk}/README.txt`,
     file: 'downloads/README.txt',
     class: 'download',
     type: TEXT,

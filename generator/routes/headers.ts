@@ -2,7 +2,7 @@
  * The headers of each sort of response. snapshot.json passes them to the proxy and to edge servers;
  * the OpenAPI description and the developers' page show them.
  */
-import { PATHS } from './index.js';
+import { PATHS } from './paths.js';
 import type { CacheClass, Route } from './index.js';
 
 /** Values by name, in the order in which they are sent. */

@@ -2,11 +2,13 @@
  * The route table: every URL of the service. The index, the routes that the proxy reads, the links
  * in records and the file names are derived from it.
  */
-import { pageRoutes } from './pages.js';
-
 import { archiveText } from './archive-keys.js';
+import { ENDPOINTS } from './endpoints.js';
+import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
-import { BULK, EXPORT_ROUTES } from './exports.js';
+import { pageRoutes } from './pages.js';
+import { PATHS } from './paths.js';
+import { PUBLISHING } from './publishing.js';
 
 /** The classes of responses with different cache lifetimes. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
@@ -71,144 +73,10 @@ export interface Route {
 /** A route that /api/v1 does not list; its bucket is `api` by default. */
 export type UnlistedRoute = Omit<Route, 'listed' | 'bucket'> & Partial<Pick<Route, 'bucket'>>;
 
-/** The version of the API, which the base path repeats. */
-export const API_VERSION = 1;
-
-export const PATHS = {
-  base: '/api/v1',
-  docs: '/developers',
-  description: '/api/v1/openapi.json',
-  bulk: BULK,
-  feeds: '/feeds',
-  catalog: '/.well-known/api-catalog',
-} as const;
-
-export const LARGEST_LIMIT = { minimum: 1, maximum: 200, default: 100 } as const;
-
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const byId = (description: string): readonly [IdParameter] => [
-  { name: 'id', in: 'path', type: 'id', description },
-];
-
-type Endpoint = Omit<Route, 'file' | 'type' | 'bucket' | 'listed'> & Partial<Pick<Route, 'file'>>;
-
-const RECORDS: readonly Endpoint[] = [
-  {
-    name: 'group',
-    path: '/api/v1/group/{id}',
-    class: 'record',
-    tag: 'group',
-    description: 'Measured record of one group',
-    parameters: byId('numeric group id'),
-    absent: 'no group {id} in this register',
-  },
-  {
-    name: 'user',
-    path: '/api/v1/user/{id}',
-    class: 'record',
-    tag: 'user',
-    description: 'Measured record of one user',
-    parameters: byId('numeric user id'),
-    absent: 'no user {id} in this register',
-  },
-  {
-    name: 'game',
-    path: '/api/v1/game/{id}',
-    class: 'record',
-    tag: 'game',
-    description: 'Measured record of one experience',
-    parameters: byId('numeric universe id'),
-    absent: 'no game {id} in this register',
-  },
-  {
-    name: 'item',
-    path: '/api/v1/item/{id}',
-    class: 'record',
-    tag: 'item',
-    description: 'Measured record of one catalogue item',
-    parameters: byId('numeric asset id'),
-    absent: 'no item {id} in this register',
-  },
-];
-
-const ENDPOINTS: readonly Endpoint[] = [
-  { name: 'index', path: PATHS.base, class: 'summary', description: 'Machine-readable index of the API' },
-  ...RECORDS,
-  {
-    name: 'largest',
-    path: '/api/v1/largest',
-    file: 'api/v1/largest/{limit}.json',
-    class: 'summary',
-    description: 'The largest measured groups, up to the limit',
-    example: '/api/v1/largest?limit=10',
-    parameters: [
-      {
-        name: 'limit',
-        in: 'query',
-        type: 'integer',
-        ...LARGEST_LIMIT,
-        description: 'maximum number of groups',
-      },
-    ],
-  },
-  {
-    name: 'stats',
-    path: '/api/v1/stats',
-    class: 'summary',
-    description: 'Register-wide measured totals',
-  },
-  {
-    name: 'group-history',
-    path: '/group/{id}/history.json',
-    class: 'record',
-    tag: 'group',
-    description: 'Full member, name and ownership history of one group',
-    parameters: byId('numeric group id'),
-    absent: 'no group {id} in this register',
-  },
-  {
-    name: 'user-usernames',
-    path: '/user/{id}/usernames.json',
-    class: 'record',
-    tag: 'user',
-    description: 'Observed username history of one user',
-    parameters: byId('numeric user id'),
-    absent: 'no user {id} in this register',
-  },
-];
-
-/** Routes about the service itself, which are not listed. The publisher writes all but openapi. */
-const PUBLISHING: readonly Endpoint[] = [
-  // Plain JSON, not application/openapi+json: every tool accepts it, and browsers display it.
-  {
-    name: 'openapi',
-    path: PATHS.description,
-    class: 'page',
-    description: 'OpenAPI 3.1 description of the API',
-  },
-  {
-    name: 'snapshot',
-    path: '/snapshot.json',
-    class: 'summary',
-    description: 'The published snapshot: its number, time, contents and size',
-  },
-  {
-    name: 'changes',
-    path: '/changes/index.json',
-    class: 'summary',
-    description: 'The newest snapshots and what each of them changed',
-  },
-  {
-    name: 'change-list',
-    path: '/changes/{sequence}.json',
-    file: 'changes/{sequence}.json',
-    class: 'summary',
-    description: 'Every URL that one snapshot added, changed or removed',
-    parameters: [{ name: 'sequence', in: 'path', type: 'id', description: 'number of the snapshot' }],
-    absent: 'no change list {sequence}',
-  },
-];
+/** A route with a JSON response; its file has the name of its path by default. */
+export type Endpoint = Omit<Route, 'file' | 'type' | 'bucket' | 'listed'> & Partial<Pick<Route, 'file'>>;
 
 /** Whether a route serves an API document or a feed, as opposed to anything derived from them. */
 export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>

@@ -3,7 +3,8 @@
  * which adds `.html` or `index.html`.
  */
 import { assets } from '../outputs/pages/assets.js';
-import type { PATHS, UnlistedRoute } from './index.js';
+import type { UnlistedRoute } from './index.js';
+import type { PATHS } from './paths.js';
 
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';

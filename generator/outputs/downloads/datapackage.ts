@@ -5,7 +5,7 @@ import type { Downloads, Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
 import type { Value, ValueType } from '../../schema/field.js';
 import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
-import { PATHS } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import type { ExportFormat } from '../../routes/exports.js';
 
 const PROFILE = 'https://datapackage.org/profiles/2.0';

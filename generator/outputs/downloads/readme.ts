@@ -3,7 +3,7 @@ import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
 import type { Downloads, Exported } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
-import { PATHS } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 
 /** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;

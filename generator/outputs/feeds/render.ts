@@ -10,7 +10,7 @@
  */
 import { Feed } from 'feed';
 import { z } from 'zod';
-import { PATHS } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import { rights } from './document.js';
 import type { Entry, FeedDocument, FeedOperator } from './document.js';
 import { escaped, legible } from './text.js';

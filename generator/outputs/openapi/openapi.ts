@@ -1,6 +1,6 @@
 /** /api/v1/openapi.json: OpenAPI 3.1, generated from the declarations. */
 import type { BuildConfig, Operator } from '../../config.js';
-import { API_VERSION, PATHS } from '../../routes/index.js';
+import { API_VERSION, PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
 import type { Output } from '../output.js';
 import { Components } from './components.js';

@@ -4,7 +4,7 @@
  */
 import { MAX_INTEGER } from '../../schema/field.js';
 import type { ObjectShape } from '../../schema/shape.js';
-import { PATHS } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import { value } from '../parts.js';
 
 export interface Problem {

@@ -1,7 +1,7 @@
 /** The register as a schema.org Dataset, for search engines. */
 import type { Operator } from '../../config.js';
 import type { Overview } from '../../register/overview.js';
-import { PATHS } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import type { OfferedDownloads } from './downloads.js';
 
 /**

@@ -1,7 +1,7 @@
 /** The downloads page: the files, their sizes, and how to read them. */
 import type { BuildConfig } from '../../config.js';
 import type { Value } from '../../schema/field.js';
-import { PATHS } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import { TYPES } from './fields.js';
 import { amount, integer, interval, moment, size } from './words.js';
 

@@ -1,5 +1,5 @@
 /** The feeds page: what each feed announces, and how to subscribe. */
-import { PATHS } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 
 /** A feed in both of its formats, by URL path. */
 export interface PublishedFeed {

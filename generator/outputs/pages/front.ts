@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { Operator } from '../../config.js';
 import type { Overview, Population } from '../../register/overview.js';
-import { PATHS, routeNamed, filler } from '../../routes/index.js';
+import { routeNamed, filler } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
 import { SHOWN_GROUPS } from './shown.js';
 import type { Shown } from './shown.js';

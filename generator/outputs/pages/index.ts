@@ -2,7 +2,8 @@
 import type { BuildConfig } from '../../config.js';
 import { feedLinks } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
-import { PATHS, routeNamed } from '../../routes/index.js';
+import { routeNamed } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
 import type { Output } from '../output.js';
 import { assets, favicon } from './assets.js';

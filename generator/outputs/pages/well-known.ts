@@ -1,6 +1,7 @@
 /** The well-known files: the API catalog, the security contact, robots.txt. */
 import type { Operator } from '../../config.js';
-import { PATHS, halves, routeNamed } from '../../routes/index.js';
+import { halves, routeNamed } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
 
 /** The only API, as a linkset (RFC 9264), according to RFC 9727. */

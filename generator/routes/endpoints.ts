@@ -1,0 +1,94 @@
+/** The endpoints of the specification, which /api/v1 lists. */
+import type { Endpoint, IdParameter } from './index.js';
+import { PATHS } from './paths.js';
+
+export const LARGEST_LIMIT = { minimum: 1, maximum: 200, default: 100 } as const;
+
+const byId = (description: string): readonly [IdParameter] => [
+  { name: 'id', in: 'path', type: 'id', description },
+];
+
+const RECORDS: readonly Endpoint[] = [
+  {
+    name: 'group',
+    path: '/api/v1/group/{id}',
+    class: 'record',
+    tag: 'group',
+    description: 'Measured record of one group',
+    parameters: byId('numeric group id'),
+    absent: 'no group {id} in this register',
+  },
+  {
+    name: 'user',
+    path: '/api/v1/user/{id}',
+    class: 'record',
+    tag: 'user',
+    description: 'Measured record of one user',
+    parameters: byId('numeric user id'),
+    absent: 'no user {id} in this register',
+  },
+  {
+    name: 'game',
+    path: '/api/v1/game/{id}',
+    class: 'record',
+    tag: 'game',
+    description: 'Measured record of one experience',
+    parameters: byId('numeric universe id'),
+    absent: 'no game {id} in this register',
+  },
+  {
+    name: 'item',
+    path: '/api/v1/item/{id}',
+    class: 'record',
+    tag: 'item',
+    description: 'Measured record of one catalogue item',
+    parameters: byId('numeric asset id'),
+    absent: 'no item {id} in this register',
+  },
+];
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  { name: 'index', path: PATHS.base, class: 'summary', description: 'Machine-readable index of the API' },
+  ...RECORDS,
+  {
+    name: 'largest',
+    path: '/api/v1/largest',
+    file: 'api/v1/largest/{limit}.json',
+    class: 'summary',
+    description: 'The largest measured groups, up to the limit',
+    example: '/api/v1/largest?limit=10',
+    parameters: [
+      {
+        name: 'limit',
+        in: 'query',
+        type: 'integer',
+        ...LARGEST_LIMIT,
+        description: 'maximum number of groups',
+      },
+    ],
+  },
+  {
+    name: 'stats',
+    path: '/api/v1/stats',
+    class: 'summary',
+    description: 'Register-wide measured totals',
+  },
+  {
+    name: 'group-history',
+    path: '/group/{id}/history.json',
+    class: 'record',
+    tag: 'group',
+    description: 'Full member, name and ownership history of one group',
+    parameters: byId('numeric group id'),
+    absent: 'no group {id} in this register',
+  },
+  {
+    name: 'user-usernames',
+    path: '/user/{id}/usernames.json',
+    class: 'record',
+    tag: 'user',
+    description: 'Observed username history of one user',
+    parameters: byId('numeric user id'),
+    absent: 'no user {id} in this register',
+  },
+];
