@@ -215,8 +215,6 @@ function announce(
   const builtAt = wholeSeconds(now());
   return {
     manifest: manifest({ config, overview, downloads, table: routesOf(config), plan, builtAt, generator }),
-    asOf: overview.asOf,
-    builtAt,
     kinds: RECORD_ROUTES,
     snapshotFeed: snapshotFeed(config.operator),
   };

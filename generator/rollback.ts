@@ -34,21 +34,18 @@ export async function rollback(tree: Tree, { progress, now }: Effects): Promise<
   const opened = await addUnchangedNote(open(tree, progress));
   const { publisher, manifest } = opened;
   const plan = await addUnchangedNote(restore(opened, progress));
-  const { sequence, digest, files, bytes } = plan;
-  const builtAt = wholeSeconds(now());
+  const { treeId, sequence, digest, files, bytes } = plan;
   await publisher.commit(
     plan,
     {
       manifest: JSON.stringify({
         ...manifest,
         sequence,
-        built_at: builtAt,
+        built_at: wholeSeconds(now()),
         digest,
-        tree: { files, bytes },
+        tree: { id: treeId, files, bytes },
         compressed_from: COMPRESSED_FROM_BYTES,
       }),
-      asOf: manifest.as_of,
-      builtAt,
       kinds: RECORD_ROUTES,
       snapshotFeed: snapshotFeedOf(manifest),
     },

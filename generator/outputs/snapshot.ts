@@ -1,19 +1,17 @@
 /** /snapshot.json: the tree's description of itself, which configures the proxy. */
-import { basename } from 'node:path/posix';
 import type { BuildConfig, Limit } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
-import { publishedHeaders, routeHeaders } from '../routes/headers.js';
+import { publishedHeaders } from '../routes/headers.js';
 import type { PublishedHeaders } from '../routes/headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/snapshot-json.js';
 import type { Plan } from '../publish/plan.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
-import { BUCKETS, CACHE_CLASSES, filler } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Bucket, Route } from '../routes/index.js';
 import { PROBLEMS } from './openapi/problems.js';
-import { parameters } from './parameters.js';
+import { HEADER, PUBLISHED_ROUTE } from './snapshot-routes.js';
 import { listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
@@ -29,14 +27,6 @@ export interface ManifestFacts {
   readonly generator: { readonly name: string; readonly version: string };
 }
 
-interface PublishedRoute {
-  readonly route: Route;
-  /** The newest measurement in the bulk downloads. */
-  readonly asOf: string | null;
-  /** The lowest key of its files. */
-  readonly firstKey: number | undefined;
-}
-
 const bucket = (name: Bucket, description: string, tokens: number, seconds: number): Part<ManifestFacts> => {
   const from = ({ config }: ManifestFacts): Limit => config.limits[name];
   return nested(name, description, [
@@ -50,15 +40,6 @@ const bucket = (name: Bucket, description: string, tokens: number, seconds: numb
     ),
   ]);
 };
-
-/** A dated name for a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz` (newest reading). */
-function dated(path: string, asOf: string | null): string {
-  const [stem = '', ...suffixes] = basename(path).split('.');
-  const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
-  return [[stem, ...day].join('-'), ...suffixes].join('.');
-}
-
-const HEADER = value('{header}', 'text', 'nosniff', 'Value of the header.');
 
 const sent = (
   name: Exclude<keyof PublishedHeaders, 'content'>,
@@ -125,69 +106,21 @@ const SERVICE: readonly Part<ManifestFacts>[] = [
 
 const TREE: readonly Part<ManifestFacts>[] = [
   part(
+    value(
+      'id',
+      'text',
+      '9f86d081884c7d65',
+      'Identifies the tree. One begun anew counts from 1 and has another.',
+    ),
+    ({ plan }) => plan.treeId,
+  ),
+  part(
     value('files', 'count', 96_841, 'Files, excluding compressed copies, snapshot.json and change lists.', {
       unit: 'files',
     }),
     ({ plan }) => plan.files,
   ),
   part(value('bytes', 'count', 61_203_377, 'Their total size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
-];
-
-const ROUTE: readonly Part<PublishedRoute>[] = [
-  part(value('name', 'text', 'group', 'Name of the route.'), ({ route }) => route.name),
-  part(
-    value('path', 'text', '/api/v1/group/{id}', 'Path, with its parameters in braces.'),
-    ({ route }) => route.path,
-  ),
-  part(
-    value('file', 'text', 'api/v1/group/{id}.json', 'File that is served, relative to the root of the tree.'),
-    ({ route }) => route.file,
-  ),
-  part(
-    value('class', 'enum', 'record', 'How long the response may be cached.', { values: CACHE_CLASSES }),
-    ({ route }) => route.class,
-  ),
-  part(
-    value('bucket', 'enum', 'api', 'The limit it counts against. A download counts against api, too.', {
-      values: BUCKETS,
-    }),
-    ({ route }) => route.bucket,
-  ),
-  part(
-    value('type', 'text', 'application/json; charset=utf-8', 'Media type of the response.'),
-    ({ route }) => route.type,
-  ),
-  part(
-    value('attachment', 'text', 'groups-2026-11-20.csv', 'File name to save it under, if it is a download.', {
-      optional: true,
-    }),
-    ({ route, asOf }) => (route.bucket === 'download' ? dated(route.path, asOf) : undefined),
-  ),
-  mapped('headers', 'On its 200 and 206, besides those of the class.', HEADER, ({ route }) =>
-    routeHeaders(route),
-  ),
-  part(
-    value('description', 'text', 'Measured record of one group', 'What it returns.'),
-    ({ route }) => route.description,
-  ),
-  { shape: parameters.shape, of: ({ route }) => parameters.of(route) },
-  part(
-    value('example', 'path', '/api/v1/group/7', 'An example of a URL.', { optional: true }),
-    ({ route, firstKey }) =>
-      route.example ??
-      // The example of a route by id is its first record.
-      (route.path.includes('{') && firstKey !== undefined ? filler(route.path)(firstKey) : undefined),
-  ),
-  part(
-    value(
-      'absent',
-      'text',
-      'no group {id} in this register',
-      'Detail of the 404 for a valid URL that has no file, with parameters in braces.',
-      { optional: true },
-    ),
-    ({ route }) => route.absent,
-  ),
 ];
 
 const PARTS: readonly Part<ManifestFacts>[] = [
@@ -285,7 +218,7 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ),
     () => COMPRESSED_FROM_BYTES,
   ),
-  listed('routes', 'Every URL of the service.', ROUTE, ({ table, plan, downloads: { asOf } }) =>
+  listed('routes', 'Every URL of the service.', PUBLISHED_ROUTE, ({ table, plan, downloads: { asOf } }) =>
     table.map((route) => ({ route, asOf, firstKey: plan.firstKeys.get(route.name) })),
   ),
 ];

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DIGEST_CHUNK, beginsChunk } from '../incremental/chunks.js';
 import { entriesIn } from '../incremental/hash-file.js';
+import type { Entry } from '../incremental/hash-file.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { PublishedRoute } from './snapshot-json.js';
 import { TreeHead, leafHash } from './tree-head.js';
@@ -20,6 +21,12 @@ export interface RouteSummary {
   readonly root: string;
 }
 
+/** The line of a document, as sha256sum writes it. */
+export const digestLine = (
+  { key, hash }: Pick<Entry, 'key' | 'hash'>,
+  url: (key: number) => string,
+): string => `${hash.toString('hex')}  ${url(key)}\n`;
+
 /** Summarises a route's documents. @param index the route's index file */
 export function summarise(index: string, route: Pick<PublishedRoute, 'path' | 'parameters'>): RouteSummary {
   const url = filler(urlTemplate(route));
@@ -32,7 +39,7 @@ export function summarise(index: string, route: Pick<PublishedRoute, 'path' | 'p
       tree.add(leafHash(chunk));
       chunk = '';
     }
-    chunk += `${entry.hash.toString('hex')}  ${url(entry.key)}\n`;
+    chunk += digestLine(entry, url);
     documents += 1;
     bytes += entry.bytes;
     firstKey ??= entry.key;

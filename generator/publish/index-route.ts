@@ -1,14 +1,18 @@
 /** Writes the next index of a route, and its part of the change list and the operator's lists. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { existsSync } from 'node:fs';
 import { applyPatches } from '../incremental/patch.js';
+import { entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
 import { filler, urlTemplate } from '../routes/index.js';
+import type { Put } from './changes/body-writer.js';
 import { namesOf, siblingsFrom } from './codings.js';
-import { summarise } from './digest.js';
+import { digestLine, summarise } from './digest.js';
 import type { RouteSummary } from './digest.js';
 import { ListWriter } from './stage.js';
 import type { PublishedRoute } from './snapshot-json.js';
+import { flattened } from './stage-writer.js';
 
 /** Numbers of documents. */
 export interface Changes {
@@ -27,8 +31,6 @@ export function totalOf(all: Iterable<Readonly<Changes>>): Readonly<Changes> {
 
 /** What may replace the documents of a route that the next snapshot no longer has. */
 export interface Former {
-  /** The folder of new files. */
-  readonly staged: string;
   /** A route with the same URLs. */
   readonly successor: PublishedRoute | undefined;
 }
@@ -40,8 +42,10 @@ export interface Indexing {
   readonly patches: readonly string[];
   /** Where the next index is written. */
   readonly next: string;
-  /** The folder of the lists. */
+  /** The folders of the stage that hold the lists, new files, and files that replace others. */
   readonly lists: string;
+  readonly added: string;
+  readonly replacing: string;
   /** Set for a route that the next snapshot no longer has. */
   readonly former: Former | undefined;
   /** Whether this is the first snapshot, which has no change list. */
@@ -68,6 +72,8 @@ export function indexRoute({
   patches,
   next,
   lists: folder,
+  added,
+  replacing,
   former,
   isFirst,
   compressedFrom,
@@ -78,10 +84,16 @@ export function indexRoute({
   const urls = urlsOf(route);
   const [from, oldFrom] = [siblingsFrom(route), siblingsFrom(route, compressedFrom)];
   const counts = { added: 0, changed: 0, removed: 0 };
-  const isStaged = (name: string): boolean => former !== undefined && existsSync(join(former.staged, name));
+  const isStaged = (name: string): boolean => former !== undefined && existsSync(join(added, name));
   const successorFile = filler(former?.successor?.file ?? '');
   const isSucceeded = (key: number): boolean =>
     former?.successor !== undefined && isStaged(successorFile(key));
+  const isDownload = route.class === 'download';
+  const isTogether = isVariant(route);
+  const readStaged = (name: string): Buffer => {
+    const flat = join(replacing, route.name, flattened(name));
+    return readFileSync(existsSync(flat) ? flat : join(added, name));
+  };
   let [withheld, placed] = [0, 0];
   const note = (entry: Entry | undefined, old: Entry | undefined): void => {
     const { key } = entry ?? old ?? { key: 0 };
@@ -96,10 +108,16 @@ export function indexRoute({
     if (entry === undefined) {
       if (withheldKeys.has(key)) withheld += 1;
       if (!isSucceeded(key)) lists.delete(url);
-    } else if (!isFirst) lists.put({ path: url, sha256: entry.hash.toString('hex'), bytes: entry.bytes });
+      return;
+    }
+    if (isFirst) return;
+    const put = { path: url, sha256: entry.hash.toString('hex'), bytes: entry.bytes };
+    if (!isTogether) lists.put(put);
+    lists.body(put, isDownload ? undefined : readStaged(file(key)));
   };
   try {
     const sum = applyPatches(oldIndex, patches, next, note);
+    if (isTogether && !isFirst && counts.added + counts.changed > 0) lists.put(together(next, route));
     lists.finish();
     const summary = summarise(next, route);
     const unchanged = summary.documents - counts.added - counts.changed;
@@ -107,6 +125,23 @@ export function indexRoute({
   } finally {
     lists.close();
   }
+}
+
+/** Whether a route's documents are variants of one, by a query parameter. */
+const isVariant = ({ parameters = [] }: PublishedRoute): boolean =>
+  parameters.some((parameter) => parameter.in === 'query');
+
+/** All variants as one entry of a change list: the checksum is over their lines of the digest. */
+function together(index: string, route: PublishedRoute): Put & { readonly documents: number } {
+  const [template, digest] = [urlTemplate(route), createHash('sha256')];
+  const url = filler(template);
+  let [documents, bytes] = [0, 0];
+  for (const entry of entriesIn(index)) {
+    digest.update(digestLine(entry, url));
+    documents += 1;
+    bytes += entry.bytes;
+  }
+  return { path: template, documents, sha256: digest.digest('hex'), bytes };
 }
 
 /** The URL path of a document, and its alias if a parameter has the default value. */

@@ -87,6 +87,8 @@ export class NextIndex {
       patches,
       next,
       lists: this.#paths.lists,
+      added: this.#paths.tree,
+      replacing: this.#paths.replacing,
       former: found.isFormer ? this.#former(found) : undefined,
       isFirst: this.#old === undefined,
       compressedFrom: this.#spec.compressedFrom,
@@ -96,7 +98,7 @@ export class NextIndex {
 
   #former({ route: { path } }: ComparedRoute): Former {
     const successor = this.#routes.find(({ route, isFormer }) => !isFormer && route.path === path);
-    return { staged: this.#paths.tree, successor: successor?.route };
+    return { successor: successor?.route };
   }
 
   #patchesOf(name: string): readonly string[] {

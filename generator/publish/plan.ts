@@ -4,6 +4,8 @@ import type { RenderSnapshotFeed } from './snapshot-feed.js';
 
 /** The totals of a build, known before the commit. */
 export interface Plan {
+  /** Identifies the tree for as long as it lives: one begun anew has another. In hex. */
+  readonly treeId: string;
   /** Numbers the snapshots of this tree from 1; a build that changes nothing keeps the number. */
   readonly sequence: number;
   readonly digest: string;
@@ -18,8 +20,6 @@ export interface Plan {
 export interface Announcement {
   /** The content of snapshot.json. */
   readonly manifest: string;
-  readonly asOf: string | null;
-  readonly builtAt: string;
   /** Kinds of records, each with the name of the route that has one file per record. */
   readonly kinds: Readonly<Record<string, string>>;
   readonly snapshotFeed: RenderSnapshotFeed;

@@ -2,6 +2,7 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
+import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,7 +10,8 @@ import { Failure, asFailure } from '../errors.js';
 import { NO_HASH } from '../incremental/hash-file.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { readChangeIndex, stageChanges } from './change-list.js';
+import { readChangeIndex, renewDownloads } from './changes/change-index.js';
+import { stageChanges } from './changes/stage-changes.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
 import { apply, isPrepared, prepareCommit, replacePrevious, stageTakedown } from './commit.js';
 import type { Discard } from './commit.js';
@@ -22,7 +24,7 @@ import type { Announcement, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
 import { measure } from './scan.js';
-import { FORMAT, comparedRoutes } from './snapshot-json.js';
+import { FORMAT, comparedRoutes, readManifest } from './snapshot-json.js';
 import type { ComparedRoute, Manifest, PublishedRoute } from './snapshot-json.js';
 import { renewSnapshotFeed, stageSnapshotFeed } from './snapshot-feed.js';
 import { ListWriter, discardStage, newStage, reserveRoom } from './stage.js';
@@ -31,6 +33,9 @@ import { StageWriter } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
 import { Takedown } from './takedown.js';
 import type { Tree } from './tree.js';
+
+/** 64 bits. */
+const TREE_ID_BYTES = 8;
 
 type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent'>;
 
@@ -175,9 +180,11 @@ export class Publisher {
     await next.indexRest(this.takedown);
     const { changes, bytes } = next.total();
     const isTouched = previous?.format !== FORMAT || changes.added + changes.changed + changes.removed > 0;
-    // If snapshot.json was lost, the change lists still have the last sequence number.
-    const last = previous?.sequence ?? readChangeIndex(this.tree)[0]?.sequence ?? 0;
+    // If snapshot.json was lost, the index of changes still has the last sequence number.
+    const known = readChangeIndex(this.tree);
+    const last = previous?.sequence ?? known?.sequence ?? 0;
     return {
+      treeId: previous?.tree.id ?? known?.tree ?? randomBytes(TREE_ID_BYTES).toString('hex'),
       sequence: last + (isTouched ? 1 : 0),
       digest: isTouched ? treeDigest(this.#published, ({ name }) => next.of(name)) : previous.digest,
       changes,
@@ -198,7 +205,7 @@ export class Publisher {
         this.abort();
         return;
       }
-      this.#complete(plan, announcement);
+      await this.#complete(plan, announcement);
       prepareCommit(tree, sequence);
     } catch (error) {
       this.abort();
@@ -222,6 +229,8 @@ export class Publisher {
       stageTakedown(this.paths, this.takedown);
       replacePrevious(tree, this.paths.withoutPrevious);
     }
+    const manifest = readManifest(this.paths.manifest);
+    if (manifest !== undefined) renewDownloads(tree, manifest);
     renameSync(this.paths.manifest, tree.manifest);
     const { snapshotFeed: feed, ...before } = this.index ?? {};
     const next = this.#nextIndex(plan);
@@ -237,27 +246,29 @@ export class Publisher {
     return { digest, ...this.next.described, ...this.described, ...this.takedown.described };
   }
 
-  /** Stages the change list and its index, the snapshot feed and the rollback data. */
-  #complete(plan: Plan, { asOf, builtAt, kinds, snapshotFeed }: Announcement): void {
+  /** Stages the changes and their index, the snapshot feed and the rollback data. */
+  async #complete(plan: Plan, { kinds, snapshotFeed }: Announcement): Promise<void> {
     const { tree, paths, previous } = this;
-    const { sequence } = plan;
     const byRoute = this.next.changesByRoute();
-    if (previous !== undefined) {
-      linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
-      this.#lists.file(`changes/${sequence}.json`);
-    }
-    const { changes, outdated } = stageChanges(tree, paths, previous?.sequence ?? null, {
-      sequence,
-      as_of: asOf,
-      built_at: builtAt,
+    const manifest = readManifest(paths.manifest);
+    if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
+    if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
+    const { changes, added, outdated } = await stageChanges(tree, paths, previous, {
+      treeId: plan.treeId,
+      manifest,
       counts: Object.fromEntries(
         Object.entries(kinds).map(([kind, route]) => {
           const { added = 0, changed = 0, removed = 0 } = byRoute.get(route) ?? {};
           return [kind, { added, changed, removed }];
         }),
       ),
+      isTakedown: this.takedown.isOne,
     });
-    for (const file of outdated) this.#lists.remove(file);
+    for (const file of added) this.#lists.file(file);
+    for (const file of outdated) {
+      this.#lists.remove(file);
+      this.#lists.url(`/${file}`);
+    }
     const feed = stageSnapshotFeed(paths, this.#lists, snapshotFeed(changes));
     writeIndex(paths.index, { ...this.#nextIndex(plan), snapshotFeed: feed });
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));

@@ -26,7 +26,8 @@ export interface Scan {
 }
 
 /** The publisher's own files, described by snapshot.json and /changes instead of the index. */
-const OWN_FILES = /^(snapshot\.json|changes\/(index|\d+)\.json|feeds\/snapshots\.(atom|json))$/;
+const OWN_FILES =
+  /^(snapshot\.json|changes\/(index\.json|\d+\.json|(over-\d+\/)?\d+\.ndjson\.gz)|feeds\/snapshots\.(atom|json))$/;
 
 interface Matcher {
   readonly route: PublishedRoute;

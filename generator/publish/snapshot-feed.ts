@@ -6,8 +6,8 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
-import { readChangeIndex } from './change-list.js';
-import type { Change } from './change-list.js';
+import { readChangeIndex } from './changes/change-index.js';
+import type { Change } from './changes/change-index.js';
 import { readIndex, writeIndex } from './index-json.js';
 import type { ListWriter, StagePaths } from './stage.js';
 import type { Tree } from './tree.js';
@@ -42,10 +42,10 @@ export function stageSnapshotFeed(
 
 /** Rewrites the published feed where it differs: after a repair, or if it was altered. */
 export function renewSnapshotFeed(tree: Tree, render: RenderSnapshotFeed): void {
-  const changes = readChangeIndex(tree);
+  const index = readChangeIndex(tree);
   // The index is unreadable; a repair starts a new one.
-  if (changes.length === 0) return;
-  const files = render(changes);
+  if (index === undefined) return;
+  const files = render(index.changes);
   for (const { file, body } of files) {
     const path = join(tree.out, file);
     if (contentOf(path) === body) continue;
@@ -54,10 +54,10 @@ export function renewSnapshotFeed(tree: Tree, render: RenderSnapshotFeed): void 
     mkdirSync(dirname(path), { recursive: true });
     renameSync(partial, path);
   }
-  const index = readIndex(tree.index);
+  const described = readIndex(tree.index);
   const sums = sumsOf(files);
-  if (files.every(({ file }) => index.snapshotFeed?.[file] === sums[file])) return;
-  writeIndex(tree.index, { ...index, snapshotFeed: sums });
+  if (files.every(({ file }) => described.snapshotFeed?.[file] === sums[file])) return;
+  writeIndex(tree.index, { ...described, snapshotFeed: sums });
 }
 
 function contentOf(path: string): string | undefined {

@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
 import { CACHE_CLASSES } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
+import { BUNDLES } from '../routes/publishing.js';
 
 /** The version of the tree's layout and of snapshot.json. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 /** Formats the publisher can read: an older tree is upgraded, and its sequence continues. */
-const READABLE = [1, 2, FORMAT] as const;
+const READABLE = [1, 2, 3, FORMAT] as const;
 
 /** The part of a route that locates its files and URLs. */
 export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters'>;
@@ -63,9 +64,9 @@ const schema = z.looseObject({
   as_of: z.string().nullable(),
   built_at: z.string(),
   digest: z.string(),
-  tree: z.object({ files: z.int(), bytes: z.int() }),
+  tree: z.object({ id: z.string().exactOptional(), files: z.int(), bytes: z.int() }),
   /** The snapshot of the bulk downloads: the last that wrote them or left none of them stale. */
-  downloads: z.looseObject({ sequence: z.int().min(1) }).exactOptional(),
+  downloads: z.looseObject({ sequence: z.int().min(1), digest: z.string().exactOptional() }).exactOptional(),
   /** Documents of at least this size have compressed siblings. */
   compressed_from: z.int().exactOptional(),
   routes: z.array(routeSchema),
@@ -115,7 +116,14 @@ function json(content: string): unknown {
 }
 
 /** The publisher's own routes, derived from the commit instead of the register. */
-const OWN = new Set(['snapshot', 'changes', 'change-list', 'feed-snapshots', 'feed-snapshots-json']);
+const OWN = new Set([
+  'snapshot',
+  'changes',
+  'change-list',
+  ...BUNDLES.map(({ name }) => name),
+  'feed-snapshots',
+  'feed-snapshots-json',
+]);
 export const isRendered = ({ name }: Pick<PublishedRoute, 'name'>): boolean => !OWN.has(name);
 
 /** A route whose documents are compared with those of the previous snapshot. */

@@ -30,7 +30,7 @@ export interface StageSpec {
  * A flat name for staging: the URL-encoded path. Most records have a folder of their own; creating,
  * reading and deleting it in the stage cost as much as everything else done for the file.
  */
-const flat = (file: string): string => encodeURIComponent(file);
+export const flattened = (file: string): string => encodeURIComponent(file);
 
 export const unflattened = (name: string): string => decodeURIComponent(name);
 
@@ -39,7 +39,7 @@ export const keptIn = (previous: string): string => join(previous, 'files');
 
 /** The path of a replaced file in the rollback data. */
 export const keptFile = (previous: string, route: string, file: string): string =>
-  join(keptIn(previous), route, flat(file));
+  join(keptIn(previous), route, flattened(file));
 
 export class StageWriter {
   readonly #spec: StageSpec;
@@ -168,7 +168,7 @@ export class RouteWriter {
       for (const [index, file] of files.entries()) {
         const coding = codingOf(file, files[0]);
         const isReplacing = replaced.includes(file) && this.#keep(file);
-        const [writer, path] = isReplacing ? [this.#replacing, flat(file)] : [this.#added, file];
+        const [writer, path] = isReplacing ? [this.#replacing, flattened(file)] : [this.#added, file];
         if (index === 0 && source !== undefined) writer.link(path, source);
         else writer.write(path, coding === undefined ? read(source) : coding.encode(read(source)));
       }
@@ -187,7 +187,7 @@ export class RouteWriter {
    */
   #keep(file: string): boolean {
     try {
-      this.#kept.link(flat(file), join(this.#out, file));
+      this.#kept.link(flattened(file), join(this.#out, file));
       return true;
     } catch (error) {
       if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;

@@ -4,6 +4,8 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { BodyWriter } from './changes/body-writer.js';
+import type { Put } from './changes/body-writer.js';
 import { LineWriter, deleteFolder } from './files.js';
 import type { Tree } from './tree.js';
 
@@ -39,10 +41,11 @@ export function stagePaths({ stage }: Tree) {
 export type StagePaths = ReturnType<typeof stagePaths>;
 
 /**
- * The lists of a commit. `puts` and `deletes` are parts of the change list, `removed` has the files
- * to delete, `files` the files put, and `urls` all URLs whose response changes.
+ * The lists of a commit. `puts` and `deletes` are parts of the change list, `bodies` of the bundle,
+ * `removed` has the files to delete, `files` the files put, and `urls` all URLs whose response
+ * changes.
  */
-export type ListName = 'puts' | 'deletes' | 'removed' | 'files' | 'urls';
+export type ListName = 'puts' | 'deletes' | 'bodies' | 'removed' | 'files' | 'urls';
 
 /** The files of one list, from all of the folder's parts. */
 export function listFiles(folder: string, list: ListName): readonly string[] {
@@ -54,7 +57,8 @@ export function listFiles(folder: string, list: ListName): readonly string[] {
 }
 
 export class ListWriter {
-  readonly #lists: Readonly<Record<ListName, LineWriter>>;
+  readonly #lists: Readonly<Record<Exclude<ListName, 'bodies'>, LineWriter>>;
+  readonly #bodies: BodyWriter;
 
   /** @param part names this writer's folder among the lists */
   constructor(lists: string, part: string) {
@@ -68,10 +72,17 @@ export class ListWriter {
       files: writer('files'),
       urls: writer('urls'),
     };
+    this.#bodies = new BodyWriter(join(folder, 'bodies'));
   }
 
-  put(put: { readonly path: string; readonly sha256: string; readonly bytes: number }): void {
+  /** @param put one document, or several under one template */
+  put(put: Put & { readonly documents?: number }): void {
     this.#lists.puts.write(JSON.stringify(put));
+  }
+
+  /** @param body left out for downloads */
+  body(put: Put, body?: Buffer): void {
+    this.#bodies.put(put, body);
   }
 
   delete(path: string): void {
@@ -92,10 +103,12 @@ export class ListWriter {
 
   finish(): void {
     for (const list of Object.values(this.#lists)) list.finish();
+    this.#bodies.finish();
   }
 
   close(): void {
     for (const list of Object.values(this.#lists)) list.close();
+    this.#bodies.close();
   }
 }
 

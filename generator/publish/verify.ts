@@ -5,7 +5,7 @@ import { Failure, codeOf } from '../errors.js';
 import { HashFileWriter, NO_HASH, entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { mendIndex, readChangeIndex, untrackedLists } from './change-list.js';
+import { NO_CHANGES, filesIn, mendIndex, readChangeIndex, untrackedFiles } from './changes/change-index.js';
 import { CODINGS } from './codings.js';
 import type { Coding } from './codings.js';
 import { isPrepared } from './commit.js';
@@ -99,8 +99,8 @@ export async function verify(
 
 /**
  * Completes an interrupted commit, deletes extra files, and marks missing or altered documents in
- * the index, so that the next build renders them again. Change lists can't be regenerated: a
- * damaged one is dropped from the index, along with those that lead only to it.
+ * the index, so that the next build renders them again. Change lists and bundles can't be
+ * regenerated: a damaged one is dropped from the index, and lists that lead only to it with it.
  */
 export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
   makeFolder(tree.out);
@@ -125,7 +125,8 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
     const files = await note(tree, manifest, found, progress);
     const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
-    mendIndex(tree, manifest, lists);
+    const id = manifest.tree.id ?? '';
+    mendIndex(tree, { ...manifest, id }, lists);
     // A rollback would bring the damage back.
     if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
     return found.report(manifest.sequence, files);
@@ -210,7 +211,7 @@ async function checkTree(
     }
   }
   progress.finish();
-  checkChangeLists(tree, manifest.sequence, found, repair);
+  checkChanges(tree, manifest.sequence, found, repair);
   checkSnapshotFeed(tree, found);
   return files;
 }
@@ -252,19 +253,19 @@ function isAsIndexed(path: string, { bytes, hash }: Pick<Entry, 'bytes' | 'hash'
   }
 }
 
-/** Checks the change lists against their own index. */
-function checkChangeLists(tree: Tree, sequence: number, found: Findings, repair: Repair): void {
-  const changes = readChangeIndex(tree);
-  if (changes[0]?.sequence !== sequence) found.add('changes/index.json', 'altered');
-  for (const { file, bytes, sha256 } of changes) {
-    if (file === null || bytes === null || sha256 === null) continue;
+/** Checks change lists and bundles against their own index. */
+function checkChanges(tree: Tree, sequence: number, found: Findings, repair: Repair): void {
+  const index = readChangeIndex(tree);
+  if (index?.sequence !== sequence) found.add('changes/index.json', 'altered');
+  const named = index ?? NO_CHANGES;
+  for (const { file, bytes, sha256 } of filesIn(named)) {
     const path = join(tree.out, file);
     if (!existsSync(path)) found.add(file.slice(1), 'missing');
     else if (!isAsIndexed(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
       found.add(file.slice(1), 'altered');
     }
   }
-  for (const file of untrackedLists(tree, changes)) {
+  for (const file of untrackedFiles(tree, named)) {
     found.add(file, 'extra');
     repair.extra(file);
   }

@@ -8,7 +8,7 @@ import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
 import { pageRoutes } from './pages.js';
 import { PATHS } from './paths.js';
-import { PUBLISHING } from './publishing.js';
+import { BUNDLES, PUBLISHING } from './publishing.js';
 
 /** The classes of responses with different cache lifetimes. */
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
@@ -106,6 +106,7 @@ export const ROUTES: readonly Route[] = [
   ...ENDPOINTS.map(complete(true)),
   ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
   ...PUBLISHING.map(complete(false)),
+  ...BUNDLES.map(unlisted),
   ...pageRoutes(PATHS).map(unlisted),
 ];
 

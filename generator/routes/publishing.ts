@@ -1,6 +1,10 @@
 /** The routes of what the publisher says about the service itself; /api/v1 does not list them. */
-import type { Endpoint } from './index.js';
+import type { Endpoint, IdParameter, UnlistedRoute } from './index.js';
 import { PATHS } from './paths.js';
+
+const BY_SEQUENCE: readonly [IdParameter] = [
+  { name: 'sequence', in: 'path', type: 'id', description: 'number of the snapshot' },
+];
 
 /** The publisher writes all but openapi. */
 export const PUBLISHING: readonly Endpoint[] = [
@@ -29,7 +33,43 @@ export const PUBLISHING: readonly Endpoint[] = [
     file: 'changes/{sequence}.json',
     class: 'summary',
     description: 'Every URL that one snapshot added, changed or removed',
-    parameters: [{ name: 'sequence', in: 'path', type: 'id', description: 'number of the snapshot' }],
+    parameters: BY_SEQUENCE,
     absent: 'no change list {sequence}',
   },
+];
+
+/** How many snapshots a roll-up of bundles covers, and how many of each are kept. */
+export const SPANS = [
+  { span: 7, kept: 5 },
+  { span: 30, kept: 3 },
+] as const;
+
+const bundles = (name: string, path: string, description: string, absent: string): UnlistedRoute => ({
+  name,
+  path,
+  file: path.slice(1),
+  class: 'download',
+  bucket: 'download',
+  type: 'application/gzip',
+  description,
+  parameters: BY_SEQUENCE,
+  absent,
+});
+
+/** The bodies of changed documents, for mirrors. */
+export const BUNDLES: readonly UnlistedRoute[] = [
+  bundles(
+    'change-bundle',
+    '/changes/{sequence}.ndjson.gz',
+    'The bodies of all documents that one snapshot changed',
+    'no bundle {sequence}',
+  ),
+  ...SPANS.map(({ span }) =>
+    bundles(
+      `change-rollup-${span}`,
+      `/changes/over-${span}/{sequence}.ndjson.gz`,
+      `The bodies of all documents that ${span} snapshots changed`,
+      `no bundle over ${span} snapshots {sequence}`,
+    ),
+  ),
 ];

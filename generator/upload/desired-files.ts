@@ -8,13 +8,14 @@ import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
 import { HashFileReader, NO_HASH, entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
-import { readChangeIndex } from '../publish/change-list.js';
+import { NO_CHANGES, filesIn, readChangeIndex } from '../publish/changes/change-index.js';
 import { CODINGS, siblingsFrom } from '../publish/codings.js';
 import { locator, measure } from '../publish/scan.js';
 import { describedRoute, headersByClass, isRendered } from '../publish/snapshot-json.js';
 import type { Manifest, PublishedRoute } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import type { Headers } from '../routes/headers.js';
+import { halves } from '../routes/index.js';
 import { writeHashFile } from './record.js';
 import type { RemoteRecord } from './record.js';
 
@@ -96,8 +97,14 @@ function* ownEntries(tree: Tree, { file }: PublishedRoute): Generator<Entry> {
     }
     return;
   }
-  for (const { sequence, bytes, sha256 } of readChangeIndex(tree).toReversed())
-    if (bytes !== null && sha256 !== null) yield { key: sequence, bytes, hash: Buffer.from(sha256, 'hex') };
+  const [before, after] = halves(file);
+  const entries = filesIn(readChangeIndex(tree) ?? NO_CHANGES).flatMap((its): Entry[] => {
+    const name = its.file.slice(1);
+    const key = name.slice(before.length, -after.length);
+    if (!name.startsWith(before) || !name.endsWith(after) || !/^\d+$/.test(key)) return [];
+    return [{ key: Number(key), bytes: its.bytes, hash: Buffer.from(its.sha256, 'hex') }];
+  });
+  yield* entries.toSorted((a, b) => a.key - b.key);
 }
 
 const damaged = (file: string): Failure =>

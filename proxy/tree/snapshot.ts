@@ -10,7 +10,7 @@ import { BUCKETS } from '../limiter/middleware.js';
 export const SNAPSHOT_FILE = 'snapshot.json';
 
 /** The supported format. Unknown keys are ignored; changed meanings get a new number. */
-export const SNAPSHOT_FORMAT = 3;
+export const SNAPSHOT_FORMAT = 4;
 
 /** An unusable snapshot.json. The message is one line for the operator. */
 export class SnapshotError extends Error {

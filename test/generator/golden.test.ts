@@ -131,7 +131,7 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
     const sums = { files: rest.length, bytes: rest.reduce((sum, { bytes }) => sum + bytes, 0) };
     const snapshot = json(tree, 'snapshot.json');
     expect(snapshot).toMatchObject({
-      format: 3,
+      format: 4,
       sequence: 1,
       built_at: BUILT_AT,
       generator: { name: 'test', version: '0.0.0' },

@@ -99,7 +99,7 @@ export function makeTree(folder: string): HostileTree {
   write(
     'snapshot.json',
     JSON.stringify({
-      format: 3,
+      format: 4,
       sequence: 1,
       as_of: null,
       built_at: '2026-11-20T09:00:00Z',

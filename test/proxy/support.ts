@@ -83,7 +83,7 @@ export const SERVICE = {
 /** snapshot.json as the generator writes it, keys the proxy does not know included. */
 export function snapshotJson(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
-    format: 3,
+    format: 4,
     sequence: 3,
     as_of: '2026-11-20T08:00:00Z',
     built_at: '2026-11-20T09:00:00Z',

@@ -9,19 +9,23 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { published } from '../support/build.js';
+import { buildArgs } from '../support/cli.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { differing, readTree } from '../support/tree.js';
+import { differing, inState, readTree, removeTree } from '../support/tree.js';
 import { publish, route } from './small.js';
 import {
   ROWS,
   buildWith,
+  bundleOf,
   contentOf,
   damageOf,
   digestOf,
   expectAtRest,
+  inProcess,
   indexOf,
   listOf,
   manifestOf,
@@ -33,6 +37,8 @@ import {
 } from './support.js';
 
 const path = temporary();
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 const KINDS = ['groups', 'users', 'games', 'items'] as const;
 type Kind = (typeof KINDS)[number];
@@ -99,22 +105,51 @@ function countsOf(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, 
   return { groups: count('groups'), users: count('users'), games: count('games'), items: count('items') };
 }
 
+/** The URLs of an entry that stands for all values of a parameter. */
+const variants = (template: string): string[] =>
+  Array.from({ length: 200 }, (_, index) => template.replace('{limit}', String(index + 1)));
+
 /** Takes one change list over into a mirror, as docs/api-clients.md says. */
 function follow(out: string, mirror: Map<string, string>, sequence: number): void {
   const urlOf = urlsOf(out);
   const files = new Map([...readTree(out)].map(([file, content]) => [urlOf(file), content]));
   const list = listOf(out, sequence);
-  expect([list.from, list.to]).toEqual([sequence - 1, sequence]);
+  expect([list.from, list.to, list.tree]).toEqual([sequence - 1, sequence, manifestOf(out).tree.id]);
   expect(new Set([...list.put.map((put) => put.path), ...list.delete]).size).toBe(
     list.put.length + list.delete.length,
   );
   for (const put of list.put) {
+    if (put.documents !== undefined) {
+      const all = variants(put.path).map((url) => ({ url, file: files.get(url) }));
+      expect(put).toMatchObject({ path: '/api/v1/largest?limit={limit}', documents: 200 });
+      expect(put.sha256).toBe(sha256(all.map(({ url, file }) => `${file?.sha256}  ${url}\n`).join('')));
+      expect(put.bytes).toBe(all.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0));
+      for (const { url, file } of all) mirror.set(url, file?.sha256 ?? '');
+      continue;
+    }
     const file = files.get(put.path);
     expect([put.path, file?.sha256, file?.bytes]).toEqual([put.path, put.sha256, put.bytes]);
     expect(mirror.get(put.path), `${put.path} is put though it did not change`).not.toBe(put.sha256);
     mirror.set(put.path, put.sha256);
   }
   for (const gone of list.delete) expect(mirror.delete(gone), `${gone} was not there`).toBe(true);
+}
+
+/** Takes a bundle or roll-up over into a mirror. @param name below /changes */
+function apply(out: string, mirror: Map<string, string>, name: string): void {
+  const [, ...lines] = bundleOf(out, name);
+  expect(new Set(lines.map(({ path: url }) => url)).size, 'each path once').toBe(lines.length);
+  for (const line of lines) {
+    if ('deleted' in line) mirror.delete(line.path);
+    else {
+      const { body } = line;
+      expect([line.path, body === undefined]).toEqual([line.path, line.path.startsWith('/downloads/')]);
+      if (body !== undefined) {
+        expect([sha256(body), Buffer.byteLength(body)]).toEqual([line.sha256, line.bytes]);
+      }
+      mirror.set(line.path, line.sha256);
+    }
+  }
 }
 
 type Newest = ReturnType<typeof indexOf>['changes'][number] | undefined;
@@ -130,6 +165,16 @@ function followed(
   const { sequence, as_of } = manifestOf(out);
   follow(out, mirror, sequence);
   expect(differing(record(mirror), record(now))).toEqual([]);
+  const bundled = new Map(before);
+  apply(out, bundled, String(sequence));
+  expect(differing(record(bundled), record(now))).toEqual([]);
+  const [head] = bundleOf(out, String(sequence));
+  const { tree, from, to, from_digest, to_digest } = listOf(out, sequence);
+  expect(head).toEqual({ tree, from, to, from_digest, to_digest });
+  expect([from_digest, to_digest]).toEqual([
+    digestOf(before, manifestOf(out).routes),
+    digestOf(now, manifestOf(out).routes),
+  ]);
   expect(newest).toMatchObject({ sequence, from: sequence - 1, as_of, counts: countsOf(before, now) });
 }
 
@@ -145,6 +190,7 @@ describe('change lists', () => {
           changeRegister(register, 'PRAGMA journal_mode = WAL');
           const out = path('dist');
           let mirror = new Map<string, string>();
+          const mirrors = new Map<number, ReadonlyMap<string, string>>();
           for (const [index, each] of steps.entries()) {
             changeRegister(register, `PRAGMA synchronous = OFF; ${each.map(sqlOf).join('\n')} ${NEWEST}`);
             const at = `2026-12-01T00:00:${String(index).padStart(2, '0')}Z`;
@@ -160,22 +206,29 @@ describe('change lists', () => {
             expect(manifest.sequence).toBe(index === 0 ? 1 : sequence + (same ? 0 : 1));
             const found = indexOf(out);
             const [newest] = found.changes;
-            expect([found.sequence, found.oldest, newest?.sequence]).toEqual([
+            expect([found.tree, found.sequence, newest?.sequence]).toEqual([
+              manifest.tree.id,
               manifest.sequence,
-              1,
               manifest.sequence,
             ]);
             expect(found.changes.map((change) => change.sequence)).toEqual(
               found.changes.map((_, place) => manifest.sequence - place),
             );
             if (index > 0 && !same) followed(out, mirror, newest, now);
-            const described = found.changes.filter(({ file }) => file !== null);
-            expect(described.map(({ bytes, sha256: sum }) => [bytes, sum])).toEqual(
-              described.map(({ sequence: of }) => {
-                const content = readFileSync(join(out, `changes/${of}.json`));
-                return [content.length, sha256(content)];
-              }),
+            mirrors.set(manifest.sequence, now);
+            // What the index promises: from the oldest, the bundles lead here.
+            const old = new Map(mirrors.get(found.oldest));
+            for (let next = found.oldest + 1; next <= found.sequence; next += 1)
+              apply(out, old, String(next));
+            expect(differing(record(old), record(now))).toEqual([]);
+            expect([found.digest, newest?.digest]).toEqual([manifest.digest, manifest.digest]);
+            const described = found.changes.flatMap(({ bundle, file, bytes, sha256: sum }) =>
+              file === null ? [] : [{ file, bytes, sha256: sum }, bundle],
             );
+            for (const each of described) {
+              const content = readFileSync(join(out, each?.file ?? ''));
+              expect([content.length, sha256(content)]).toEqual([each?.bytes, each?.sha256]);
+            }
           }
           await expectAtRest(out);
         },
@@ -210,30 +263,144 @@ describe('change lists', () => {
     expect(indexOf(out).changes[0]).toMatchObject({ sequence: 2, built_at: '2026-12-02T00:00:00Z' });
   });
 
-  it('are kept for 30 snapshots; older ones are pruned, and the index says from where on it leads', async () => {
+  it('are kept for 30 snapshots, with roll-ups that serve every copy between their ends', async () => {
     const out = path('dist');
     const routes = [route('item', '/api/v1/item/{id}', 'api/v1/item/{id}.json')];
     const mirrors = new Map<number, Map<string, string>>();
     const oldests: number[] = [];
-    for (let build = 1; build <= 34; build += 1) {
-      await publish(out, { routes, documents: { item: { 7: `price ${build}` } } });
+    const builds = 125;
+    for (let build = 1; build <= builds; build += 1) {
+      // One of eleven changes at a time; one is there in every third snapshot, one comes back as it was.
+      const item = {
+        ...Object.fromEntries(range(11).map((id) => [id, `price ${Math.floor((build + id) / 11)}`])),
+        ...(build % 3 === 0 && { 20: 'at times' }),
+        21: build % 2 === 0 ? 'even' : 'odd',
+      };
+      await publish(out, { routes, documents: { item } });
       mirrors.set(build, mirrorOf(out));
       oldests.push(indexOf(out).oldest);
     }
-    // The first of a tree has no list, so 30 entries lead from the first snapshot to the 30th.
-    expect(oldests).toEqual([...Array.from({ length: 30 }, () => 1), 1, 2, 3, 4]);
-    const { changes, oldest, sequence } = indexOf(out);
-    expect([sequence, oldest, changes.length, changes.at(-1)?.sequence]).toEqual([34, 4, 30, 5]);
-    const kept = Array.from({ length: 30 }, (_, index) => `${index + 5}.json`);
-    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual([...kept, 'index.json'].toSorted());
-    // What the index promises: from the oldest, the lists lead here. (The bodies of then are gone.)
-    const mirror = new Map(mirrors.get(oldest));
-    for (let next = oldest + 1; next <= sequence; next += 1) {
+    // 30 bundles lead back 30 snapshots, five roll-ups over 7 from a multiple of 7 to five before it, and
+    // three over 30 likewise. The first snapshot has no bundle, so the first roll-ups end at 14 and 60.
+    const expected = range(builds).map((build) => {
+      const weeks = Math.max(Math.floor(build / 7) * 7 - 35, 7);
+      const months = build < 60 ? build : Math.max(Math.floor(build / 30) * 30 - 90, 30);
+      return build <= 31 ? 1 : Math.min(build - 30, weeks, months);
+    });
+    expect(oldests).toEqual(expected);
+    const { changes, oldest, sequence, rollups } = indexOf(out);
+    expect([sequence, oldest, changes.length, changes.at(-1)?.sequence]).toEqual([125, 30, 30, 96]);
+    const names = range(30).flatMap((index) => [`${index + 95}.json`, `${index + 95}.ndjson.gz`]);
+    const folders = ['over-30', 'over-7'];
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(
+      [...names, ...folders, 'index.json'].toSorted(),
+    );
+    const filesIn = (folder: string) => readdirSync(join(out, 'changes', folder)).toSorted();
+    expect(filesIn('over-7')).toEqual(['105', '112', '119', '91', '98'].map((name) => `${name}.ndjson.gz`));
+    expect(filesIn('over-30')).toEqual(['120', '60', '90'].map((name) => `${name}.ndjson.gz`));
+    expect(rollups.map(({ from, sequence: to }) => [from, to])).toEqual(
+      [
+        [90, 120],
+        [112, 119],
+        [105, 112],
+        [98, 105],
+        [91, 98],
+        [60, 90],
+        [84, 91],
+        [30, 60],
+      ].toSorted(([, a = 0], [, b = 0]) => b - a),
+    );
+    for (const { from, sequence: to, file, bytes, sha256: sum, from_digest, digest } of rollups) {
+      const content = readFileSync(join(out, file));
+      expect([content.length, sha256(content)]).toEqual([bytes, sum]);
+      const name = file.replace('/changes/', '').replace('.ndjson.gz', '');
+      const [head] = bundleOf(out, name);
+      expect(head).toEqual({ tree: indexOf(out).tree, from, to, from_digest, to_digest: digest });
+      expect(digest).toBe(digestOf(mirrors.get(to) ?? new Map(), manifestOf(out).routes));
+      for (let start = from; start <= to; start += 1) {
+        const mirror = new Map(mirrors.get(start));
+        apply(out, mirror, name);
+        expect(differing(record(mirror), record(mirrors.get(to) ?? new Map()))).toEqual([]);
+      }
+    }
+    // Lists lead from the oldest that has one.
+    const mirror = new Map(mirrors.get(95));
+    for (let next = 96; next <= sequence; next += 1) {
       for (const put of listOf(out, next).put) mirror.set(put.path, put.sha256);
       for (const gone of listOf(out, next).delete) mirror.delete(gone);
     }
     expect(differing(record(mirror), record(mirrorOf(out)))).toEqual([]);
     expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('and bundles from before something was withheld are deleted, and purged', async () => {
+    const out = path('dist');
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const purgeList = path('purge');
+    const deleteFrom = path('delete');
+    const build = async () => {
+      const lists = ['--purge-list', purgeList, '--delete-from', deleteFrom];
+      expect(await inProcess(...buildArgs(register, out, ...lists))).toMatchObject({ code: 0, stderr: '' });
+    };
+    for (let price = 1; price <= 15; price += 1) {
+      changeRegister(
+        register,
+        `UPDATE items SET price = ${price} WHERE id = 1;
+        UPDATE users SET display_name = 'Marlow ${price}' WHERE id = 1007`,
+      );
+      await build();
+    }
+    expect(indexOf(out)).toMatchObject({ sequence: 15, oldest: 1 });
+    expect(indexOf(out).rollups.map(({ sequence }) => sequence)).toEqual([14]);
+    changeRegister(register, `INSERT INTO withheld VALUES ('user', 1007, '2026-11-20T08:00:00Z')`);
+    await build();
+    const gone = [
+      ...range(14).flatMap((index) => [`changes/${index + 1}.json`, `changes/${index + 1}.ndjson.gz`]),
+      'changes/over-7/14.ndjson.gz',
+    ];
+    const found = indexOf(out);
+    expect([found.sequence, found.oldest, found.rollups]).toEqual([16, 15, []]);
+    expect(found.changes.slice(1).every(({ file, bundle }) => file === null && bundle === null)).toBe(true);
+    expect(found.changes).toHaveLength(16);
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(['16.json', '16.ndjson.gz', 'index.json']);
+    const lines = (file: string) => readFileSync(file, 'utf8').split('\n');
+    expect(lines(deleteFrom)).toEqual(expect.arrayContaining(gone));
+    const base = manifestOf(out).service.base_url;
+    expect(lines(purgeList)).toEqual(expect.arrayContaining(gone.map((file) => `${base}/${file}`)));
+    const [, ...bodies] = bundleOf(out, '16');
+    expect(bodies).toContainEqual({ path: '/api/v1/user/1007', deleted: true });
+    const everything = readdirSync(out, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
+      .map((content) => (content.readUInt16BE(0) === 0x1f8b ? gunzipSync(content) : content).toString());
+    expect(everything.some((text) => text.includes('Marlow 15'))).toBe(false);
+    expect(await damageOf(out)).toEqual([]);
+    // From here on, bundles are kept again.
+    changeRegister(register, 'UPDATE items SET price = 99 WHERE id = 1');
+    await build();
+    expect(indexOf(out)).toMatchObject({ sequence: 17, oldest: 15 });
+  });
+
+  it('name a tree that one begun anew does not share', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    await published({ register, out });
+    const { tree } = indexOf(out);
+    for (const lost of ['snapshot.json', 'changes/index.json']) {
+      rmSync(join(out, lost));
+      changeRegister(register, 'UPDATE items SET price = price + 1 WHERE id = 1');
+      await buildWith({ register, out });
+      expect([lost, indexOf(out).tree, manifestOf(out).tree.id]).toEqual([lost, tree, tree]);
+    }
+    rmSync(inState(out), { recursive: true });
+    changeRegister(register, 'UPDATE items SET price = 99 WHERE id = 1');
+    await buildWith({ register, out });
+    expect([indexOf(out).tree, manifestOf(out).tree.id]).toEqual([tree, tree]);
+    removeTree(out);
+    await buildWith({ register, out });
+    expect(manifestOf(out).sequence).toBe(1);
+    expect(indexOf(out).tree).not.toBe(tree);
+    expect(manifestOf(out).tree.id).toBe(indexOf(out).tree);
   });
 });
 
@@ -267,7 +434,9 @@ describe('an index of changes that is', () => {
     expect(listOf(out, 4).put.map((put) => put.path)).toContain('/api/v1/item/1');
     expect.soft(await damageOf(out)).toEqual([]);
     // No list that no index names: nobody would ever delete it.
-    expect.soft(readdirSync(join(out, 'changes')).toSorted()).toEqual(['4.json', 'index.json']);
+    expect
+      .soft(readdirSync(join(out, 'changes')).toSorted())
+      .toEqual(['4.json', '4.ndjson.gz', 'index.json']);
   });
 
   it('a folder is an error that leaves the tree as it was', async () => {

@@ -163,10 +163,10 @@ describe('a rollback', () => {
     const out = path('dist');
     await published({ register: both.registers[0], out });
     const file = join(out, 'snapshot.json');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":3', '"format":1'));
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":4', '"format":1'));
     const { sequence } = await published({ register: both.registers[1], out, acceptRemovals: true });
     expect(sequence).toBe(2);
-    expect(readFileSync(file, 'utf8')).toContain('"format":3');
+    expect(readFileSync(file, 'utf8')).toContain('"format":4');
     const before = stateOf(out);
     const { exitCode, message } = await failureOf(back(out));
     expect([exitCode, message]).toEqual([1, expect.stringContaining('is of format 1, expected 3')]);

@@ -36,23 +36,21 @@ export async function publish(out: string, { routes, documents, withheld, member
     publisher.abort();
     throw error;
   });
-  const { sequence, digest, files, bytes } = plan;
+  const { treeId, sequence, digest, files, bytes } = plan;
   const manifest = {
-    format: 3,
+    format: 4,
     sequence,
     as_of: null,
     built_at: '2026-12-01T00:00:00Z',
     digest,
     counts: {},
-    tree: { files, bytes },
+    tree: { id: treeId, files, bytes },
     compressed_from: 4096,
     routes,
     ...members,
   };
   const announcement = {
     manifest: JSON.stringify(manifest),
-    asOf: null,
-    builtAt: manifest.built_at,
     kinds: RECORD_ROUTES,
     snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(sequence) }],
   };

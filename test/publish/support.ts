@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { Command, CommanderError } from 'commander';
 import { afterAll, expect } from 'vitest';
 import { z } from 'zod';
@@ -367,35 +368,76 @@ export const errorsOf = ({ stderr }: Pick<Ended, 'stderr'>): string[] =>
 
 const count = z.strictObject({ added: z.int(), changed: z.int(), removed: z.int() });
 
+const file = { file: z.string(), bytes: z.int(), sha256: z.string() };
+
 const indexSchema = z.strictObject({
+  tree: z.string().regex(/^[0-9a-f]{16}$/),
   sequence: z.int(),
+  digest: z.string(),
   oldest: z.int(),
+  downloads: z.strictObject({ sequence: z.int(), digest: z.string() }).optional(),
   changes: z.array(
     z.strictObject({
       sequence: z.int(),
       from: z.int().nullable(),
+      from_digest: z.string().nullable(),
+      digest: z.string(),
       as_of: z.string().nullable(),
       built_at: z.string(),
       counts: z.strictObject({ groups: count, users: count, games: count, items: count }),
       file: z.string().nullable(),
       bytes: z.int().nullable(),
       sha256: z.string().nullable(),
+      bundle: z.strictObject(file).nullable(),
+    }),
+  ),
+  rollups: z.array(
+    z.strictObject({
+      from: z.int(),
+      sequence: z.int(),
+      from_digest: z.string(),
+      digest: z.string(),
+      ...file,
     }),
   ),
 });
 
-const listSchema = z.strictObject({
+const step = {
+  tree: z.string(),
   from: z.int(),
   to: z.int(),
-  put: z.array(z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })),
+  from_digest: z.string(),
+  to_digest: z.string(),
+};
+
+const listSchema = z.strictObject({
+  ...step,
+  put: z.array(
+    z.strictObject({
+      path: z.string(),
+      documents: z.int().optional(),
+      sha256: z.string(),
+      bytes: z.int(),
+    }),
+  ),
   delete: z.array(z.string()),
 });
+
+const bundleSchema = z.tuple(
+  [z.strictObject(step)],
+  z.union([
+    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), body: z.string().optional() }),
+    z.strictObject({ path: z.string(), deleted: z.literal(true) }),
+  ]),
+);
 
 const manifestSchema = z.looseObject({
   sequence: z.int(),
   as_of: z.string().nullable(),
   built_at: z.string(),
   digest: z.string(),
+  tree: z.looseObject({ id: z.string() }),
+  service: z.looseObject({ base_url: z.string() }).default({ base_url: '' }),
   counts: z.unknown(),
   routes: z.array(
     z.looseObject({
@@ -411,6 +453,15 @@ const read = (out: string, file: string): unknown => JSON.parse(readFileSync(joi
 export const indexOf = (out: string) => indexSchema.parse(read(out, 'changes/index.json'));
 export const listOf = (out: string, sequence: number) =>
   listSchema.parse(read(out, `changes/${sequence}.json`));
+/** The lines of a bundle or roll-up: the first is about itself. @param name below /changes */
+export const bundleOf = (out: string, name: string) =>
+  bundleSchema.parse(
+    gunzipSync(readFileSync(join(out, `changes/${name}.ndjson.gz`)))
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line)),
+  );
 export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snapshot.json'));
 
 /** The URL path of a file of a tree, by the route table that the tree publishes; undefined if nothing leads to it. */
@@ -460,7 +511,16 @@ export const sha256 = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');
 
 /** Routes of which the digest says nothing. */
-const OUTSIDE = new Set(['snapshot', 'changes', 'change-list', 'feed-snapshots', 'feed-snapshots-json']);
+const OUTSIDE = new Set([
+  'snapshot',
+  'changes',
+  'change-list',
+  'change-bundle',
+  'change-rollup-7',
+  'change-rollup-30',
+  'feed-snapshots',
+  'feed-snapshots-json',
+]);
 
 interface DigestRoute {
   readonly name: string;

@@ -43,8 +43,8 @@ export function readTree(folder: string): Tree {
   return new Map(paths.map((path) => [path, fileAt(join(folder, path))]));
 }
 
-/** Whether a file is a compressed sibling, which has no URL of its own; `.csv.gz` is a download like any other. */
-export const isSibling = (path: string): boolean => /(?<!\.csv)\.gz$|\.br$/.test(path);
+/** Whether a file is a compressed sibling, which has no URL of its own; what is a download or bundle is no sibling. */
+export const isSibling = (path: string): boolean => /(?<!\.(csv|ndjson|sqlite))\.gz$|\.br$/.test(path);
 
 /** Whether a file is one of the bulk downloads or describes them. */
 export const isDownload = (path: string): boolean => path.startsWith('downloads/');

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
-import type { Change } from '../../publish/change-list.js';
+import type { Change } from '../../publish/changes/change-index.js';
 import type { RenderSnapshotFeed } from '../../publish/snapshot-feed.js';
 import { NEVER, tag } from './document.js';
 import type { Entry, FeedOperator } from './document.js';

@@ -26,9 +26,33 @@ const counts: ObjectShape = {
   })),
 };
 
+const digest = (name: string, description: string, details: ValueDetails = {}): ValueShape =>
+  value(name, 'sha256', SHA256, description, details);
+
+const file = (what: string, path: string, bytes: number): readonly ValueShape[] => [
+  value('file', 'path', path, `Path of the ${what}.`),
+  value('bytes', 'count', bytes, `Size of the ${what}.`, { unit: 'bytes' }),
+  digest('sha256', `SHA-256 of the ${what}.`),
+];
+
+const tree = value('tree', 'text', '9f86d081884c7d65', 'Identifies the tree. One begun anew has another.');
+
+/** The ends of a change list or bundle. */
+const step: readonly ValueShape[] = [
+  tree,
+  sequence('from', 'Number of the snapshot that it starts from.'),
+  sequence('to', 'Number of the snapshot that it leads to.'),
+  digest('from_digest', 'Digest of the snapshot that it starts from.'),
+  digest('to_digest', 'Digest of the snapshot that it leads to.'),
+];
+
 const change: readonly Shape[] = [
   sequence('sequence', 'Number of the snapshot.'),
   sequence('from', 'Number of the snapshot before it; null if it has no change list.', { nullable: true }),
+  digest('from_digest', 'Digest of the snapshot before it; null if it has no change list.', {
+    nullable: true,
+  }),
+  digest('digest', 'Digest of the snapshot.'),
   value(
     'as_of',
     'time',
@@ -47,7 +71,14 @@ const change: readonly Shape[] = [
     unit: 'bytes',
     nullable: true,
   }),
-  value('sha256', 'sha256', SHA256, 'SHA-256 of the change list; null if it has none.', { nullable: true }),
+  digest('sha256', 'SHA-256 of the change list; null if it has none.', { nullable: true }),
+  {
+    is: 'object',
+    name: 'bundle',
+    nullable: true,
+    description: 'The bodies of all documents that it changed; null if they are not kept.',
+    members: file('bundle', '/changes/118.ndjson.gz', 901_120),
+  },
 ];
 
 export const CHANGES_SHAPE: ObjectShape = {
@@ -56,12 +87,38 @@ export const CHANGES_SHAPE: ObjectShape = {
   nullable: false,
   description: 'The newest snapshots and what each of them changed.',
   members: [
+    tree,
     sequence('sequence', 'Number of the published snapshot.'),
+    digest('digest', 'Digest of the published snapshot.'),
     sequence(
       'oldest',
-      'Number of the oldest snapshot from which the change lists lead to this one. An older copy has to start over.',
+      'Number of the oldest snapshot from which the bundles lead to this one. An older copy has to start over.',
     ),
+    {
+      is: 'object',
+      name: 'downloads',
+      nullable: false,
+      optional: true,
+      description: 'The snapshot that the bulk downloads belong to, which may be older.',
+      members: [
+        sequence('sequence', 'Number of that snapshot.'),
+        digest('digest', 'Digest of that snapshot.'),
+      ],
+    },
     { is: 'list', name: 'changes', description: 'The snapshots, newest first.', members: change },
+    {
+      is: 'list',
+      name: 'rollups',
+      description:
+        'Bundles over several snapshots, newest first. Each brings a copy of any snapshot from its first to its last to the last.',
+      members: [
+        sequence('from', 'Number of the oldest snapshot that it starts from.'),
+        sequence('sequence', 'Number of the snapshot that it leads to.'),
+        digest('from_digest', 'Digest of the oldest snapshot that it starts from.'),
+        digest('digest', 'Digest of the snapshot that it leads to.'),
+        ...file('roll-up', '/changes/over-7/112.ndjson.gz', 5_242_880),
+      ],
+    },
   ],
 };
 
@@ -71,16 +128,28 @@ export const CHANGE_LIST_SHAPE: ObjectShape = {
   nullable: false,
   description: 'Every URL that one snapshot added, changed or removed.',
   members: [
-    sequence('from', 'Number of the snapshot that the list starts from.'),
-    sequence('to', 'Number of the snapshot that the list leads to.'),
+    ...step,
     {
       is: 'list',
       name: 'put',
       description: 'Documents that are new or changed: fetch them.',
       members: [
-        value('path', 'path', '/api/v1/group/7', 'Path to request, relative to the base URL.'),
-        value('sha256', 'sha256', SHA256, 'SHA-256 of the document.'),
-        value('bytes', 'count', 1873, 'Size of the document.', { unit: 'bytes' }),
+        value(
+          'path',
+          'path',
+          '/api/v1/group/7',
+          'Path to request, relative to the base URL. With {limit} in it, it stands for all values of the parameter.',
+        ),
+        value(
+          'sha256',
+          'sha256',
+          SHA256,
+          'SHA-256 of the document; of several, over their lines in the digest.',
+        ),
+        value('bytes', 'count', 1873, 'Size of the document, or of all of them.', { unit: 'bytes' }),
+        value('documents', 'count', 200, 'How many documents the entry stands for, if it is not one.', {
+          optional: true,
+        }),
       ],
     },
     {

@@ -472,7 +472,7 @@ describe('createApp: a new snapshot', () => {
     const { ask, root, look, watcher, log } = await startProxy(await tree());
     const before = await ask('/snapshot.json');
     expect(JSON.parse(before.text)).toMatchObject({ sequence: 3 });
-    await publish(root, 'snapshot.json', '{"format":3,"sequence":4');
+    await publish(root, 'snapshot.json', '{"format":4,"sequence":4');
     for (let count = 0; count < 3; count += 1) {
       await look();
       expect((await ask('/api/v1')).status).toBe(200);

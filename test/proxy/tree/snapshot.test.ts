@@ -26,19 +26,19 @@ const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum
 
 describe('parseSnapshot', () => {
   it('says which format it reads when it meets another one', () => {
-    expect(() => parse({ format: 4 })).toThrow('tree is of format 4, this proxy reads format 3');
-    expect(() => parseSnapshot('{"format":4}')).toThrow('tree is of format 4, this proxy reads format 3');
-    expect(() => parseSnapshot('{"format":1}')).toThrow('tree is of format 1, this proxy reads format 3');
+    expect(() => parse({ format: 5 })).toThrow('tree is of format 5, this proxy reads format 4');
+    expect(() => parseSnapshot('{"format":5}')).toThrow('tree is of format 5, this proxy reads format 4');
+    expect(() => parseSnapshot('{"format":1}')).toThrow('tree is of format 1, this proxy reads format 4');
   });
 
   it.each([
     ['', 'snapshot.json is not JSON'],
-    ['{"format":3', 'snapshot.json is not JSON'],
+    ['{"format":4', 'snapshot.json is not JSON'],
     ['[]', 'snapshot.json has no format number'],
     ['null', 'snapshot.json has no format number'],
     ['{"format":"2"}', 'snapshot.json has no format number'],
-    ['{"format":3.5}', 'snapshot.json has no format number'],
-    ['{"format":3}', 'snapshot.json is malformed at sequence'],
+    ['{"format":4.5}', 'snapshot.json has no format number'],
+    ['{"format":4}', 'snapshot.json is malformed at sequence'],
   ])('refuses the text %j', (text, message) => {
     expect(() => parseSnapshot(text)).toThrow(SnapshotError);
     expect(() => parseSnapshot(text)).toThrow(message);

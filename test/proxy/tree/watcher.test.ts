@@ -135,7 +135,7 @@ describe('SnapshotWatcher.confirm', () => {
 
   it.each([
     ['of a newer format', '{"format":4}', 'tree is of format 4, this proxy reads format 3'],
-    ['cut short', '{"format":3,', 'snapshot.json is not JSON'],
+    ['cut short', '{"format":4,', 'snapshot.json is not JSON'],
   ])(
     'keeps the last good snapshot when the new one is %s, and says so once for each broken file',
     async (_name, text, message) => {

@@ -1,0 +1,83 @@
+/** The route table in snapshot.json, by which proxy and edge servers find files and headers. */
+import { basename } from 'node:path/posix';
+import { routeHeaders } from '../routes/headers.js';
+import { BUCKETS, CACHE_CLASSES, filler } from '../routes/index.js';
+import type { Route } from '../routes/index.js';
+import { parameters } from './parameters.js';
+import { mapped, part, value } from './parts.js';
+import type { Part } from './parts.js';
+
+export interface PublishedRoute {
+  readonly route: Route;
+  /** The newest measurement in the bulk downloads. */
+  readonly asOf: string | null;
+  /** The lowest key of its files. */
+  readonly firstKey: number | undefined;
+}
+
+/** A dated name for a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz` (newest reading). */
+function dated(path: string, asOf: string | null): string {
+  const [stem = '', ...suffixes] = basename(path).split('.');
+  const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
+  return [[stem, ...day].join('-'), ...suffixes].join('.');
+}
+
+export const HEADER = value('{header}', 'text', 'nosniff', 'Value of the header.');
+
+export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
+  part(value('name', 'text', 'group', 'Name of the route.'), ({ route }) => route.name),
+  part(
+    value('path', 'text', '/api/v1/group/{id}', 'Path, with its parameters in braces.'),
+    ({ route }) => route.path,
+  ),
+  part(
+    value('file', 'text', 'api/v1/group/{id}.json', 'File that is served, relative to the root of the tree.'),
+    ({ route }) => route.file,
+  ),
+  part(
+    value('class', 'enum', 'record', 'How long the response may be cached.', { values: CACHE_CLASSES }),
+    ({ route }) => route.class,
+  ),
+  part(
+    value('bucket', 'enum', 'api', 'The limit it counts against. A download counts against api, too.', {
+      values: BUCKETS,
+    }),
+    ({ route }) => route.bucket,
+  ),
+  part(
+    value('type', 'text', 'application/json; charset=utf-8', 'Media type of the response.'),
+    ({ route }) => route.type,
+  ),
+  part(
+    value('attachment', 'text', 'groups-2026-11-20.csv', 'File name to save it under, if it is a download.', {
+      optional: true,
+    }),
+    ({ route, asOf }) =>
+      route.bucket === 'download' && route.parameters === undefined ? dated(route.path, asOf) : undefined,
+  ),
+  mapped('headers', 'On its 200 and 206, besides those of the class.', HEADER, ({ route }) =>
+    routeHeaders(route),
+  ),
+  part(
+    value('description', 'text', 'Measured record of one group', 'What it returns.'),
+    ({ route }) => route.description,
+  ),
+  { shape: parameters.shape, of: ({ route }) => parameters.of(route) },
+  part(
+    value('example', 'path', '/api/v1/group/7', 'An example of a URL.', { optional: true }),
+    ({ route, firstKey }) =>
+      route.example ??
+      // The example of a route by id is its first record.
+      (route.path.includes('{') && firstKey !== undefined ? filler(route.path)(firstKey) : undefined),
+  ),
+  part(
+    value(
+      'absent',
+      'text',
+      'no group {id} in this register',
+      'Detail of the 404 for a valid URL that has no file, with parameters in braces.',
+      { optional: true },
+    ),
+    ({ route }) => route.absent,
+  ),
+];

@@ -1,0 +1,214 @@
+/** /changes/index.json: the newest snapshots, and the files that lead from one to the next. */
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { codeOf } from '../../errors.js';
+import { SPANS } from '../../routes/publishing.js';
+import type { Manifest } from '../snapshot-json.js';
+import type { Tree } from '../tree.js';
+
+/** How many change lists and bundles are kept. A daily mirror may miss a month. */
+export const KEPT_LISTS = 30;
+
+const counts = z.object({ added: z.int(), changed: z.int(), removed: z.int() });
+
+const described = z.object({ file: z.string(), bytes: z.int(), sha256: z.string() });
+/** A file below /changes: its URL path, size and checksum. */
+export type Described = z.infer<typeof described>;
+
+/** One snapshot. A tree's first snapshot changed everything, so it has no files. */
+const change = z.object({
+  sequence: z.int(),
+  from: z.int().nullable(),
+  /** The digests of both trees. */
+  from_digest: z.string().nullable(),
+  digest: z.string(),
+  as_of: z.string().nullable(),
+  built_at: z.string(),
+  /** Number of records, per kind. */
+  counts: z.record(z.string(), counts),
+  file: z.string().nullable(),
+  bytes: z.int().nullable(),
+  sha256: z.string().nullable(),
+  bundle: described.nullable(),
+});
+export type Change = z.infer<typeof change>;
+
+const rollup = described.extend({
+  from: z.int(),
+  sequence: z.int(),
+  from_digest: z.string(),
+  digest: z.string(),
+});
+/** A bundle over several snapshots. */
+export type Rollup = z.infer<typeof rollup>;
+
+export const changeIndexSchema = z.object({
+  /** Identifies the tree: one begun anew has another. */
+  tree: z.string(),
+  /** The published snapshot. */
+  sequence: z.int(),
+  digest: z.string(),
+  /** The oldest snapshot from which the bundles lead here. An older copy must start over. */
+  oldest: z.int(),
+  /** The snapshot that the bulk downloads belong to. */
+  downloads: z.object({ sequence: z.int(), digest: z.string() }).exactOptional(),
+  /** Newest first. */
+  changes: z.array(change),
+  /** Newest first. */
+  rollups: z.array(rollup),
+});
+export type ChangeIndex = z.infer<typeof changeIndexSchema>;
+
+/** Files are named after the snapshot that they lead to. */
+export const listFile = (sequence: number): string => `changes/${sequence}.json`;
+export const bundleFile = (sequence: number): string => `changes/${sequence}.ndjson.gz`;
+export const rollupFile = (span: number, sequence: number): string =>
+  `changes/over-${span}/${sequence}.ndjson.gz`;
+
+const INDEX_FILE = 'changes/index.json';
+
+/** The published index; undefined if it is missing or unreadable. */
+export function readChangeIndex(tree: Tree): ChangeIndex | undefined {
+  try {
+    return changeIndexSchema.parse(JSON.parse(readFileSync(join(tree.out, INDEX_FILE), 'utf8')));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
+      return undefined;
+    throw error;
+  }
+}
+
+/** The change list of a snapshot; undefined if it has none. */
+export const listOf = ({ file, bytes, sha256 }: Change): Described | undefined =>
+  file === null || bytes === null || sha256 === null ? undefined : { file, bytes, sha256 };
+
+/** The part of an index that names files. */
+export interface Files {
+  readonly changes: readonly Change[];
+  readonly rollups: readonly Rollup[];
+}
+
+export const NO_CHANGES: Files = { changes: [], rollups: [] };
+
+/** All files that an index names. */
+export const filesIn = ({ changes, rollups }: Files): readonly Described[] =>
+  [...changes.flatMap((each) => [listOf(each), each.bundle]), ...rollups].filter(
+    (each) => each !== null && each !== undefined,
+  );
+
+/** Files below /changes that an index does not name. */
+export function untrackedFiles(tree: Tree, index: Files): string[] {
+  const named = new Set(filesIn(index).map(({ file }) => file.slice(1)));
+  const folders = ['changes', ...SPANS.map(({ span }) => dirname(rollupFile(span, 0)))];
+  return folders
+    .flatMap((folder) => filesOf(join(tree.out, folder)).map((file) => `${folder}/${file}`))
+    .filter((file) => /\/\d+\.(json|ndjson\.gz)$/.test(file) && !named.has(file));
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/**
+ * The oldest snapshot from which bundles and roll-ups lead to a snapshot. Each brings a copy of any
+ * snapshot between its ends to its last.
+ */
+export function oldestOf(sequence: number, changes: readonly Change[], rollups: readonly Rollup[]): number {
+  const steps = [
+    ...changes.flatMap(({ sequence: to, from, bundle }) =>
+      bundle === null || from === null ? [] : [{ from, to }],
+    ),
+    ...rollups.map(({ sequence: to, from }) => ({ from, to })),
+  ].toSorted((a, b) => b.to - a.to || b.from - a.from);
+  let oldest = sequence;
+  for (let isFurther = true; isFurther;) {
+    const next = Math.min(oldest, ...steps.filter(({ to }) => to >= oldest).map(({ from }) => from));
+    isFurther = next < oldest;
+    oldest = next;
+  }
+  return oldest;
+}
+
+/** Completes an index. */
+export const indexOf = (index: Omit<ChangeIndex, 'oldest'>): ChangeIndex => {
+  const { tree, sequence, digest, ...rest } = index;
+  return { tree, sequence, digest, oldest: oldestOf(sequence, index.changes, index.rollups), ...rest };
+};
+
+/** A change without its files: it is only news. */
+export const withoutFiles = (of: Change): Change => ({
+  ...of,
+  from: null,
+  from_digest: null,
+  file: null,
+  bytes: null,
+  sha256: null,
+  bundle: null,
+});
+
+/**
+ * Removes damaged files from the published index. Lists that lead only to a damaged one go with it;
+ * if none leads to the published snapshot any more, whoever follows the lists starts over.
+ * @param damaged files below the output folder
+ */
+export function mendIndex(
+  tree: Tree,
+  manifest: Pick<Manifest, 'sequence' | 'as_of' | 'built_at' | 'digest' | 'downloads'> & { id: string },
+  damaged: ReadonlySet<string>,
+): void {
+  const published = readChangeIndex(tree);
+  const isOfSnapshot = published?.sequence === manifest.sequence && published.tree === manifest.id;
+  const { changes, rollups } = isOfSnapshot ? published : NO_CHANGES;
+  const isWhole = (file: string): boolean => !damaged.has(file.slice(1));
+  if (changes.length > 0 && filesIn({ changes, rollups }).every(({ file }) => isWhole(file))) return;
+  const { id, sequence, as_of, built_at, digest, downloads } = manifest;
+  const hole = changes.findIndex((each) => each.file !== null && !isWhole(each.file));
+  const start = withoutFiles(changes[0] ?? { ...NO_FILES, sequence, digest, as_of, built_at, counts: {} });
+  const rest = changes.length === 0 || hole === 0 ? [start] : hole < 0 ? changes : changes.slice(0, hole);
+  const next = indexOf({
+    tree: id,
+    sequence,
+    digest,
+    ...downloadsOf({ downloads }),
+    changes: rest.map((each) =>
+      each.bundle === null || isWhole(each.bundle.file) ? each : { ...each, bundle: null },
+    ),
+    rollups: rollups.filter(({ file }) => isWhole(file)),
+  });
+  replaceChangeIndex(tree, next);
+  for (const file of untrackedFiles(tree, next)) rmSync(join(tree.out, file));
+}
+
+/** Replaces the published index atomically. */
+function replaceChangeIndex(tree: Tree, index: ChangeIndex): void {
+  const partial = join(tree.state, 'index.json');
+  writeFileSync(partial, JSON.stringify(index), { flush: true });
+  mkdirSync(join(tree.out, 'changes'), { recursive: true });
+  renameSync(partial, join(tree.out, INDEX_FILE));
+}
+
+/** Repeats what snapshot.json says of the downloads: a build that changes nothing else may renew it. */
+export function renewDownloads(tree: Tree, manifest: Pick<Manifest, 'downloads'>): void {
+  const index = readChangeIndex(tree);
+  if (index === undefined) return;
+  const next = { ...index, ...downloadsOf(manifest) };
+  if (!isDeepStrictEqual(index, next)) replaceChangeIndex(tree, next);
+}
+
+export const downloadsOf = ({
+  downloads,
+}: {
+  readonly downloads?: Manifest['downloads'] | undefined;
+}): Pick<ChangeIndex, 'downloads'> =>
+  downloads?.digest === undefined
+    ? {}
+    : { downloads: { sequence: downloads.sequence, digest: downloads.digest } };
+
+const NO_FILES = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };

@@ -1,0 +1,37 @@
+/** Reads the lines of a bundle, or of any other compressed lines. */
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+const NEWLINE = 10;
+
+/**
+ * The lines of a gzip file, which may have several members. Memory is bounded by the longest line.
+ * @throws Error with a code that starts with Z_: it is damaged
+ */
+export async function* gunzippedLines(file: string): AsyncGenerator<string, void, undefined> {
+  const unzipped = createGunzip();
+  // The callback keeps an error from being thrown twice; iterating throws it.
+  pipeline(createReadStream(file), unzipped, () => {});
+  let parts: Buffer[] = [];
+  for await (const chunk of unzipped) {
+    if (!Buffer.isBuffer(chunk)) throw new TypeError('expected bytes');
+    let start = 0;
+    // Not readline, which also splits at U+2028.
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      parts.push(chunk.subarray(start, end));
+      yield Buffer.concat(parts).toString();
+      parts = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+  }
+  if (parts.length > 0) yield Buffer.concat(parts).toString();
+}
+
+/** The path in a line of a bundle; undefined in the first line, which is about the bundle. */
+export function pathIn(line: string): string | undefined {
+  const [, quoted] = /^\{"path":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
+  const path: unknown = quoted === undefined ? undefined : JSON.parse(quoted);
+  return typeof path === 'string' ? path : undefined;
+}
