@@ -2,7 +2,6 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
-import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,7 +9,7 @@ import { Failure, asFailure } from '../errors.js';
 import { NO_HASH } from '../incremental/hash-file.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { readChangeIndex, renewDownloads } from './changes/change-index.js';
+import { filesIn, readChangeIndex, renewDownloads } from './changes/change-index.js';
 import { stageChanges } from './changes/stage-changes.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
 import { apply, isPrepared, prepareCommit, replacePrevious, stageTakedown } from './commit.js';
@@ -32,10 +31,8 @@ import type { StagePaths } from './stage.js';
 import { StageWriter } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
 import { Takedown } from './takedown.js';
+import { newTreeId } from './tree.js';
 import type { Tree } from './tree.js';
-
-/** 64 bits. */
-const TREE_ID_BYTES = 8;
 
 type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent'>;
 
@@ -179,12 +176,15 @@ export class Publisher {
     this.#writer.finish();
     await next.indexRest(this.takedown);
     const { changes, bytes } = next.total();
-    const isTouched = previous?.format !== FORMAT || changes.added + changes.changed + changes.removed > 0;
-    // If snapshot.json was lost, the index of changes still has the last sequence number.
     const known = readChangeIndex(this.tree);
+    // Bundles may hold what is withheld now, even if its documents are long gone.
+    const isTakedown = this.takedown.isOne && known !== undefined && filesIn(known).length > 0;
+    const isTouched =
+      previous?.format !== FORMAT || isTakedown || changes.added + changes.changed + changes.removed > 0;
+    // If snapshot.json was lost, the index of changes still has the last sequence number.
     const last = previous?.sequence ?? known?.sequence ?? 0;
     return {
-      treeId: previous?.tree.id ?? known?.tree ?? randomBytes(TREE_ID_BYTES).toString('hex'),
+      treeId: previous?.tree.id ?? known?.tree ?? newTreeId(),
       sequence: last + (isTouched ? 1 : 0),
       digest: isTouched ? treeDigest(this.#published, ({ name }) => next.of(name)) : previous.digest,
       changes,

@@ -1,4 +1,5 @@
 /** A published tree: the folder that is served, and its private state next to it. */
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -26,6 +27,9 @@ const UNREPORTED = 'unreported-';
 
 /** The state's record of its tree: a path relative to the state. */
 const TREE_NAME = 'tree';
+
+/** Identifies a tree for as long as it lives: 64 random bits in hex. */
+export const newTreeId = (): string => randomBytes(8).toString('hex');
 
 /** The paths of a tree, which need not exist. */
 export class Tree {

@@ -33,7 +33,7 @@ import { callsOf, deadFrom, survive, withFault } from './faults.js';
 import type { Call } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Version } from './small.js';
-import { contentOf, failureOf, hashesOf, temporary } from './support.js';
+import { contentOf, failureOf, hashesOf, manifestOf, sha256, temporary } from './support.js';
 
 const path = temporary();
 
@@ -246,7 +246,8 @@ describe('apply', () => {
     for (const before of [[], [FIRST]]) {
       const tree = await prepared(SECOND, ...before);
       await apply(tree, quiet(), async (folder) => void discarded.push(folder));
-      expect(hashesOf(tree.out)).toEqual(hashesOf((await treeOf(...before, SECOND)).out));
+      expect(contentOf(tree.out)).toEqual(contentOf((await treeOf(...before, SECOND)).out));
+      expect(manifestOf(tree.out).sequence).toBe(before.length + 1);
     }
     expect(discarded).toEqual([]);
   });
@@ -292,13 +293,19 @@ describe('apply', () => {
   });
 });
 
-/** The tree and its state: what is published, the index, the rollback data, the change lists. */
-const wholeOf = (tree: Tree): Record<string, string> => ({
-  ...hashesOf(tree.out),
-  ...Object.fromEntries(
-    Object.entries(hashesOf(inState(tree.out))).map(([file, hash]) => [`state/${file}`, hash]),
-  ),
-});
+/** The tree and its state: what is published, the index, the rollback data, the change lists. Each tree has its id. */
+function wholeOf(tree: Tree): Record<string, string> {
+  const { id } = manifestOf(tree.out).tree;
+  const hashes = (folder: string): [string, string][] =>
+    Object.keys(hashesOf(folder)).map((file) => [
+      file,
+      sha256(readFileSync(join(folder, file), 'latin1').replaceAll(id, 'ID')),
+    ]);
+  return Object.fromEntries([
+    ...hashes(tree.out),
+    ...hashes(inState(tree.out)).map(([file, hash]) => [`state/${file}`, hash] as const),
+  ]);
+}
 
 describe.each([
   { title: 'a first commit', before: [], next: FIRST },

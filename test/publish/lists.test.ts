@@ -115,7 +115,13 @@ describe('the lists of', () => {
       absolute([...put.map((each) => each.path), ...gone, ...ALWAYS, ...TOLD]),
     );
     expect(documentUrls(out, files)).toEqual(
-      [...put.map((each) => each.path), '/changes/2.json', ...ALWAYS, ...TOLD].toSorted(),
+      [
+        ...put.map((each) => each.path),
+        '/changes/2.json',
+        '/changes/2.ndjson.gz',
+        ...ALWAYS,
+        ...TOLD,
+      ].toSorted(),
     );
     copy(out, twin, files, gone);
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);

@@ -55,6 +55,7 @@ describe('a rollback', () => {
       return manifestOf(other);
     })();
     const mirror = mirrorOf(out);
+    const { id } = manifestOf(out).tree;
     const { code, stdout } = await inProcess('rollback', '--out', out);
     expect([code, stdout]).toEqual([0, expect.stringContaining('Published snapshot 3')]);
     expect(stdout).toContain('the content of snapshot 1');
@@ -66,6 +67,7 @@ describe('a rollback', () => {
       built_at: now.built_at,
       generator: now['generator'],
       service: now['service'],
+      tree: { ...first.tree, id },
     });
     const { put, delete: gone } = listOf(out, 3);
     for (const { path: url, sha256 } of put) mirror.set(url, sha256);
@@ -97,6 +99,7 @@ describe('a rollback', () => {
       [
         ...changed,
         'changes/3.json',
+        'changes/3.ndjson.gz',
         'changes/index.json',
         'feeds/snapshots.atom',
         'feeds/snapshots.json',
@@ -169,7 +172,7 @@ describe('a rollback', () => {
     expect(readFileSync(file, 'utf8')).toContain('"format":4');
     const before = stateOf(out);
     const { exitCode, message } = await failureOf(back(out));
-    expect([exitCode, message]).toEqual([1, expect.stringContaining('is of format 1, expected 3')]);
+    expect([exitCode, message]).toEqual([1, expect.stringContaining('is of format 1, expected 4')]);
     expect(differing(stateOf(out), before)).toEqual([]);
   });
 

@@ -27,6 +27,11 @@ const ROUTES = [
   { ...own('page', 'page.html'), class: 'page' as const },
   own('snapshot', 'snapshot.json'),
   own('changes', 'changes/index.json'),
+  ...[
+    ['change-bundle', 'changes/{sequence}.ndjson.gz'] as const,
+    ['change-rollup-7', 'changes/over-7/{sequence}.ndjson.gz'] as const,
+    ['change-rollup-30', 'changes/over-30/{sequence}.ndjson.gz'] as const,
+  ].map(([name, file]) => ({ ...route(name, `/${file}`, file), class: 'download' as const })),
   {
     ...route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
     class: 'summary' as const,

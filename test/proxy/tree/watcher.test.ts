@@ -48,8 +48,8 @@ function heldDisk(): { disk: Disk; letGo: () => void; reads: () => number } {
 describe('SnapshotWatcher.start', () => {
   it('throws for a tree it can not serve', async () => {
     const { root, watcher } = await emptyWatch();
-    await publishSnapshot(root, { format: 4 });
-    await expect(watcher.start()).rejects.toThrow('tree is of format 4, this proxy reads format 3');
+    await publishSnapshot(root, { format: 5 });
+    await expect(watcher.start()).rejects.toThrow('tree is of format 5, this proxy reads format 4');
   });
 
   it('waits if there is no snapshot, and says so', async () => {
@@ -134,7 +134,7 @@ describe('SnapshotWatcher.confirm', () => {
   });
 
   it.each([
-    ['of a newer format', '{"format":4}', 'tree is of format 4, this proxy reads format 3'],
+    ['of a newer format', '{"format":5}', 'tree is of format 5, this proxy reads format 4'],
     ['cut short', '{"format":4,', 'snapshot.json is not JSON'],
   ])(
     'keeps the last good snapshot when the new one is %s, and says so once for each broken file',
