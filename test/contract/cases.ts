@@ -531,6 +531,9 @@ export function contractCases(dist: string): readonly Case[] {
     ['group-history', '/group/@/history.json'],
     ['user-usernames', '/user/@/usernames.json'],
     ['change-list', '/changes/@.json'],
+    ['change-bundle', '/changes/@.ndjson.gz'],
+    ['change-rollup-7', '/changes/over-7/@.ndjson.gz'],
+    ['change-rollup-30', '/changes/over-30/@.ndjson.gz'],
   ] as const) {
     for (const id of ['9007199254740991', '9007199254740990', '4503599627370497', '999999999999']) {
       const detail = routeOf(name).absent?.replace(/\{\w+\}/, id) ?? '';
