@@ -38,11 +38,13 @@ beforeAll(async () => {
   const register = path('register.sqlite');
   await writeSample({ file: register, records: 400, seed: 5 });
   await build(register);
-  // A second snapshot, which changed something and removed something, so that there is a change list.
+  // A second snapshot, which changed something and removed something, so that there is a change list; the largest among it.
   changeRegister(
     register,
     `UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups);
-     INSERT INTO withheld SELECT 'item', max(id), '2026-01-01T00:00:00Z' FROM items;`,
+     INSERT INTO withheld SELECT 'item', max(id), '2026-01-01T00:00:00Z' FROM items;
+     INSERT INTO withheld SELECT 'group', id, '2026-01-01T00:00:00Z' FROM groups
+       WHERE state IS NOT 'deleted' ORDER BY member_count DESC LIMIT 1;`,
   );
   await build(register);
   tree = readTree(out);
