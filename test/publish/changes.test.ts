@@ -141,16 +141,16 @@ function apply(out: string, mirror: Map<string, string>, name: string): void {
   expect(new Set(lines.map(({ path: url }) => url)).size, 'each path once').toBe(lines.length);
   for (const line of lines) {
     if ('deleted' in line) mirror.delete(line.path);
-    else {
-      // Downloads come without a body.
-      const isDownload = line.path.startsWith('/downloads/');
-      expect([line.path, line.body === undefined]).toEqual([line.path, isDownload]);
-      const body = line.body ?? '';
-      const found = isDownload ? [line.sha256, line.bytes] : [sha256(body), Buffer.byteLength(body)];
-      expect(found).toEqual([line.sha256, line.bytes]);
-      mirror.set(line.path, line.sha256);
-    }
+    else mirror.set(line.path, line.sha256);
   }
+  const puts = lines.filter((line) => !('deleted' in line));
+  const bodies = puts.flatMap(({ path: url, body }) => (body === undefined ? [] : [{ url, body }]));
+  const said = puts.filter(({ body }) => body !== undefined);
+  expect(bodies.map(({ url, body }) => [url, sha256(body), Buffer.byteLength(body)])).toEqual(
+    said.map(({ path: url, sha256: sum, bytes }) => [url, sum, bytes]),
+  );
+  const bodiless = puts.filter(({ body }) => body === undefined);
+  expect(bodiless.filter(({ path: url }) => !url.startsWith('/downloads/'))).toEqual([]);
 }
 
 type Newest = ReturnType<typeof indexOf>['changes'][number] | undefined;

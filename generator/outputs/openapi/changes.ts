@@ -136,7 +136,7 @@ export const CHANGE_LIST_SHAPE: ObjectShape = {
       members: [
         value(
           'path',
-          'path',
+          'text',
           '/api/v1/group/7',
           'Path to request, relative to the base URL. With {limit} in it, it stands for all values of the parameter.',
         ),
