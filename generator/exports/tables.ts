@@ -81,11 +81,11 @@ function columnsOf(field: Field): ExportColumn[] {
       // If the object is null, all its members are.
       return field.fields
         .flatMap(columnsOf)
-        .map(({ value, from }) => ({ value: { ...value, nullable: true }, from }));
+        .map(({ value, from }) => ({ value: nullWith(value, field.nullMeans), from }));
     case 'computed':
       return [{ value: field, from: { sql: field.sql } }];
     case 'derived':
-      return leaves(field.shape, [], false).map(({ value, place }) => ({
+      return leaves(field.shape, []).map(({ value, place }) => ({
         value,
         from: { derived: field, place },
       }));
@@ -101,13 +101,19 @@ interface Leaf {
 }
 
 /** The leaf values of a shape, named by path: `peak` and `measured_at` give `peak_measured_at`. */
-function leaves(shape: Shape, way: readonly string[], nullable: boolean): Leaf[] {
+function leaves(shape: Shape, way: readonly string[]): Leaf[] {
   if (shape.is === 'list' || shape.is === 'values' || shape.is === 'map')
     throw new TypeError(`"${shape.name}" is a list or map, expected values to flatten`);
   const here = [...way, shape.name];
-  if (shape.is === 'object')
-    return shape.members.flatMap((member) => leaves(member, here, nullable || shape.nullable));
-  const value = { ...shape, name: here.join('_'), nullable: nullable || shape.nullable };
   // The path starts inside the computed value.
-  return [{ value, place: here.slice(1) }];
+  if (shape.is === 'value') return [{ value: { ...shape, name: here.join('_') }, place: here.slice(1) }];
+  const inside = shape.members.flatMap((member) => leaves(member, here));
+  return shape.nullable
+    ? inside.map(({ value, place }) => ({ value: nullWith(value, shape.nullMeans), place }))
+    : inside;
+}
+
+/** A value that is null if its object is. */
+function nullWith(value: Value, nullMeans: string | undefined): Value {
+  return { ...value, nullable: true, ...(nullMeans === undefined ? {} : { nullMeans }) };
 }

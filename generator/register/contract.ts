@@ -84,6 +84,14 @@ export function columnRules(table: Table): ColumnRule[] {
         hintFor: (wrong) => hintFor(column, wrong),
       },
     ];
+    if (column.onlyWith !== undefined) {
+      const { column: word, values } = column.onlyWith;
+      rules.push({
+        column: column.name,
+        broken: `(${value} IS NOT NULL AND coalesce(${name(word)}, '') COLLATE BINARY NOT IN (${values.map(literal).join(', ')}))`,
+        expected: `NULL, unless ${word} is ${values.join(' or ')}`,
+      });
+    }
     if (column.notAfter !== undefined) {
       const later = name(column.notAfter);
       rules.push({

@@ -6,7 +6,7 @@ const CREATOR: Reference = { kind: { column: 'creator_type' }, id: 'creator_id',
 
 export const creator: ObjectField = object(
   'creator',
-  'The user or group that created it. Null if not measured, or if withheld.',
+  'The user or group that created it.',
   {
     type: oneOf('creator_type', ['user', 'group'], 'Whether the creator is a user or a group.'),
     id: id('creator_id', 1042, 'Id of the creator.', { identifies: CREATOR }),
@@ -14,4 +14,5 @@ export const creator: ObjectField = object(
       identifies: CREATOR,
     }),
   },
+  'not measured, or withheld',
 );

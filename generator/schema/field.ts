@@ -35,8 +35,12 @@ export interface Value {
   readonly example?: string | number | boolean;
   /** The unit of a count, for people: `members`, `currency units`. */
   readonly unit?: string;
-  /** The allowed values of an `enum`. */
+  /** What null means, if it may be null: `not measured`. Missing if the description says so. */
+  readonly nullMeans?: string;
+  /** The words of an `enum`: the only ones in a register, but more may be added. */
   readonly values?: readonly string[];
+  /** What each of these words means, if that is not obvious. */
+  readonly meanings?: Readonly<Record<string, string>>;
 }
 
 /** A column of the register. */
@@ -45,6 +49,8 @@ export interface Column extends Value {
   readonly example: string | number | boolean;
   /** A `time` column of the same row that this time may not be later than. */
   readonly notAfter?: string;
+  /** An `enum` of the same row, and the words with which this value may be measured. */
+  readonly onlyWith?: { readonly column: string; readonly values: readonly string[] };
   /** Set if the value identifies another record; published as null if that one is withheld. */
   readonly identifies?: Reference;
 }
@@ -69,6 +75,7 @@ export interface ObjectField {
   readonly is: 'object';
   readonly name: string;
   readonly description: string;
+  readonly nullMeans: string;
   readonly fields: readonly ColumnField[];
 }
 
@@ -158,7 +165,12 @@ export interface Resource {
   readonly totals: readonly string[];
 }
 
-type Details = Partial<Pick<Column, 'unit' | 'values' | 'notAfter' | 'identifies'>>;
+/** What null means in a register, and where nothing else is said. */
+export const NOT_MEASURED = 'not measured';
+
+type Details = Partial<
+  Pick<Column, 'unit' | 'values' | 'meanings' | 'nullMeans' | 'notAfter' | 'onlyWith' | 'identifies'>
+>;
 
 /** A column published under its own name. Nullable unless wrapped in `required`. */
 function column(
@@ -171,7 +183,7 @@ function column(
   return {
     is: 'column',
     name,
-    column: { name, type, nullable: true, description, example, ...details },
+    column: { name, type, nullable: true, nullMeans: NOT_MEASURED, description, example, ...details },
   };
 }
 
@@ -187,23 +199,33 @@ export const time = (name: string, example: string, description: string, details
   column(name, 'time', example, description, details);
 export const text = (name: string, example: string, description: string, details?: Details) =>
   column(name, 'text', example, description, details);
-export const oneOf = (name: string, values: readonly [string, ...string[]], description: string) =>
-  column(name, 'enum', values[0], description, { values });
+/** A word. @param words all of them; with their meanings, unless these are obvious */
+export function oneOf(
+  name: string,
+  words: readonly string[] | Readonly<Record<string, string>>,
+  description: string,
+): ColumnField {
+  const details = isList(words) ? { values: words } : { values: Object.keys(words), meanings: words };
+  return column(name, 'enum', details.values[0] ?? '', description, details);
+}
+
+const isList = (words: readonly string[] | object): words is readonly string[] => Array.isArray(words);
 
 /** The same field, never null. */
-export const required = (field: ColumnField): ColumnField => ({
-  ...field,
-  column: { ...field.column, nullable: false },
-});
+export function required(field: ColumnField): ColumnField {
+  const { nullMeans: _, ...column } = field.column;
+  return { ...field, column: { ...column, nullable: false } };
+}
 
 /** An object of columns. */
 export function object(
   name: string,
   description: string,
   parts: Readonly<Record<string, ColumnField>>,
+  nullMeans = NOT_MEASURED,
 ): ObjectField {
   const fields = Object.entries(parts).map(([part, field]) => ({ ...field, name: part }));
-  return { is: 'object', name, description, fields };
+  return { is: 'object', name, description, nullMeans, fields };
 }
 
 /** All columns that fields publish, including nested ones. */

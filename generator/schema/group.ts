@@ -1,6 +1,6 @@
 import { change, memberCount, peak, readAt } from './members.js';
 import { bool, id, measured, object, oneOf, required, text, time } from './field.js';
-import type { History, ObjectField, Reference, Resource } from './field.js';
+import type { Column, History, ObjectField, Reference, Resource } from './field.js';
 import { changedAt, changedBetween, isCurrent, position, seen } from './histories.js';
 
 const OWNER: Reference = { kind: 'user', id: 'owner_id', name: 'owner_name' };
@@ -8,16 +8,47 @@ const OWNER: Reference = { kind: 'user', id: 'owner_id', name: 'owner_name' };
 const groupId = required(id('id', 7, 'Stable numeric id of the group.'));
 const groupKey = required(id('group_id', 7, 'Id of the group.')).column;
 const name = text('name', 'Cloud Gardeners', 'Name of the group, exactly as read.');
-const ownerState = oneOf('owner_state', ['owned', 'none'], 'Whether the group has an owner.');
+const ownerState = oneOf(
+  'owner_state',
+  { owned: 'it has an owner', none: 'it has no owner' },
+  'Whether the group has an owner.',
+);
+
+/** A value of `owner_state`, and what it means along with each kind of `owner`. */
+export interface OwnerCase {
+  readonly state: 'owned' | 'none' | null;
+  /** Along with an object; null if the register may not hold it. */
+  readonly object: string | null;
+  /** Along with null. */
+  readonly null: string;
+}
+
+/** All combinations of `owner_state` and `owner`. */
+export const OWNER_CASES: readonly OwnerCase[] = [
+  {
+    state: 'owned',
+    object: 'this user owns it',
+    null: 'it has an owner, who was not measured or is withheld',
+  },
+  { state: 'none', object: null, null: 'it has no owner' },
+  { state: null, object: null, null: 'not measured' },
+];
+
+const ofOwner: Pick<Column, 'identifies' | 'onlyWith'> = {
+  identifies: OWNER,
+  onlyWith: {
+    column: ownerState.name,
+    values: OWNER_CASES.flatMap(({ state, object }) => (state === null || object === null ? [] : [state])),
+  },
+};
 const owner: ObjectField = object(
   'owner',
-  'The user who owns the group. Null if there is none, or if the owner was not measured or is withheld.',
+  'The user who owns the group.',
   {
-    id: id('owner_id', 1042, 'Id of the owner.', { identifies: OWNER }),
-    name: text('owner_name', 'marlow_finch', 'Username of the owner at the time of the reading.', {
-      identifies: OWNER,
-    }),
+    id: id('owner_id', 1042, 'Id of the owner.', ofOwner),
+    name: text('owner_name', 'marlow_finch', 'Username of the owner at the time of the reading.', ofOwner),
   },
+  'no owner, or the owner was not measured or is withheld',
 );
 
 const members: History = {
@@ -58,7 +89,15 @@ export const group: Resource = {
     fields: [
       groupId,
       name,
-      oneOf('state', ['present', 'locked', 'deleted'], 'State of the group on the platform.'),
+      oneOf(
+        'state',
+        {
+          present: 'the platform shows it',
+          locked: 'the platform shows it, but has closed it to everybody',
+          deleted: 'the platform no longer has it',
+        },
+        'State of the group on the platform.',
+      ),
       text('description', 'We grow gardens in the sky.', 'Description, exactly as read.'),
       ownerState,
       owner,

@@ -20,7 +20,8 @@ export const isCurrent: ComputedField = {
 export const changedAt: ColumnField = time(
   'changed_at',
   '2025-06-01T10:30:00Z',
-  'When the change happened, according to the platform. Null if the platform gives no date.',
+  'When the change happened, according to the platform.',
+  { nullMeans: 'the platform gives no date' },
 );
 
 /** First and last reading that saw the entry. */
@@ -43,6 +44,7 @@ const bound = (name: string, value: string, description: string): ComputedField 
   name,
   type: 'time',
   nullable: true,
+  nullMeans: 'no readings bound the change',
   description,
   example: '2025-06-01T08:00:00Z',
   sql: `CASE WHEN previous_last < first_measured_at THEN ${value} END`,
@@ -52,11 +54,11 @@ export const changedBetween: readonly ComputedField[] = [
   bound(
     'changed_after',
     'previous_last',
-    'When the previous entry was last read; the change happened later. Null if no readings bound the change.',
+    'When the previous entry was last read; the change happened later.',
   ),
   bound(
     'changed_before',
     'first_measured_at',
-    'When this entry was first read; the change happened earlier. Null if no readings bound the change.',
+    'When this entry was first read; the change happened earlier.',
   ),
 ];

@@ -12,14 +12,26 @@ export const item: Resource = {
     fields: [
       itemId,
       text('name', 'Copper Diving Helmet', 'Name of the item, exactly as read.'),
-      oneOf('state', ['present', 'deleted'], 'State of the item on the platform.'),
+      oneOf(
+        'state',
+        { present: 'the platform shows it', deleted: 'the platform no longer has it' },
+        'State of the item on the platform.',
+      ),
       text('description', 'Polished by hand.', 'Description, exactly as read.'),
       object('asset_type', 'Type of the item, as defined by the platform.', {
         id: id('asset_type_id', 8, 'Numeric id of the asset type.'),
         name: text('asset_type', 'Hat', 'Name of the asset type.'),
       }),
       creator,
-      oneOf('price_state', ['priced', 'free', 'unlisted'], 'Whether the item is priced, free or unlisted.'),
+      oneOf(
+        'price_state',
+        {
+          priced: 'it has a price',
+          free: 'it costs nothing',
+          unlisted: 'it has no price there, though its owners may resell it',
+        },
+        'Whether the catalogue has a price for the item.',
+      ),
       count('price', 'currency units', 120, 'Price in the catalogue.'),
       bool('off_sale', false, 'Whether the item is off sale.'),
       bool('limited', true, 'Whether copies are limited in number and can be resold.'),

@@ -1,7 +1,7 @@
 /** Fields computed from a group's member readings: the peak, and the change over three windows. */
 import { count, required, time } from './field.js';
 import type { Computed, Entries, DerivedField, Value } from './field.js';
-import type { ValueShape } from './shape.js';
+import type { ObjectShape, ValueShape } from './shape.js';
 import { millisecondsOf } from './time.js';
 
 export const memberCount = count('member_count', 'members', 48213, 'Number of members in the group.');
@@ -28,15 +28,17 @@ const HOUR_MS = 3_600_000;
 
 /** Each window's length in milliseconds, and in words. */
 const WINDOWS = {
-  h24: { spanMs: 24 * HOUR_MS, words: '24 hours' },
-  d7: { spanMs: 7 * 24 * HOUR_MS, words: '7 days' },
-  d30: { spanMs: 30 * 24 * HOUR_MS, words: '30 days' },
+  h24: { spanMs: 24 * HOUR_MS, length: 24, unit: 'hours' },
+  d7: { spanMs: 7 * 24 * HOUR_MS, length: 7, unit: 'days' },
+  d30: { spanMs: 30 * 24 * HOUR_MS, length: 30, unit: 'days' },
 } as const;
 
 const SPANS = Object.entries(WINDOWS).map(([window, { spanMs }]) => [window, spanMs] as const);
 
 /** A reading older than this many windows is no fair start for a change over one window. */
 const OLDEST_START_WINDOWS = 1.5;
+
+const NOT_THE_PLATFORMS = 'On the platform, it may have been higher between two readings.';
 
 export const peak: DerivedField = {
   is: 'derived',
@@ -47,12 +49,17 @@ export const peak: DerivedField = {
     is: 'object',
     name: 'peak',
     nullable: true,
-    description: 'The highest member count ever read by this register. Null if there are no readings.',
+    nullMeans: 'no reading of the member count',
+    description: `The highest member count that this register has read. ${NOT_THE_PLATFORMS}`,
     members: [
-      members('member_count', 'Highest member count of all readings in this register.', 48907),
+      members(
+        'member_count',
+        `Highest member count of all readings in this register. ${NOT_THE_PLATFORMS}`,
+        48907,
+      ),
       moment(
         'measured_at',
-        'When the highest member count was read; the earliest such reading.',
+        'When this register read its highest member count; the earliest such reading.',
         '2026-08-02T08:00:00Z',
       ),
     ],
@@ -70,43 +77,44 @@ export const change: DerivedField = {
     name: 'change',
     nullable: false,
     description: 'Change of the member count over three windows, each between two readings.',
-    members: Object.entries(WINDOWS).map(([window, { words }]) => ({
-      is: 'object',
-      name: window,
-      nullable: true,
-      description:
-        `Change over ${words}: from the newest reading that is at least ${words} older than the latest one, to the latest.` +
-        ` Null if there is none that old, or if it is more than ${OLDEST_START_WINDOWS} × ${words} older.`,
-      members: [
-        members(
-          'delta',
-          `Change of the member count over ${words}: the latest reading minus the one at least ${words} before it.`,
-          -12,
-          'difference',
-        ),
-        members(
-          'from',
-          `Member count at the reading that the latest is compared with, at least ${words} before it.`,
-          48225,
-        ),
-        members(
-          'to',
-          `Member count at the latest reading, which is compared with one at least ${words} before it.`,
-        ),
-        moment(
-          'from_at',
-          `Time of the reading that the latest is compared with, at least ${words} before it.`,
-          '2026-10-20T08:00:00Z',
-        ),
-        moment(
-          'to_at',
-          `Time of the latest reading, which is compared with one at least ${words} before it.`,
-        ),
-      ],
-    })),
+    members: Object.entries(WINDOWS).map(([window, { length, unit }]) => windowShape(window, length, unit)),
   },
   compute: changes,
 };
+
+function windowShape(name: string, length: number, unit: string): ObjectShape {
+  const words = `${length} ${unit}`;
+  return {
+    is: 'object',
+    name,
+    nullable: true,
+    nullMeans: `no reading from ${length} to ${OLDEST_START_WINDOWS * length} ${unit} before the latest`,
+    description: `Change over ${words}: from the newest reading that is at least ${words} older than the latest one, to the latest.`,
+    members: [
+      members(
+        'delta',
+        `Change of the member count over ${words}: the latest reading minus the one at least ${words} before it.`,
+        -12,
+        'difference',
+      ),
+      members(
+        'from',
+        `Member count at the reading that the latest is compared with, at least ${words} before it.`,
+        48225,
+      ),
+      members(
+        'to',
+        `Member count at the latest reading, which is compared with one at least ${words} before it.`,
+      ),
+      moment(
+        'from_at',
+        `Time of the reading that the latest is compared with, at least ${words} before it.`,
+        '2026-10-20T08:00:00Z',
+      ),
+      moment('to_at', `Time of the latest reading, which is compared with one at least ${words} before it.`),
+    ],
+  };
+}
 
 /** Readings in columns, oldest first. */
 interface Readings {

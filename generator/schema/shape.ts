@@ -16,6 +16,8 @@ export interface ObjectShape extends Presence {
   readonly is: 'object';
   readonly name: string;
   readonly nullable: boolean;
+  /** As for a value. */
+  readonly nullMeans?: string;
   readonly description: string;
   readonly members: readonly Shape[];
 }
@@ -55,8 +57,9 @@ export function shapeOf(field: Field, histories: readonly History[]): Shape {
     case 'derived':
       return field.shape;
     case 'object': {
-      const { description, fields } = field;
-      return { is: 'object', name, nullable: true, description, members: shapesOf(fields, histories) };
+      const { description, nullMeans, fields } = field;
+      const members = shapesOf(fields, histories);
+      return { is: 'object', name, nullable: true, nullMeans, description, members };
     }
     case 'list': {
       const history = histories.find((candidate) => candidate.name === field.history);

@@ -24,7 +24,15 @@ export const user: Resource = {
       userId,
       username,
       text('display_name', 'Marlow', 'Display name of the user, exactly as read.'),
-      oneOf('state', ['present', 'banned', 'deleted'], 'State of the user on the platform.'),
+      oneOf(
+        'state',
+        {
+          present: 'the platform shows the account',
+          banned: 'the platform has banned the account',
+          deleted: 'the platform no longer has the account',
+        },
+        'State of the user on the platform.',
+      ),
       bool('verified', false, 'Whether the platform marks the user as verified.'),
       time('created_at', '2017-02-11T09:00:00Z', 'When the user joined, according to the platform.'),
       {

@@ -410,6 +410,39 @@ const ROWS: readonly Corruption[] = [
     ],
   },
   {
+    what: 'an owner of a group that has none',
+    sql: `UPDATE group_owners SET owner_id = 5, owner_name = 'five' WHERE owner_state = 'none';`,
+    found: [
+      {
+        table: 'group_owners',
+        key: 'group_id = 7, position = 1',
+        column: 'owner_id',
+        value: '5',
+        expected: 'NULL, unless owner_state is owned',
+      },
+      {
+        table: 'group_owners',
+        key: 'group_id = 7, position = 1',
+        column: 'owner_name',
+        value: `'five'`,
+        expected: 'NULL, unless owner_state is owned',
+      },
+    ],
+  },
+  {
+    what: 'an owner although the state of ownership was not measured',
+    sql: `UPDATE groups SET owner_state = NULL, owner_name = NULL;`,
+    found: [
+      {
+        table: 'groups',
+        key: 'id = 7',
+        column: 'owner_id',
+        value: '1042',
+        expected: 'NULL, unless owner_state is owned',
+      },
+    ],
+  },
+  {
     what: 'a last state of ownership that disagrees with the record',
     sql: `UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL;`,
     found: [
@@ -717,7 +750,7 @@ describe('check counts', () => {
 
 const text = (sql: string): string =>
   `UPDATE groups SET name = ${sql}, description = ${sql}, owner_name = ${sql};
-   UPDATE group_names SET name = ${sql}; UPDATE group_owners SET owner_name = ${sql};
+   UPDATE group_names SET name = ${sql}; UPDATE group_owners SET owner_name = ${sql} WHERE owner_state = 'owned';
    UPDATE users SET username = ${sql}, display_name = ${sql}; UPDATE usernames SET username = ${sql};
    UPDATE games SET name = ${sql}, description = ${sql}, genre = ${sql}, creator_name = ${sql};
    UPDATE items SET name = ${sql}, description = ${sql}, asset_type = ${sql};`;

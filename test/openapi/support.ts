@@ -112,9 +112,22 @@ const isObject = (value: unknown): value is Json =>
 export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isObject(schema)) return schema;
+  if (Array.isArray(schema['anyOf'])) return closedWords(schema);
   const inside = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
   return isObject(schema['properties']) ? { ...inside, additionalProperties: false } : inside;
 }
+
+/** `anyOf` of some words and any text: the words alone, and null if any text may be null. */
+function closedWords({ anyOf, ...rest }: Json): Json {
+  const [words, any] = z
+    .tuple([z.strictObject({ type: z.literal('string'), enum: z.array(z.string()).min(1) }), openText])
+    .parse(anyOf);
+  return { ...rest, enum: any.type === 'string' ? words.enum : [...words.enum, null] };
+}
+
+const openText = z.strictObject({
+  type: z.union([z.literal('string'), z.tuple([z.literal('string'), z.literal('null')])]),
+});
 
 /** Says what is wrong with a value by a schema of the description; an empty list where nothing is. */
 export type Judge = (schema: string, value: unknown) => readonly string[];

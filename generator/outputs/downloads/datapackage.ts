@@ -4,6 +4,7 @@ import type { BuildConfig } from '../../config.js';
 import type { Downloads, Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
 import type { Value, ValueType } from '../../schema/field.js';
+import { meaningOf } from '../../schema/meaning.js';
 import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import type { ExportFormat } from '../../routes/exports.js';
@@ -105,19 +106,20 @@ function schema({ columns, key, history, resource }: Export, format: ExportForma
   };
 }
 
-function field({ name, type, nullable, description, example, unit, values }: Value): object {
+function field(value: Value): object {
+  const { name, type, nullable, example, unit } = value;
   const minimum = MINIMUM[type];
   return {
     name,
     type: FIELD_TYPES[type] ?? 'string',
-    description,
+    // Words are no constraint, since others may be added.
+    description: meaningOf(value),
     // The profile allows only text.
     example: example === undefined ? undefined : String(example),
     unit,
     constraints: {
       required: nullable ? undefined : true,
       minimum,
-      enum: values,
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Converts shapes of documents to JSON Schema (2020-12, as in OpenAPI 3.1). */
 import { MAX_INTEGER } from '../../schema/field.js';
+import { meaningOf } from '../../schema/meaning.js';
 import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -15,8 +16,8 @@ const integer = (minimum: number): Schema => ({
   maximum: MAX_INTEGER,
 });
 
-/** The schema of a value's type. */
-export function typeOf({ type, values = [] }: Pick<ValueShape, 'type' | 'values'>): Schema {
+/** The schema of a value's type. An `enum` is any text: its words are in `schemaOfValue`. */
+export function typeOf({ type }: Pick<ValueShape, 'type'>): Schema {
   switch (type) {
     case 'id':
     case 'ordinal':
@@ -32,9 +33,8 @@ export function typeOf({ type, values = [] }: Pick<ValueShape, 'type' | 'values'
     case 'time':
       return { type: 'string', format: 'date-time' };
     case 'text':
-      return { type: 'string' };
     case 'enum':
-      return { type: 'string', enum: values };
+      return { type: 'string' };
     case 'path':
     case 'reference':
       return { type: 'string', format: 'uri-reference' };
@@ -45,19 +45,14 @@ export function typeOf({ type, values = [] }: Pick<ValueShape, 'type' | 'values'
   }
 }
 
-/** The same type, or null. */
-const orNull = (schema: Schema, { values }: ValueShape): Schema => ({
-  ...schema,
-  type: [schema['type'], 'null'],
-  ...(values === undefined ? {} : { enum: [...values, null] }),
-});
-
 export function schemaOfValue(value: ValueShape): Schema {
-  const { nullable, description, unit, example } = value;
+  const { nullable, values, example } = value;
   const type = typeOf(value);
+  const any = nullable ? { ...type, type: [type['type'], 'null'] } : type;
   return {
-    ...(nullable ? orNull(type, value) : type),
-    description: unit === undefined ? description : `${description} Unit: ${unit}.`,
+    // Others may be added: a client that validates must accept them.
+    ...(values === undefined ? any : { anyOf: [{ ...type, enum: values }, any] }),
+    description: meaningOf(value),
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }
@@ -91,10 +86,11 @@ export class Schemas {
     return Object.fromEntries([...this.#named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  #object({ members, description, nullable }: ObjectShape): Schema {
+  #object(shape: ObjectShape): Schema {
+    const { members, nullable } = shape;
     return {
       type: nullable ? ['object', 'null'] : 'object',
-      description,
+      description: meaningOf(shape),
       required: members.filter(({ optional }) => optional === undefined).map(({ name }) => name),
       properties: Object.fromEntries(members.map((member) => [member.name, this.#of(member)])),
     };
@@ -108,9 +104,7 @@ export class Schemas {
         const shared = this.#shared.get(contentOf(shape));
         if (shared === undefined) return this.#object(shape);
         const object = referTo('schemas', shared);
-        return shape.nullable
-          ? { description: shape.description, oneOf: [object, { type: 'null' }] }
-          : object;
+        return shape.nullable ? { description: meaningOf(shape), oneOf: [object, { type: 'null' }] } : object;
       }
       case 'list':
         return {

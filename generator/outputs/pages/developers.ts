@@ -3,6 +3,7 @@ import type { BuildConfig } from '../../config.js';
 import { publishedHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
 import { MAX_INTEGER } from '../../schema/field.js';
+import { OWNER_CASES } from '../../schema/group.js';
 import { BUCKETS, filler, routeNamed, urlTemplate } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Parameter, Route } from '../../routes/index.js';
@@ -123,6 +124,7 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
     endpoints: listed,
     publishing,
     types: Object.values(TYPES),
+    ownerCases: OWNER_CASES,
     problems: PROBLEMS,
     failure: failure(operator.baseUrl, table),
     problemFields: fieldRows(PROBLEM_SHAPE),

@@ -2,7 +2,7 @@
 import type { BuildConfig } from '../../config.js';
 import type { Value } from '../../schema/field.js';
 import { PATHS } from '../../routes/paths.js';
-import { TYPES } from './fields.js';
+import { valueRow } from './fields.js';
 import { amount, integer, interval, moment, size } from './words.js';
 
 export interface DownloadFile {
@@ -21,7 +21,7 @@ export interface DownloadTable {
   readonly name: string;
   readonly description: string;
   readonly rows: number;
-  readonly columns: readonly Pick<Value, 'name' | 'type' | 'unit' | 'nullable' | 'description' | 'values'>[];
+  readonly columns: readonly Value[];
   readonly files: readonly DownloadFile[];
 }
 
@@ -56,9 +56,9 @@ export function downloadsPage(
       description,
       rows: amount(rows, 'row'),
       columns: columns.map((column) => ({
-        ...column,
-        type: TYPES[column.type].name,
-        values: column.values ?? [],
+        name: column.name,
+        description: column.description,
+        ...valueRow(column),
       })),
       files: files.map(({ path, format, bytes, sha256 }) => ({
         path,

@@ -1,6 +1,8 @@
 /** Documents as tables of fields, for people. */
-import type { ValueType } from '../../schema/field.js';
-import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
+import type { Value, ValueType } from '../../schema/field.js';
+import { notesOf, wordsOf } from '../../schema/meaning.js';
+import type { Meaning, Word } from '../../schema/meaning.js';
+import type { ObjectShape, Shape } from '../../schema/shape.js';
 
 export interface FieldRow {
   /** The path of the enclosing field: `members[].`, `change.h24.`; empty at the top. */
@@ -11,8 +13,10 @@ export interface FieldRow {
   readonly nullable: boolean;
   readonly optional: boolean;
   readonly description: string;
-  /** The allowed values of an enum. */
-  readonly values: readonly string[];
+  /** The words of an enum. */
+  readonly words: readonly Word[];
+  /** What is said after the words; see `notesOf`. */
+  readonly notes: string;
 }
 
 /** The meaning of each type, in the order of the documentation. */
@@ -31,7 +35,7 @@ export const TYPES: Readonly<Record<ValueType, { readonly name: string; readonly
     name: 'text',
     meaning: 'Any Unicode text, exactly as read. It is not trimmed and not safe to use as HTML.',
   },
-  enum: { name: 'word', meaning: 'One of the words listed with the field. More may be added.' },
+  enum: { name: 'word', meaning: 'One of the words listed with the field. Others may be added.' },
   path: { name: 'path', meaning: 'Path on this service, relative to its base URL.' },
   url: { name: 'URL', meaning: 'Absolute URL.' },
   reference: { name: 'URL reference', meaning: 'URL, either absolute or relative to that of the document.' },
@@ -44,12 +48,14 @@ export const fieldRows = ({ members }: ObjectShape): FieldRow[] =>
 
 function rowsOf(shape: Shape, within: string): FieldRow[] {
   const { name, description, optional = false } = shape;
-  const row = { within, name, description, optional, unit: undefined, nullable: false, values: [] };
+  const row = { within, name, description, optional, unit: undefined, nullable: false, words: [], notes: '' };
   switch (shape.is) {
     case 'value':
-      return [{ ...row, ...valueRow(shape), nullable: shape.nullable }];
+      return [{ ...row, ...valueRow(shape) }];
     case 'values':
-      return [{ ...row, ...valueRow(shape.of), type: `list of ${TYPES[shape.of.type].name}` }];
+      return [
+        { ...row, ...valueRow(shape.of), nullable: false, type: `list of ${TYPES[shape.of.type].name}` },
+      ];
     case 'map':
       return [{ ...row, type: 'object' }, ...rowsOf(shape.of, `${within}${name}.`)];
     case 'object':
@@ -58,10 +64,17 @@ function rowsOf(shape: Shape, within: string): FieldRow[] {
       const inside = `${within}${name}${isList ? '[]' : ''}.`;
       const own = isList
         ? { ...row, type: 'list of objects' }
-        : { ...row, type: 'object', nullable: shape.nullable };
+        : { ...row, type: 'object', nullable: shape.nullable, notes: notesOf(shape) };
       return [own, ...shape.members.flatMap((member) => rowsOf(member, inside))];
     }
   }
 }
 
-const valueRow = ({ type, unit, values = [] }: ValueShape) => ({ type: TYPES[type].name, unit, values });
+/** What a table says about a value, apart from its name and description. */
+export const valueRow = (value: Meaning & Pick<Value, 'type'>) => ({
+  type: TYPES[value.type].name,
+  unit: value.unit,
+  nullable: value.nullable,
+  words: wordsOf(value),
+  notes: notesOf(value),
+});
