@@ -191,8 +191,13 @@ export const id = (name: string, example: number, description: string, details?:
   column(name, 'id', example, description, details);
 export const ordinal = (name: string, example: number, description: string) =>
   column(name, 'ordinal', example, description);
-export const count = (name: string, unit: string, example: number, description: string) =>
-  column(name, 'count', example, description, { unit });
+export const count = (
+  name: string,
+  unit: string,
+  example: number,
+  description: string,
+  details: Details = {},
+) => column(name, 'count', example, description, { unit, ...details });
 export const bool = (name: string, example: boolean, description: string) =>
   column(name, 'boolean', example, description);
 export const time = (name: string, example: string, description: string, details?: Details) =>

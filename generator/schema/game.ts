@@ -29,7 +29,9 @@ export const game: Resource = {
         { free: 'it costs nothing', paid: 'it has a price' },
         'Whether access to the game is free or paid.',
       ),
-      count('price', 'currency units', 25, 'Price of access to the game.'),
+      count('price', 'currency units', 25, 'Price of access to the game.', {
+        nullMeans: 'not measured, or access is free',
+      }),
       count('playing', 'players', 1290, 'Players in the game at the time of the reading.'),
       count('visits', 'visits', 70214993, 'Total visits to date.'),
       count('favourites', 'users', 90311, 'Users who have marked it as a favourite.'),

@@ -4,6 +4,9 @@ import type { Resource } from './field.js';
 
 const itemId = required(id('id', 30551982, 'Stable numeric id of the item (its asset id).'));
 
+/** What only limited items have. */
+const OF_LIMITED = { nullMeans: 'not measured, or the item is not limited' };
+
 export const item: Resource = {
   kind: 'item',
   plural: 'items',
@@ -32,13 +35,15 @@ export const item: Resource = {
         },
         'Whether the catalogue has a price for the item.',
       ),
-      count('price', 'currency units', 120, 'Price in the catalogue.'),
+      count('price', 'currency units', 120, 'Price in the catalogue.', {
+        nullMeans: 'not measured, or price_state is unlisted',
+      }),
       bool('off_sale', false, 'Whether the item is off sale.'),
       bool('limited', true, 'Whether copies are limited in number and can be resold.'),
-      count('lowest_resale_price', 'currency units', 1180, 'Lowest asking price for a resale.'),
-      count('recent_average_price', 'currency units', 1336, 'Average price of recent resales.'),
-      count('quantity_total', 'copies', 5000, 'Number of copies ever offered.'),
-      count('quantity_remaining', 'copies', 12, 'Number of copies still on offer.'),
+      count('lowest_resale_price', 'currency units', 1180, 'Lowest asking price for a resale.', OF_LIMITED),
+      count('recent_average_price', 'currency units', 1336, 'Average price of recent resales.', OF_LIMITED),
+      count('quantity_total', 'copies', 5000, 'Number of copies ever offered.', OF_LIMITED),
+      count('quantity_remaining', 'copies', 12, 'Number of copies still on offer.', OF_LIMITED),
       count('favourites', 'users', 4783, 'Users who have marked it as a favourite.'),
       time('created_at', '2018-05-30T07:25:25Z', 'When the item was created, according to the platform.'),
       time(

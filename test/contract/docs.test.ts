@@ -16,6 +16,7 @@ const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
+  'clients/typescript/README.md',
   'data/README.md',
   ...readdirSync(join(PROJECT, 'docs'))
     .filter((name) => name.endsWith('.md'))

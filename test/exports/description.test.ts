@@ -143,6 +143,7 @@ describe('datapackage.json', () => {
     }
     expect(meanings.get('groups.csv member_count')).toBe('not measured');
     expect(meanings.get('groups.csv owner_id')).toContain('no owner');
+    expect(meanings.get('items.csv price')).toBe('not measured, or price_state is unlisted');
     expect(meanings.get('items.csv creator_name')).toContain('withheld');
     expect(meanings.get('groups.csv peak_member_count')).toBe('no reading of the member count');
     expect(meanings.get('groups.csv change_d7_from')).toBe(

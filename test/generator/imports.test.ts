@@ -51,6 +51,17 @@ const isIn =
   (path: string): boolean =>
     folders.some((folder) => path.startsWith(folder));
 
+describe('the client in TypeScript', () => {
+  it('imports nothing but its own files, so that they can be copied', () => {
+    const files = sourcesIn('clients/typescript');
+    expect(files.map(({ file }) => file)).toContain('clients/typescript/client.ts');
+    const specifiers = files.flatMap(({ code }) =>
+      [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier),
+    );
+    expect(specifiers.filter((specifier) => specifier?.startsWith('./') !== true)).toEqual([]);
+  });
+});
+
 describe('imports', () => {
   it('are seen by this test', () => {
     const cli = generator.find(({ file }) => file === 'generator/cli.ts');

@@ -56,7 +56,7 @@ describe('a field that a resource has more', () => {
       format: 'int64',
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Servers that ran at the moment of the reading. Unit: servers.',
+      description: 'Servers that ran at the moment of the reading. Unit: servers. Null: not measured.',
       examples: [41],
     });
     expect(judge(description, true)('Game', json(tree, 'api/v1/game/5.json'))).toEqual([]);

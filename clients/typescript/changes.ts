@@ -1,0 +1,165 @@
+/** Following the changes of a register: every document that is new, changed or removed, with its body. */
+import type { Document, RegisterClient, RequestOptions } from './client.js';
+
+/** A snapshot that a copy holds. The first is in `/snapshot.json`, along with the documents that you fetch. */
+export interface Position {
+  /** `tree.id` of `/snapshot.json`. */
+  readonly tree: string;
+  readonly sequence: number;
+  readonly digest: string;
+}
+
+export type Change =
+  /** A new or changed document, whose SHA-256 has been verified. */
+  | { readonly kind: 'put'; readonly path: string; readonly sha256: string; readonly body: string }
+  /** The same of a document that is no text, or a download: fetch it from its path. */
+  | { readonly kind: 'fetch'; readonly path: string; readonly sha256: string }
+  | { readonly kind: 'deleted'; readonly path: string }
+  /** All changes up to this snapshot have been yielded: store it with the copy. */
+  | ({ readonly kind: 'reached' } & Position);
+
+/** No changes lead from the position to the published snapshot: fetch everything again. */
+export class StartOverError extends Error {
+  override readonly name = 'StartOverError';
+}
+
+type Index = Document<'/changes/index.json'>;
+
+/** A bundle, and the snapshots it leads from and to. */
+interface Step {
+  readonly from: number;
+  readonly to: number;
+  readonly digest: string;
+  readonly file: string;
+  readonly sha256: string;
+}
+
+/**
+ * Yields what changed since a position, by the bundles and roll-ups that need the fewest bytes. It
+ * ends at the snapshot that was published when it began; without changes it makes one request.
+ * Changes before a `reached` may be applied again after an interruption, with the same result.
+ * @throws {StartOverError} if the tree is another one, or the position is older than `oldest`
+ * @throws {ProblemError} for a response that is an error
+ * @throws {Error} if a bundle or document doesn't have its SHA-256: try again later
+ */
+export async function* changesSince(
+  client: RegisterClient,
+  position: Position,
+  options: RequestOptions = {},
+): AsyncGenerator<Change, void, undefined> {
+  const index = await client.get('/changes/index.json', {}, options);
+  assertKnown(index, position);
+  let at = position;
+  while (at.sequence < index.sequence) {
+    const step = nextStep(index, at.sequence);
+    const bytes = new Uint8Array(await (await client.fetch(step.file, options)).arrayBuffer());
+    await assertHash(bytes, step.sha256, step.file);
+    yield* changesIn(bytes, step, at);
+    at = { tree: at.tree, sequence: step.to, digest: step.digest };
+    yield { kind: 'reached', ...at };
+  }
+}
+
+/** Throws unless bundles lead from the position to the published snapshot. */
+function assertKnown(index: Index, { tree, sequence, digest }: Position): void {
+  if (index.tree !== tree) throw new StartOverError(`the tree is "${index.tree}", and was "${tree}"`);
+  if (sequence < index.oldest || sequence > index.sequence)
+    throw new StartOverError(
+      `the changes lead from snapshot ${index.oldest} to ${index.sequence}, and the copy has ${sequence}`,
+    );
+  const published =
+    [index, ...index.changes].find((each) => each.sequence === sequence)?.digest ??
+    [...index.changes, ...index.rollups].find(({ from }) => from === sequence)?.from_digest;
+  if (published !== undefined && published !== null && published !== digest)
+    throw new StartOverError(`snapshot ${sequence} has the digest ${published}, and the copy ${digest}`);
+}
+
+/** The roll-up that reaches furthest, if it is no larger than the bundles it replaces; else the bundle. */
+function nextStep({ changes, rollups }: Index, at: number): Step {
+  const bytesTo = (to: number): number => {
+    const replaced = changes.filter(({ sequence }) => sequence > at && sequence <= to);
+    const isWhole = replaced.length === to - at && replaced.every(({ bundle }) => bundle !== null);
+    return isWhole ? replaced.reduce((sum, { bundle }) => sum + (bundle?.bytes ?? 0), 0) : Infinity;
+  };
+  const [rollup] = rollups
+    .filter(({ from, sequence, bytes }) => from <= at && at < sequence && bytes <= bytesTo(sequence))
+    .toSorted((a, b) => b.sequence - a.sequence);
+  if (rollup !== undefined) return { ...rollup, to: rollup.sequence };
+  const next = changes.find(({ sequence }) => sequence === at + 1);
+  if (next?.bundle === null || next?.bundle === undefined)
+    throw new StartOverError(`there is no bundle from snapshot ${at} to ${at + 1}`);
+  return { from: at, to: next.sequence, digest: next.digest, ...next.bundle };
+}
+
+/** The changes in a bundle, whose first line says what it leads from and to. */
+async function* changesIn(bytes: Uint8Array<ArrayBuffer>, step: Step, at: Position): AsyncGenerator<Change> {
+  let isFirst = true;
+  for await (const text of linesIn(bytes)) {
+    const line: unknown = JSON.parse(text);
+    if (!isObject(line)) throw new Error(`${step.file}: expected lines of objects, got ${text}`);
+    if (isFirst) assertStep(line, step, at);
+    else yield await changeIn(line, step.file);
+    isFirst = false;
+  }
+  if (isFirst) throw new Error(`${step.file}: expected lines`);
+}
+
+function assertStep(line: Line, { from, to, digest, file }: Step, at: Position): void {
+  // A roll-up also leads from the snapshots after its first, whose digests it doesn't have.
+  const start = from === at.sequence ? at.digest : line['from_digest'];
+  const expected = { tree: at.tree, from, to, from_digest: start, to_digest: digest };
+  for (const [name, value] of Object.entries(expected))
+    if (line[name] !== value)
+      throw new Error(`${file}: expected ${name} ${String(value)}, got ${String(line[name])}`);
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Line => typeof value === 'object' && value !== null;
+
+async function changeIn({ path, deleted, sha256, body }: Line, file: string): Promise<Change> {
+  if (typeof path !== 'string') throw new Error(`${file}: expected a path`);
+  if (deleted === true) return { kind: 'deleted', path };
+  if (typeof sha256 !== 'string') throw new Error(`${file}: expected a SHA-256 of ${path}`);
+  if (typeof body !== 'string') return { kind: 'fetch', path, sha256 };
+  await assertHash(new TextEncoder().encode(body), sha256, `${path} in ${file}`);
+  return { kind: 'put', path, sha256, body };
+}
+
+async function assertHash(bytes: Uint8Array<ArrayBuffer>, sha256: string, what: string): Promise<void> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  const hex = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  if (hex !== sha256) throw new Error(`${what}: expected the SHA-256 ${sha256}, got ${hex}`);
+}
+
+/** The lines of a gzip file with several members. */
+async function* linesIn(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let rest = '';
+  for (const member of membersIn(bytes)) {
+    const reader = new Blob([member]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const lines = (rest + decoder.decode(read.value, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  }
+  if (rest + decoder.decode() !== '') throw new Error('expected a line break after the last line');
+}
+
+/** How a member begins (RFC 1952, section 2.3): magic number, DEFLATE, no flags, no time. */
+const MEMBER = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0];
+
+/**
+ * The members of a gzip file, since browsers decompress only one. They are found by how they begin:
+ * UTF-8 can't hold these bytes, and should compressed bytes hold them, decompression fails.
+ */
+function* membersIn(bytes: Uint8Array<ArrayBuffer>): Generator<Uint8Array<ArrayBuffer>> {
+  let start = 0;
+  for (let at = bytes.indexOf(0x1f, 1); at !== -1; at = bytes.indexOf(0x1f, at + 1)) {
+    if (!MEMBER.every((byte, index) => bytes[at + index] === byte)) continue;
+    yield bytes.subarray(start, at);
+    start = at;
+  }
+  yield bytes.subarray(start);
+}

@@ -1,0 +1,257 @@
+/** The typed client against the real proxy, and against servers that misbehave. */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { TYPES_FILE, clientTypes } from '../../clients/generate.js';
+import { ProblemError } from '../../clients/typescript/client.js';
+import type { Document, RegisterClient } from '../../clients/typescript/client.js';
+import { published } from '../support/build.js';
+import { PROJECT, temporary } from '../support/folder.js';
+import { startProxy } from '../support/proxy.js';
+import { writeRegister } from '../support/register.js';
+import { proxied, rejectionOf, served } from './support.js';
+
+const path = temporary();
+const out = path('dist');
+
+beforeAll(async () => {
+  const register = writeRegister(path('register.sqlite'), {
+    groups: [
+      { id: 7, name: 'seven', state: 'locked', member_count: 5, owner_state: 'none' },
+      { id: 8, name: 'eight', member_count: 9 },
+    ],
+    group_member_readings: [{ group_id: 7, measured_at: '2026-11-20T08:00:00Z', member_count: 5 }],
+  });
+  await published({ register, out });
+});
+
+/** Answers with a status until it is the turn of the last, then with JSON. */
+const refusing = (times: number, status: number, headers: () => Record<string, string>): RequestListener => {
+  let refused = 0;
+  return (_, response) => {
+    if (refused === times)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"here"}');
+    else response.writeHead(status, headers()).end('<h1>busy</h1>');
+    refused = Math.min(times, refused + 1);
+  };
+};
+
+/** Requests that are compiled, and not made. */
+export const uncalled = (client: RegisterClient) => [
+  client.get('/api/v1/largest'),
+  client.get('/api/v1/largest', {}),
+  client.get('/api/v1/largest', { limit: 3 }),
+  // @ts-expect-error the id is missing
+  client.get('/api/v1/group/{id}'),
+  // @ts-expect-error another name
+  client.get('/api/v1/group/{id}', { group: 7 }),
+  // @ts-expect-error no such path
+  client.get('/api/v1/groups'),
+];
+
+const download = (client: RegisterClient) => client.get('/downloads/groups.csv');
+
+describe('the types of the client', () => {
+  it('are those of the description of today; if not: npm run client', async () => {
+    expect(readFileSync(TYPES_FILE, 'utf8')).toBe(await clientTypes());
+  });
+
+  it('are open where words may be added, and closed where parameters are', () => {
+    type Group = Document<'/api/v1/group/{id}'>;
+    const [known, unknown]: Group['state'][] = ['locked', 'lost'];
+    expect([known, unknown]).toEqual(['locked', 'lost']);
+    expectTypeOf<Group['member_count']>().toEqualTypeOf<number | null>();
+    expectTypeOf<Group['id']>().toEqualTypeOf<number>();
+    expectTypeOf<Group['owner']>().toExtend<{ readonly name: string | null } | null>();
+    expectTypeOf<ReturnType<typeof download>>().toEqualTypeOf<Promise<Response>>();
+    expect(readFileSync(TYPES_FILE, 'utf8')).toContain(
+      `readonly state: 'present' | 'locked' | 'deleted' | (string & {}) | null;`,
+    );
+  });
+});
+
+describe('get', () => {
+  it('returns documents by path and query, and what is no JSON as a response', async () => {
+    const { client } = await proxied(out);
+    expect(await client.get('/api/v1/group/{id}', { id: 7 })).toMatchObject({
+      name: 'seven',
+      state: 'locked',
+      owner_state: 'none',
+    });
+    const { limit, groups } = await client.get('/api/v1/largest', { limit: 1 });
+    expect([limit, groups.map(({ id }) => id)]).toEqual([1, [8]]);
+    expect((await client.get('/api/v1/largest')).limit).toBe(100);
+    const { members, links } = await client.get('/group/{id}/history.json', { id: 7 });
+    expect(members).toEqual([{ measured_at: '2026-11-20T08:00:00Z', member_count: 5 }]);
+    expect(await (await client.fetch(links.group)).json()).toMatchObject({ id: 7 });
+    const csv = await (await client.get('/downloads/groups.csv')).text();
+    expect(csv.split('\r\n')[1]).toMatch(/^7,seven,locked,/);
+  });
+
+  it('throws the problem of an error, with its code', async () => {
+    const { client, statuses } = await proxied(out);
+    const error = await rejectionOf(client.get('/api/v1/group/{id}', { id: 9 }));
+    expect(error).toBeInstanceOf(ProblemError);
+    expect(error).toMatchObject({
+      status: 404,
+      code: 'not_found',
+      problem: { detail: 'no group 9 in this register', instance: '/api/v1/group/9' },
+    });
+    expect(await rejectionOf(client.get('/api/v1/largest', { limit: 900 }))).toMatchObject({
+      status: 400,
+      code: 'invalid_limit',
+    });
+    expect(statuses).toEqual([404, 400]);
+    // @ts-expect-error what JavaScript may do
+    const forgotten: Promise<unknown> = client.get('/api/v1/group/{id}', {});
+    expect(await rejectionOf(forgotten)).toBeInstanceOf(TypeError);
+    expect(statuses).toHaveLength(2);
+  });
+
+  it('asks with the ETag of what it has in memory', async () => {
+    const { client, statuses } = await proxied(out);
+    const first = await client.get('/api/v1/stats');
+    const second = await client.get('/api/v1/stats');
+    expect(second).toEqual(first);
+    // Whoever changes a document changes no other.
+    expect(second).not.toBe(first);
+    expect(statuses).toEqual([200, 304]);
+  });
+
+  it('keeps no more in memory than it may: the least recently used goes first', async () => {
+    const { client: measuring } = await proxied(out);
+    const sizes = await Promise.all(
+      [7, 8].map(async (id) => JSON.stringify(await measuring.get('/api/v1/group/{id}', { id })).length),
+    );
+    const both = sizes.reduce((sum, size) => sum + size, 0);
+    const { client, statuses } = await proxied(out, [], { cacheCharacters: both });
+    const get = (id: number) => client.get('/api/v1/group/{id}', { id });
+    for (const id of [7, 8, 7, 8]) await get(id);
+    expect(statuses.splice(0)).toEqual([200, 200, 304, 304]);
+    const { client: small, statuses: seen } = await proxied(out, [], { cacheCharacters: both - 1 });
+    for (const id of [7, 7, 8, 8, 7]) await small.get('/api/v1/group/{id}', { id });
+    expect(seen).toEqual([200, 304, 200, 304, 200]);
+    const { client: none, statuses: all } = await proxied(out, [], { cacheCharacters: 0 });
+    for (const id of [7, 7]) await none.get('/api/v1/group/{id}', { id });
+    expect(all).toEqual([200, 200]);
+  });
+});
+
+const LIMITED = ['--api-tokens', '2', '--api-refill-seconds', '1'];
+
+describe('a refused request', () => {
+  it('is repeated after Retry-After, and no other is sent before', async () => {
+    const { client, statuses } = await proxied(out, LIMITED);
+    const names = await Promise.all(
+      [7, 8, 7, 8].map(async (id) => (await client.get('/api/v1/group/{id}', { id })).name),
+    );
+    expect(names).toEqual(['seven', 'eight', 'seven', 'eight']);
+    const refused = statuses.filter((status) => status === 429);
+    // Each wait is as long as the limit asks for, so no request is refused twice.
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(2);
+  });
+
+  it('is an error after as many repetitions as were asked for', async () => {
+    const { client, statuses } = await proxied(out, ['--api-tokens', '2', '--api-refill-seconds', '60'], {
+      retries: 0,
+    });
+    const all = await Promise.allSettled([7, 8, 7, 8].map((id) => client.get('/api/v1/group/{id}', { id })));
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    expect(all[3]).toMatchObject({ reason: { status: 429, code: 'rate_limited' } });
+    expect(statuses).toEqual([200, 200, 429, 429]);
+    const busy = await served(
+      refusing(9, 503, () => ({ 'retry-after': '0' })),
+      { retries: 2 },
+    );
+    const error = await rejectionOf(busy.client.get('/api/v1'));
+    expect(error).toMatchObject({ status: 503, code: undefined, problem: undefined });
+    expect(busy.statuses).toEqual([503, 503, 503]);
+  });
+
+  it.each([
+    ['seconds', () => ({ 'retry-after': '1' }), 900],
+    ['a date', () => ({ 'retry-after': new Date(Date.now() + 2000).toUTCString() }), 900],
+    ['nothing', () => ({}), 900],
+  ])('waits for %s', async (_, headers, least) => {
+    const { client, statuses } = await served(refusing(1, 503, headers));
+    const start = performance.now();
+    expect((await client.get('/api/v1')).name).toBe('here');
+    expect(performance.now() - start).toBeGreaterThan(least);
+    expect(statuses).toEqual([503, 200]);
+  });
+
+  it('is an error at once if it would have to wait for too long', async () => {
+    const { client, statuses } = await served(
+      refusing(1, 429, () => ({ 'retry-after': '61' })),
+      { maxWaitSeconds: 60 },
+    );
+    expect(await rejectionOf(client.get('/api/v1'))).toMatchObject({ status: 429 });
+    expect(statuses).toEqual([429]);
+    // The next is sent all the same.
+    expect((await client.get('/api/v1')).name).toBe('here');
+  });
+
+  it('is not repeated for another status', async () => {
+    const { client, statuses } = await served(refusing(1, 500, () => ({ 'retry-after': '0' })));
+    expect(await rejectionOf(client.get('/api/v1'))).toMatchObject({ status: 500 });
+    expect(statuses).toEqual([500]);
+  });
+});
+
+describe('an abort', () => {
+  it('ends a wait at once, and that of a request in the queue, and nothing else', async () => {
+    const { client, statuses } = await served(refusing(1, 429, () => ({ 'retry-after': '2' })));
+    const waiting = new AbortController();
+    const queued = new AbortController();
+    const start = performance.now();
+    const [first, second, third] = [
+      rejectionOf(client.get('/api/v1', {}, { signal: waiting.signal })),
+      rejectionOf(client.get('/api/v1', {}, { signal: queued.signal })),
+      client.get('/api/v1'),
+    ];
+    setTimeout(() => queued.abort(new Error('no more')), 50);
+    expect(await second).toMatchObject({ message: 'no more' });
+    setTimeout(() => waiting.abort(), 50);
+    expect(await first).toMatchObject({ name: 'AbortError' });
+    expect(performance.now() - start).toBeLessThan(1500);
+    expect((await third).name).toBe('here');
+    expect(statuses).toEqual([429, 200]);
+  });
+
+  it('before a request sends none', async () => {
+    const { client, statuses } = await served(refusing(0, 500, () => ({})));
+    const aborted = AbortSignal.abort();
+    expect(await rejectionOf(client.get('/api/v1', {}, { signal: aborted }))).toMatchObject({
+      name: 'AbortError',
+    });
+    expect(statuses).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  it('has examples that run', async () => {
+    const readme = readFileSync(join(TYPES_FILE, '../README.md'), 'utf8');
+    const examples = [...readme.matchAll(/```ts\n([^`]+)```/g)].map(([, code = '']) => code);
+    const own = 'const [store, remove, storePosition] = [() => {}, () => {}, () => {}];';
+    const proxy = await startProxy(out);
+    onTestFinished(async () => {
+      await proxy.stop();
+    });
+    const file = path('example.mjs');
+    const built = pathToFileURL(join(PROJECT, 'build/clients/typescript')).href;
+    writeFileSync(
+      file,
+      [own, ...examples]
+        .join('\n')
+        .replaceAll(/(?<=from ')\.(?=\/)/g, built)
+        .replace('https://register.example', proxy.base),
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, [file]);
+    expect(stdout).toBe('seven 5\nno such group\n');
+  });
+});
