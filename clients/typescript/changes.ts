@@ -132,34 +132,15 @@ async function assertHash(bytes: Uint8Array<ArrayBuffer>, sha256: string, what: 
   if (hex !== sha256) throw new Error(`${what}: expected the SHA-256 ${sha256}, got ${hex}`);
 }
 
-/** The lines of a gzip file with several members. */
+/** The lines of a gzip file. */
 async function* linesIn(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
   let rest = '';
-  for (const member of membersIn(bytes)) {
-    const reader = new Blob([member]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      const lines = (rest + decoder.decode(read.value, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
-      yield* lines;
-    }
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const lines = (rest + decoder.decode(read.value, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
   if (rest + decoder.decode() !== '') throw new Error('expected a line break after the last line');
-}
-
-/** How a member begins (RFC 1952, section 2.3): magic number, DEFLATE, no flags, no time. */
-const MEMBER = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0];
-
-/**
- * The members of a gzip file, since browsers decompress only one. They are found by how they begin:
- * UTF-8 can't hold these bytes, and should compressed bytes hold them, decompression fails.
- */
-function* membersIn(bytes: Uint8Array<ArrayBuffer>): Generator<Uint8Array<ArrayBuffer>> {
-  let start = 0;
-  for (let at = bytes.indexOf(0x1f, 1); at !== -1; at = bytes.indexOf(0x1f, at + 1)) {
-    if (!MEMBER.every((byte, index) => bytes[at + index] === byte)) continue;
-    yield bytes.subarray(start, at);
-    start = at;
-  }
-  yield bytes.subarray(start);
 }

@@ -6,7 +6,7 @@ import { applyPatches } from '../incremental/patch.js';
 import { entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
 import { filler, urlTemplate } from '../routes/index.js';
-import type { Put } from './changes/body-writer.js';
+import type { Put } from './changes/bundle-line.js';
 import { namesOf, siblingsFrom } from './codings.js';
 import { digestLine, summarise } from './digest.js';
 import type { RouteSummary } from './digest.js';

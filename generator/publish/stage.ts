@@ -4,8 +4,8 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { BodyWriter } from './changes/body-writer.js';
-import type { Put } from './changes/body-writer.js';
+import { putLine } from './changes/bundle-line.js';
+import type { Put } from './changes/bundle-line.js';
 import { LineWriter, deleteFolder } from './files.js';
 import type { Tree } from './tree.js';
 
@@ -57,8 +57,7 @@ export function listFiles(folder: string, list: ListName): readonly string[] {
 }
 
 export class ListWriter {
-  readonly #lists: Readonly<Record<Exclude<ListName, 'bodies'>, LineWriter>>;
-  readonly #bodies: BodyWriter;
+  readonly #lists: Readonly<Record<ListName, LineWriter>>;
 
   /** @param part names this writer's folder among the lists */
   constructor(lists: string, part: string) {
@@ -68,11 +67,11 @@ export class ListWriter {
     this.#lists = {
       puts: writer('puts', ',\n'),
       deletes: writer('deletes', ',\n'),
+      bodies: writer('bodies'),
       removed: writer('removed'),
       files: writer('files'),
       urls: writer('urls'),
     };
-    this.#bodies = new BodyWriter(join(folder, 'bodies'));
   }
 
   /** @param put one document, or several under one template */
@@ -82,7 +81,7 @@ export class ListWriter {
 
   /** @param body left out for downloads */
   body(put: Put, body?: Buffer): void {
-    this.#bodies.put(put, body);
+    this.#lists.bodies.write(putLine(put, body));
   }
 
   delete(path: string): void {
@@ -103,12 +102,10 @@ export class ListWriter {
 
   finish(): void {
     for (const list of Object.values(this.#lists)) list.finish();
-    this.#bodies.finish();
   }
 
   close(): void {
     for (const list of Object.values(this.#lists)) list.close();
-    this.#bodies.close();
   }
 }
 

@@ -32,7 +32,7 @@ const SCRIPT = `async ([base, position]) => {
 const seen = z.object({ names: z.array(z.string()), error: z.string(), changes: z.array(z.string()) });
 
 describe.skipIf(!HAS_CHROMIUM)('the typed client in Chromium', () => {
-  it('reads documents, errors and bundles of several members from another origin', async () => {
+  it('reads documents, errors and bundles from another origin', async () => {
     const register = writeRegister(path('register.sqlite'), {
       groups: [{ id: 7, name: 'seven' }, { id: 8 }],
     });

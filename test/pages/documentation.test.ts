@@ -215,6 +215,7 @@ describe('every table of fields', () => {
     for (const [file, { text }] of readTree(site.out)) {
       if (pattern.test(file)) places(JSON.parse(text), '', found);
     }
+    expect(found.size).toBeGreaterThan(0);
     expectDocumented(route, found);
   });
 });

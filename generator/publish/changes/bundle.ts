@@ -1,33 +1,51 @@
 /**
- * Bundles: the bodies of everything that a snapshot changed, in one file. Each is gzip (RFC 1952)
- * with several members, whose lines are JSON: the step, then each new or changed document, then
- * each removed one.
+ * Bundles: the bodies of everything that a snapshot changed, in one gzip file (RFC 1952) of one
+ * member, since browsers decompress no more. Its lines are JSON: the step, then each new or changed
+ * document, then each removed one.
  */
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { chunksOf, linesOf } from '../files.js';
 import { Sink } from '../sink.js';
 import { listFiles } from '../stage.js';
 import type { StagePaths } from '../stage.js';
-import { LineCompressor } from './body-writer.js';
+import { deletedLine } from './bundle-line.js';
 import { bundleFile } from './change-index.js';
 import type { Described } from './change-index.js';
 import type { Step } from './change-list.js';
 
-const deletedLine = (path: unknown): string => JSON.stringify({ path, deleted: true });
-
 /** Writes the staged bundle of a snapshot from its parts. */
-export function writeBundle(paths: StagePaths, step: Step): Described {
-  const file = bundleFile(step.to);
+export const writeBundle = (paths: StagePaths, step: Step): Promise<Described> =>
+  writeGzip(paths, bundleFile(step.to), linesOfBundle(paths, step));
+
+/** Copies each chunk, since the compressor reads ahead. */
+function* linesOfBundle(paths: StagePaths, step: Step): Generator<Uint8Array | string> {
+  yield `${JSON.stringify(step)}\n`;
+  for (const part of listFiles(paths.lists, 'bodies')) {
+    for (const chunk of chunksOf(part)) yield Uint8Array.from(chunk);
+    yield '\n';
+  }
+  for (const part of listFiles(paths.lists, 'deletes'))
+    for (const line of linesOf(part)) yield `${deletedLine(JSON.parse(line.replace(/,$/, '')))}\n`;
+}
+
+/** Stages a compressed file below /changes. */
+export async function writeGzip(
+  paths: StagePaths,
+  file: string,
+  content: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
+): Promise<Described> {
   const sink = new Sink(join(paths.last, file));
-  const lines = new LineCompressor((member) => sink.write(member));
   try {
-    lines.write(JSON.stringify(step));
-    lines.flush();
-    for (const part of listFiles(paths.lists, 'bodies'))
-      for (const chunk of chunksOf(part)) sink.write(chunk);
-    for (const part of listFiles(paths.lists, 'deletes'))
-      for (const line of linesOf(part)) lines.write(deletedLine(JSON.parse(line.replace(/,$/, ''))));
-    lines.flush();
+    await pipeline(
+      Readable.from(content, { objectMode: false }),
+      createGzip(),
+      async (chunks: AsyncIterable<Uint8Array>) => {
+        for await (const chunk of chunks) sink.write(chunk);
+      },
+    );
     return { file: `/${file}`, ...sink.finish() };
   } finally {
     sink.close();

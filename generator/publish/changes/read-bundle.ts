@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 const NEWLINE = 10;
 
 /**
- * The lines of a gzip file, which may have several members. Memory is bounded by the longest line.
+ * The lines of a gzip file. Memory is bounded by the longest line.
  * @throws Error with a code that starts with Z_: it is damaged
  */
 export async function* gunzippedLines(file: string): AsyncGenerator<string, void, undefined> {
@@ -27,11 +27,4 @@ export async function* gunzippedLines(file: string): AsyncGenerator<string, void
     if (start < chunk.length) parts.push(chunk.subarray(start));
   }
   if (parts.length > 0) yield Buffer.concat(parts).toString();
-}
-
-/** The path in a line of a bundle; undefined in the first line, which is about the bundle. */
-export function pathIn(line: string): string | undefined {
-  const [, quoted] = /^\{"path":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
-  const path: unknown = quoted === undefined ? undefined : JSON.parse(quoted);
-  return typeof path === 'string' ? path : undefined;
 }

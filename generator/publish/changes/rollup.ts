@@ -5,14 +5,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from '../../sqlite/index.js';
+import type { Database } from '../../sqlite/index.js';
 import { SPANS } from '../../routes/publishing.js';
 import { measure } from '../scan.js';
-import { Sink } from '../sink.js';
 import type { StagePaths } from '../stage.js';
-import { LineCompressor } from './body-writer.js';
+import { writeGzip } from './bundle.js';
+import type { Step } from './change-list.js';
 import { rollupFile } from './change-index.js';
 import type { Change, Described, Rollup } from './change-index.js';
-import { gunzippedLines, pathIn } from './read-bundle.js';
+import { pathIn } from './bundle-line.js';
+import { gunzippedLines } from './read-bundle.js';
 
 /**
  * Writes the roll-ups that are due with a snapshot: those whose span divides its number, if each of
@@ -79,13 +81,11 @@ function partsOf(changes: readonly Change[], span: number): readonly Part[] {
 async function merge(
   paths: StagePaths,
   file: string,
-  step: object,
+  step: Step,
   bundles: readonly string[],
 ): Promise<Described> {
   mkdirSync(paths.scratch, { recursive: true });
   const database = openDatabase(join(paths.scratch, 'rollup.sqlite'));
-  const sink = new Sink(join(paths.last, file));
-  const lines = new LineCompressor((member) => sink.write(member));
   try {
     database.exec(
       `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; DROP TABLE IF EXISTS newest;
@@ -98,18 +98,23 @@ async function merge(
         if (path !== undefined) note.run(path, index);
       }
     }
-    const newest = database.prepare<[string], number>('SELECT bundle FROM newest WHERE path = ?').pluck();
-    lines.write(JSON.stringify(step));
-    for (const [index, bundle] of bundles.entries()) {
-      for await (const line of gunzippedLines(bundle)) {
-        const path = pathIn(line);
-        if (path !== undefined && newest.get(path) === index) lines.write(line);
-      }
-    }
-    lines.flush();
-    return { file: `/${file}`, ...sink.finish() };
+    return await writeGzip(paths, file, newestLines(database, step, bundles));
   } finally {
-    sink.close();
     database.close();
+  }
+}
+
+async function* newestLines(
+  database: Database,
+  step: Step,
+  bundles: readonly string[],
+): AsyncGenerator<string> {
+  const newest = database.prepare<[string], number>('SELECT bundle FROM newest WHERE path = ?').pluck();
+  yield `${JSON.stringify(step)}\n`;
+  for (const [index, bundle] of bundles.entries()) {
+    for await (const line of gunzippedLines(bundle)) {
+      const path = pathIn(line);
+      if (path !== undefined && newest.get(path) === index) yield `${line}\n`;
+    }
   }
 }

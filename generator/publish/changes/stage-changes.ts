@@ -67,7 +67,7 @@ export async function stageChanges(
     file: list?.file ?? null,
     bytes: list?.bytes ?? null,
     sha256: list?.sha256 ?? null,
-    bundle: (step && writeBundle(paths, step)) ?? null,
+    bundle: (step && (await writeBundle(paths, step))) ?? null,
   };
   const earlier = isChain ? published.changes : [];
   const changes = [newest, ...(isTakedown ? earlier.map(withoutFiles) : earlier)].slice(0, KEPT_LISTS);
