@@ -16,6 +16,7 @@ import type {
   Resource,
   DerivedField,
 } from '../schema/field.js';
+import { resourceOf } from '../schema/index.js';
 import { halves, routeNamed } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 
@@ -101,7 +102,7 @@ function isWithheld({ id, name: called, kind }: Reference): string {
 }
 
 /** A column's value as it may be published. */
-export function publishedValue(column: Column): string {
+export function publishedValue(column: Pick<Column, 'name' | 'identifies'>): string {
   const value = name(column.name);
   return column.identifies === undefined
     ? value
@@ -122,10 +123,10 @@ function fieldValue(field: PlainField, table: readonly Route[]): string {
       return asJson(field.type, field.sql);
     case 'links':
       return jsonObject(
-        Object.entries(field.routes).map(([link, route]) => {
-          const [before, after] = halves(routeNamed(table, route).path);
-          return [link, `${literal(before)} || id || ${literal(after)}`];
-        }),
+        Object.entries(field.targets).map(([link, target]) => [
+          link,
+          typeof target === 'string' ? pathOf(target, 'id', table) : pathTo(target, table),
+        ]),
       );
     case 'object': {
       const parts = field.fields.map((part) => [part.name, fieldValue(part, table)] as const);
@@ -133,6 +134,25 @@ function fieldValue(field: PlainField, table: readonly Route[]): string {
       return `CASE WHEN ${unmeasured} THEN NULL ELSE ${jsonObject(parts)} END`;
     }
   }
+}
+
+/** The path of a route by id. @param id SQL; the path is null if the id is */
+function pathOf(route: string, id: string, table: readonly Route[]): string {
+  const [before, after] = halves(routeNamed(table, route).path);
+  return `${literal(before)} || ${id} || ${literal(after)}`;
+}
+
+/** The kinds of records that others refer to. */
+const REFERRED = ['user', 'group'] as const;
+
+/** The path of the record that a row refers to; null if its id or kind is not published. */
+function pathTo(reference: Reference, table: readonly Route[]): string {
+  const { id, kind } = reference;
+  const path = (to: Kind): string =>
+    pathOf(resourceOf(to).record.route, publishedValue({ name: id, identifies: reference }), table);
+  if (kind === 'user') return path(kind);
+  const paths = REFERRED.map((to) => `WHEN ${literal(to)} THEN ${path(to)}`);
+  return `CASE ${name(kind.column)} ${paths.join(' ')} END`;
 }
 
 const jsonObject = (members: readonly (readonly [string, string])[]): string =>

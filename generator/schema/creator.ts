@@ -2,7 +2,12 @@
 import { id, object, oneOf, text } from './field.js';
 import type { ObjectField, Reference } from './field.js';
 
-const CREATOR: Reference = { kind: { column: 'creator_type' }, id: 'creator_id', name: 'creator_name' };
+/** The columns that identify the creator. */
+export const CREATOR: Reference = {
+  kind: { column: 'creator_type' },
+  id: 'creator_id',
+  name: 'creator_name',
+};
 
 export const creator: ObjectField = object(
   'creator',

@@ -86,12 +86,15 @@ export interface ComputedField extends Value {
   readonly sql: string;
 }
 
-/** Paths of the record itself and of related documents: link name -> route name. */
+/**
+ * Paths of the record itself and of related documents, by link name: the name of a route by the
+ * record's own id, or the record that its columns refer to. The latter may not be in the register.
+ */
 export interface LinksField {
   readonly is: 'links';
   readonly name: 'links';
   readonly description: string;
-  readonly routes: Readonly<Record<string, string>>;
+  readonly targets: Readonly<Record<string, string | Reference>>;
 }
 
 /** The entries of a history, as a list. */

@@ -1,4 +1,4 @@
-import { creator } from './creator.js';
+import { CREATOR, creator } from './creator.js';
 import { count, id, measured, oneOf, required, text, time } from './field.js';
 import type { Resource } from './field.js';
 
@@ -46,7 +46,12 @@ export const game: Resource = {
         'When the game was last updated, according to the platform.',
       ),
       ...measured,
-      { is: 'links', name: 'links', description: 'Path of this record.', routes: { self: 'game' } },
+      {
+        is: 'links',
+        name: 'links',
+        description: 'Paths of this record and that of its creator.',
+        targets: { self: 'game', creator: CREATOR },
+      },
     ],
   },
   histories: [],

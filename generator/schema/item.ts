@@ -1,4 +1,4 @@
-import { creator } from './creator.js';
+import { CREATOR, creator } from './creator.js';
 import { bool, count, id, measured, object, oneOf, required, text, time } from './field.js';
 import type { Resource } from './field.js';
 
@@ -52,7 +52,12 @@ export const item: Resource = {
         'When the item was last updated, according to the platform.',
       ),
       ...measured,
-      { is: 'links', name: 'links', description: 'Path of this record.', routes: { self: 'item' } },
+      {
+        is: 'links',
+        name: 'links',
+        description: 'Paths of this record and that of its creator.',
+        targets: { self: 'item', creator: CREATOR },
+      },
     ],
   },
   histories: [],

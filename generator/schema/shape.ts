@@ -72,12 +72,21 @@ export function shapeOf(field: Field, histories: readonly History[]): Shape {
       };
     }
     case 'links': {
-      const members = Object.keys(field.routes).map((link): ValueShape => ({
+      const members = Object.entries(field.targets).map(([link, target]): ValueShape => ({
         is: 'value',
         name: link,
         type: 'path',
-        nullable: false,
-        description: `Path of the ${(field.routes[link] ?? '').replace(/^(\w+)-(\w+)$/, '$2 of the $1')}.`,
+        ...(typeof target === 'string'
+          ? {
+              nullable: false,
+              description: `Path of the ${target.replace(/^(\w+)-(\w+)$/, '$2 of the $1')}.`,
+            }
+          : {
+              nullable: true,
+              description:
+                `Path of the record of the ${link}; the register may not have that record.` +
+                ` Null if the id of the ${link} is not published.`,
+            }),
       }));
       return { is: 'object', name, nullable: false, description: field.description, members };
     }

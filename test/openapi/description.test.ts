@@ -130,7 +130,10 @@ describe('the description', () => {
     const byId = { id: '$response.body#/id' };
     expect(linksAt('/api/v1/group/{id}')).toEqual({
       history: { operationId: 'getGroupHistory', parameters: byId },
+      owner: { operationId: 'getUser', parameters: { id: '$response.body#/owner/id' } },
     });
+    // A creator is of one of two kinds, so there is no one operation.
+    expect(linksAt('/api/v1/game/{id}')).toBeUndefined();
     expect(linksAt('/user/{id}/usernames.json')).toEqual({
       user: { operationId: 'getUser', parameters: byId },
     });

@@ -105,13 +105,18 @@ function requestHeader(name: string, description: string): Schema {
 function linksFrom({ name }: Route): Schema {
   const documents = RESOURCES.flatMap(({ record, history }) => [record, ...(history ? [history] : [])]);
   const fields = documents.find(({ route }) => route === name)?.fields ?? [];
-  const links = fields.flatMap((field) => (field.is === 'links' ? Object.entries(field.routes) : []));
-  const others = links.filter(([, route]) => route !== name);
+  const links = fields.flatMap((field) => (field.is === 'links' ? Object.entries(field.targets) : []));
+  const to = (link: string, route: string, id: string): readonly [string, Schema] => [
+    link,
+    { operationId: operationId(route), parameters: { id: `$response.body#${id}` } },
+  ];
   return Object.fromEntries(
-    others.map(([link, route]) => [
-      link,
-      { operationId: operationId(route), parameters: { id: '$response.body#/id' } },
-    ]),
+    links.flatMap(([link, target]) => {
+      if (typeof target === 'string') return target === name ? [] : [to(link, target, '/id')];
+      // The id is in the object of the link's name. A link leads to a single operation, so not to
+      // records of several kinds.
+      return typeof target.kind === 'string' ? [to(link, target.kind, `/${link}/id`)] : [];
+    }),
   );
 }
 
