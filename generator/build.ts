@@ -24,6 +24,7 @@ import type { Overview } from './register/overview.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
 import { ROUTES } from './routes/index.js';
 import type { Route } from './routes/index.js';
+import { timeAt } from './schema/time.js';
 import { withheldOf } from './withheld.js';
 import type { Pool } from './workers/pool.js';
 
@@ -212,13 +213,10 @@ function announce(
   plan: Plan,
   { now, generator }: Effects,
 ): Announcement {
-  const builtAt = wholeSeconds(now());
+  const builtAt = timeAt(now().getTime());
   return {
     manifest: manifest({ config, overview, downloads, table: routesOf(config), plan, builtAt, generator }),
     kinds: RECORD_ROUTES,
     snapshotFeed: snapshotFeed(config.operator),
   };
 }
-
-/** RFC 3339, UTC, in whole seconds. */
-export const wholeSeconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');

@@ -15,6 +15,7 @@ import { EXPORTS } from './exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { stayingFeeds } from './outputs/feeds/contents.js';
 import { summaries } from './outputs/index.js';
+import { stayingLists } from './outputs/lists/index.js';
 import { implausible, implausibleAbsence, implausibleList } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isPrepared } from './publish/commit.js';
@@ -32,6 +33,7 @@ import { ROUTES, isDocument } from './routes/index.js';
 import { contentOf, isSiteFile } from './site-files.js';
 import { withheldOf } from './withheld.js';
 import { renderFeeds } from './workers/feeds.js';
+import { renderLists } from './workers/lists.js';
 import { renderShard } from './workers/shard.js';
 
 export interface Difference {
@@ -139,9 +141,14 @@ async function render(
     dryRun.compare((sinkOf) => renderShard(context, shard, sinkOf));
     await shown();
   }
-  const staying = changed === undefined ? [] : stayingFeeds(changedTables, [overview.asOf, before]);
-  const feeds = { operator: config.operator, asOf: overview.asOf, staying, old: undefined, patches };
+  const { asOf } = overview;
+  // Without these, everything is rendered.
+  const tables = changed && changedTables;
+  const staying = stayingFeeds(tables, [asOf, before]);
+  const feeds = { operator: config.operator, asOf, staying, old: undefined, patches };
   dryRun.compare((sinkOf) => renderFeeds(context, feeds, sinkOf));
+  const lists = { asOf, staying: stayingLists(tables, [asOf, before]) };
+  dryRun.compare((sinkOf) => renderLists(context, lists, sinkOf));
   await shown();
   progress.finish();
 }

@@ -9,6 +9,7 @@ import type { BuildKey } from './incremental/build-key.js';
 import { FINGERPRINT_FILES } from './incremental/detect.js';
 import { RENDERED_FEEDS, inputsFile, stayingFeeds } from './outputs/feeds/contents.js';
 import { Samples, descriptions, summaries } from './outputs/index.js';
+import { LIST_ROUTES, stayingLists } from './outputs/lists/index.js';
 import { follow } from './progress.js';
 import type { Progress } from './progress.js';
 import type { Indexer } from './publish/next-index.js';
@@ -41,14 +42,16 @@ export async function renderAll(
   const { changed, changedTables, hasFingerprints } = examined;
   const { index, next, tree, paths, spec: stage, previous, takedown } = publisher;
   const sources = { register, config, overview, table: ROUTES };
-  const routes = [...RECORD_DOCUMENTS, ...RENDERED_FEEDS.flatMap(routeNames)];
+  const routes = [...RECORD_DOCUMENTS, ...RENDERED_FEEDS.flatMap(routeNames), ...LIST_ROUTES];
   publisher.delegate(routes);
   let done = 0;
   const onProgress = (steps: number): void => void (done += steps);
   const rendering: Promise<void>[] = [];
   const isSameBuild = isDeepStrictEqual(index?.buildKey, buildKey);
   const asOf = [overview.asOf, previous?.as_of ?? null] as const;
-  const staying = changed === undefined ? [] : stayingFeeds(changedTables, asOf);
+  // Without these, everything is rendered.
+  const tables = changed && changedTables;
+  const staying = stayingFeeds(tables, asOf);
   if (staying.length < RENDERED_FEEDS.length) {
     const feeds = {
       operator: config.operator,
@@ -61,6 +64,9 @@ export async function renderAll(
     // First, since it is the longest job.
     rendering.push(pool.run('feeds', feeds, { onProgress }));
   }
+  const lists = { asOf: overview.asOf, staying: stayingLists(tables, asOf) };
+  if (lists.staying.length < LIST_ROUTES.length)
+    rendering.push(pool.run('lists', { ...lists, stage }, { onProgress }));
   for (const render of shardsToRender(examined, paths.patches))
     rendering.push(pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }));
   const rendered = deferRejection(Promise.all(rendering));
@@ -117,5 +123,5 @@ function expectedFiles({ populations }: Overview, changed: Examined['changed']):
   );
 }
 
-/** The index, statistics, 200 lists of the largest and ten feeds, which every register has. */
-const FIXED_FILES = 212;
+/** The index, statistics, 200 lists of the largest, five others and ten feeds, in every register. */
+const FIXED_FILES = 217;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure, isInterrupt } from './errors.js';
 import { entriesIn } from './incremental/hash-file.js';
 import type { Effects } from './build.js';
-import { addUnchangedNote, wholeSeconds } from './build.js';
+import { addUnchangedNote } from './build.js';
 import { RECORD_ROUTES } from './removal-guard.js';
 import { snapshotFeedOf } from './outputs/feeds/snapshots.js';
 import type { Progress } from './progress.js';
@@ -17,6 +17,7 @@ import type { Manifest } from './publish/snapshot-json.js';
 import { keptFile } from './publish/stage-writer.js';
 import type { Tree } from './publish/tree.js';
 import { filler } from './routes/index.js';
+import { timeAt } from './schema/time.js';
 
 export interface RolledBack {
   /** The new snapshot's number, and that of the snapshot whose content it has. */
@@ -41,7 +42,7 @@ export async function rollback(tree: Tree, { progress, now }: Effects): Promise<
       manifest: JSON.stringify({
         ...manifest,
         sequence,
-        built_at: wholeSeconds(now()),
+        built_at: timeAt(now().getTime()),
         digest,
         tree: { id: treeId, files, bytes },
         compressed_from: COMPRESSED_FROM_BYTES,

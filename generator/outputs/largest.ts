@@ -1,6 +1,6 @@
 /** /api/v1/largest: one file for each limit, all cut from one list. */
 import { required } from '../schema/field.js';
-import type { ColumnField, ComputedField, Field, ObjectField } from '../schema/field.js';
+import type { ColumnField, ComputedField, Field, ObjectField, Resource } from '../schema/field.js';
 import { group } from '../schema/group.js';
 import { shapesOf } from '../schema/shape.js';
 import type { ObjectShape } from '../schema/shape.js';
@@ -17,24 +17,33 @@ import type { Part } from './parts.js';
 /** The fields of a group in the list, besides its rank. */
 const LISTED = ['id', 'name', 'member_count', 'measured_at', 'owner_state', 'owner'];
 
-const rank: ComputedField = {
+/** The rank by a column of rows that have it, with ties. */
+export const rankBy = (column: string, description: string): ComputedField => ({
   is: 'computed',
   name: 'rank',
   type: 'ordinal',
   nullable: false,
-  description: 'Rank by member count. Groups with equal counts share a rank.',
+  description,
   example: 1,
-  sql: 'rank() OVER (ORDER BY member_count DESC)',
-};
+  sql: `rank() OVER (ORDER BY ${name(column)} DESC)`,
+});
 
-function listedField(wanted: string): ColumnField | ObjectField {
-  const field = group.record.fields.find((candidate: Field) => candidate.name === wanted);
-  if (field?.is !== 'column' && field?.is !== 'object') throw new TypeError(`no field "${wanted}" in group`);
-  // Groups without a count are not listed.
-  return field.is === 'column' && wanted === 'member_count' ? required(field) : field;
+/** A field of a record, for a list of records that have a value in the column that ranks them. */
+export function listedField(
+  { kind, record }: Resource,
+  wanted: string,
+  ranking: string,
+): ColumnField | ObjectField {
+  const field = record.fields.find((candidate: Field) => candidate.name === wanted);
+  if (field?.is !== 'column' && field?.is !== 'object')
+    throw new TypeError(`no field "${wanted}" in ${kind}`);
+  return field.is === 'column' && wanted === ranking ? required(field) : field;
 }
 
-const FIELDS = [rank, ...LISTED.map(listedField)];
+const FIELDS = [
+  rankBy('member_count', 'Rank by member count. Groups with equal counts share a rank.'),
+  ...LISTED.map((wanted) => listedField(group, wanted, 'member_count')),
+];
 
 interface Cut {
   readonly limit: number;

@@ -226,12 +226,13 @@ function lookups(table: string, key: string, order: string): Neighbours {
 /**
  * A history as rows of (record id, number of entries, JSON list), ordered by id, so that one merge
  * pairs it with the records. A query per record is three times slower, and far worse on a view.
+ * @param condition which entries to list, instead of those of all published records
  */
-export function historyQuery(kind: Kind, history: History, scope: Scope): string {
+export function historyQuery(kind: Kind, history: History, scope: Scope, condition?: string): string {
   const key = name(history.key.name);
   return (
     `SELECT ${key}, count(*), json_group_array(${objectOf(history.fields, [])})` +
-    ` FROM (${historyRows(kind, history, scope)}) GROUP BY ${key}`
+    ` FROM (${historyRows(kind, history, scope, condition)}) GROUP BY ${key}`
   );
 }
 

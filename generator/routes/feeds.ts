@@ -39,7 +39,8 @@ export const FEEDS = {
   snapshots: {
     name: 'snapshots',
     title: 'snapshots',
-    description: 'Every published snapshot, with the number of records added, changed and removed',
+    description:
+      'Every snapshot in which records changed, with the number of those added, changed and removed',
     archived: false,
   },
 } as const satisfies Readonly<Record<string, FeedDeclaration>>;

@@ -7,6 +7,7 @@ import { ENDPOINTS } from './endpoints.js';
 import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
 import { pageRoutes } from './pages.js';
+import { LISTS } from './lists.js';
 import { PATHS } from './paths.js';
 import { BUNDLES, PUBLISHING } from './publishing.js';
 
@@ -104,6 +105,7 @@ const complete =
 /** The route table. */
 export const ROUTES: readonly Route[] = [
   ...ENDPOINTS.map(complete(true)),
+  ...LISTS.map(complete(false)),
   ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
   ...PUBLISHING.map(complete(false)),
   ...BUNDLES.map(unlisted),

@@ -51,7 +51,7 @@ const owner: ObjectField = object(
   'no owner, or the owner was not measured or is withheld',
 );
 
-const members: History = {
+export const members: History = {
   name: 'members',
   table: 'group_member_readings',
   description: 'Every reading of a group’s member count, oldest first. Gaps are not filled in.',

@@ -27,16 +27,19 @@ const moment = (name: string, description: string, example = readAt.column.examp
 const HOUR_MS = 3_600_000;
 
 /** Each window's length in milliseconds, and in words. */
-const WINDOWS = {
-  h24: { spanMs: 24 * HOUR_MS, length: 24, unit: 'hours' },
-  d7: { spanMs: 7 * 24 * HOUR_MS, length: 7, unit: 'days' },
-  d30: { spanMs: 30 * 24 * HOUR_MS, length: 30, unit: 'days' },
+export const WINDOWS = {
+  h24: { spanMs: 24 * HOUR_MS, length: 24, unit: 'hours', words: '24 hours' },
+  d7: { spanMs: 7 * 24 * HOUR_MS, length: 7, unit: 'days', words: '7 days' },
+  d30: { spanMs: 30 * 24 * HOUR_MS, length: 30, unit: 'days', words: '30 days' },
 } as const;
 
-const SPANS = Object.entries(WINDOWS).map(([window, { spanMs }]) => [window, spanMs] as const);
+export type Window = keyof typeof WINDOWS;
+
+/** From the shortest to the longest. */
+export const WINDOW_NAMES = ['h24', 'd7', 'd30'] as const satisfies readonly Window[];
 
 /** A reading older than this many windows is no fair start for a change over one window. */
-const OLDEST_START_WINDOWS = 1.5;
+export const OLDEST_START_WINDOWS = 1.5;
 
 const NOT_THE_PLATFORMS = 'On the platform, it may have been higher between two readings.';
 
@@ -67,6 +70,31 @@ export const peak: DerivedField = {
   compute: highest,
 };
 
+/** The members of a change over a window. @param words the length of the window */
+export const changeMembers = (words: string): readonly ValueShape[] => [
+  members(
+    'delta',
+    `Change of the member count over ${words}: the latest reading minus the one at least ${words} before it.`,
+    -12,
+    'difference',
+  ),
+  members(
+    'from',
+    `Member count at the reading that the latest is compared with, at least ${words} before it.`,
+    48225,
+  ),
+  members(
+    'to',
+    `Member count at the latest reading, which is compared with one at least ${words} before it.`,
+  ),
+  moment(
+    'from_at',
+    `Time of the reading that the latest is compared with, at least ${words} before it.`,
+    '2026-10-20T08:00:00Z',
+  ),
+  moment('to_at', `Time of the latest reading, which is compared with one at least ${words} before it.`),
+];
+
 export const change: DerivedField = {
   is: 'derived',
   name: 'change',
@@ -77,42 +105,20 @@ export const change: DerivedField = {
     name: 'change',
     nullable: false,
     description: 'Change of the member count over three windows, each between two readings.',
-    members: Object.entries(WINDOWS).map(([window, { length, unit }]) => windowShape(window, length, unit)),
+    members: WINDOW_NAMES.map(windowShape),
   },
-  compute: changes,
+  compute: changesOf,
 };
 
-function windowShape(name: string, length: number, unit: string): ObjectShape {
-  const words = `${length} ${unit}`;
+function windowShape(name: Window): ObjectShape {
+  const { length, unit, words } = WINDOWS[name];
   return {
     is: 'object',
     name,
     nullable: true,
     nullMeans: `no reading from ${length} to ${OLDEST_START_WINDOWS * length} ${unit} before the latest`,
     description: `Change over ${words}: from the newest reading that is at least ${words} older than the latest one, to the latest.`,
-    members: [
-      members(
-        'delta',
-        `Change of the member count over ${words}: the latest reading minus the one at least ${words} before it.`,
-        -12,
-        'difference',
-      ),
-      members(
-        'from',
-        `Member count at the reading that the latest is compared with, at least ${words} before it.`,
-        48225,
-      ),
-      members(
-        'to',
-        `Member count at the latest reading, which is compared with one at least ${words} before it.`,
-      ),
-      moment(
-        'from_at',
-        `Time of the reading that the latest is compared with, at least ${words} before it.`,
-        '2026-10-20T08:00:00Z',
-      ),
-      moment('to_at', `Time of the latest reading, which is compared with one at least ${words} before it.`),
-    ],
+    members: changeMembers(words),
   };
 }
 
@@ -151,19 +157,25 @@ function highest(entries: Entries): Computed {
     : { member_count: counts[found] ?? null, measured_at: times[found] ?? null };
 }
 
+/** A change between two readings. */
+export type MemberChange = Readonly<
+  Record<'delta' | 'from' | 'to', number> & Record<'from_at' | 'to_at', string>
+>;
+
 /**
  * Per window: from the newest reading at or before the window's start to the newest of all. Both
  * are real readings, never interpolated; null if the first is missing or older than 1.5 windows.
  */
-function changes(entries: Entries): Computed {
+export function changesOf(entries: Entries): Readonly<Record<Window, MemberChange | null>> {
   const { times, counts } = readingsOf(entries);
   const newest = entries.start + entries.count - 1;
   const to = counts[newest] ?? 0;
   const toMs = entries.count < 2 ? Number.NaN : millisecondsOf(times[newest] ?? '');
-  const found: Record<string, Computed> = {};
+  const found: Record<Window, MemberChange | null> = { h24: null, d7: null, d30: null };
   // The windows grow, so one backward scan serves all three.
   let at = newest;
-  for (const [window, spanMs] of SPANS) {
+  for (const window of WINDOW_NAMES) {
+    const { spanMs } = WINDOWS[window];
     let ageMs = Number.NaN;
     for (; at >= entries.start; at -= 1) {
       ageMs = toMs - millisecondsOf(times[at] ?? '');
@@ -173,7 +185,7 @@ function changes(entries: Entries): Computed {
     found[window] =
       at < entries.start || ageMs > OLDEST_START_WINDOWS * spanMs
         ? null
-        : { delta: to - from, from, to, from_at: times[at] ?? null, to_at: times[newest] ?? null };
+        : { delta: to - from, from, to, from_at: times[at] ?? '', to_at: times[newest] ?? '' };
   }
   return found;
 }

@@ -24,6 +24,10 @@ export function millisecondsAt(bytes: Uint8Array, start: number): number {
   return milliseconds(100 * pair(0) + pair(2), pair(5), pair(8), pair(11), pair(14), pair(17));
 }
 
+/** The time at some milliseconds since 1970, without their fraction of a second. */
+export const timeAt = (milliseconds: number): string =>
+  new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
+
 const ZERO = 48;
 
 function milliseconds(

@@ -11,6 +11,7 @@ import type { CheckReport } from '../register/findings.js';
 import type { Exclusions } from '../register/database.js';
 import type { Context } from './context.js';
 import type { RenderFeeds } from './feeds.js';
+import type { RenderLists } from './lists.js';
 import type { RenderShard } from './shard.js';
 
 interface Job<In, Out = void> {
@@ -35,6 +36,7 @@ interface Jobs {
   readonly detect: Job<Detection, Detected>;
   readonly render: Job<RenderShard & Staged>;
   readonly feeds: Job<RenderFeeds & Staged>;
+  readonly lists: Job<RenderLists & Staged>;
   readonly export: Job<ExportJob, Written>;
   readonly index: Job<Indexing, IndexedRoute>;
   readonly patch: Job<Patching, string>;
@@ -84,6 +86,11 @@ const JOBS: {
     const { staged } = await import('./shard.js');
     staged(render.stage, 'feeds', (sinkOf) => renderFeeds(context, render, sinkOf));
   },
+  lists: async (context, render) => {
+    const { renderLists } = await import('./lists.js');
+    const { staged } = await import('./shard.js');
+    staged(render.stage, 'lists', (sinkOf) => renderLists(context, render, sinkOf));
+  },
   export: async (context, job) => {
     const { writeFiles } = await import('../exports/write.js');
     return writeFiles(context, job);
@@ -107,6 +114,7 @@ const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
   detect: 'the fingerprints',
   render: 'the documents',
   feeds: 'the feeds',
+  lists: 'the lists',
   export: 'the exports',
   index: 'the index',
   patch: 'the fingerprints',

@@ -20,7 +20,7 @@ export const documentWith = (text: string, index: number): FeedDocument => ({
   entries: [
     {
       id: `tag:golden.example,2026:test/${index}/name/2`,
-      title: `\u2068${legible(text)}\u2069`,
+      title: `“${legible(text)}”`,
       content: `<dl><dt>To</dt><dd><bdi>${escaped(legible(text))}</bdi></dd></dl>`,
       published: '2026-11-19T08:00:00Z',
       updated: '2026-11-20T08:00:00Z',

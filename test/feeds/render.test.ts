@@ -24,7 +24,7 @@ describe('a feed with a nasty text in every slot', () => {
       description: `x${shown}x`,
       authors: [{ name: `x${shown}x` }],
     });
-    expect(feed.items[0]?.title).toBe(`\u2068${shown}\u2069`);
+    expect(feed.items[0]?.title).toBe(`“${shown}”`);
     expect(feed.items[0]?.content_html).toContain(`<bdi>${escaped(shown)}</bdi>`);
   });
 });
@@ -70,7 +70,7 @@ describe('JSON Feed', () => {
         {
           id: 'tag:golden.example,2026:test/0/name/2',
           url: 'https://api.golden.example/api/v1/group/7?a=1&b=2',
-          title: '\u2068Title\u2069',
+          title: '“Title”',
           content_html: '<dl><dt>To</dt><dd><bdi>Title</bdi></dd></dl>',
           date_modified: '2026-11-20T08:00:00Z',
           date_published: '2026-11-19T08:00:00Z',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escaped, isolated, legible, shortened } from '../../generator/outputs/feeds/text.js';
+import { escaped, legible, quoted, shortened } from '../../generator/outputs/feeds/text.js';
 import { NASTY } from './nasty.js';
 
 describe('legible', () => {
@@ -23,15 +23,17 @@ describe('escaped', () => {
   });
 });
 
-describe('isolated', () => {
+describe('quoted', () => {
   it.each([
-    ['plain text', 'abc', '\u2068abc\u2069'],
-    ['a balanced isolate', '\u2067a\u2069', '\u2068\u2067a\u2069\u2069'],
-    ['an end without a start', 'a\u2069b', '\u2068a\ufffdb\u2069'],
-    ['starts without an end', '\u2066a\u2067b', '\u2068\u2066a\u2067b\u2069\u2069\u2069'],
-    ['an end before a start', '\u2069\u2068', '\u2068\ufffd\u2068\u2069\u2069'],
-  ])('keeps %s to itself', (_, text, expected) => {
-    expect(isolated(text)).toBe(expected);
+    ['plain text', 'abc', '“abc”'],
+    ['marks of its own', 'a “b” c', '“a “b” c”'],
+    ['right to left', 'שלום', '“שלום”'],
+    ['marks that last no longer than a character', '\u200f\u200ea\u061c', '“\u200f\u200ea\u061c”'],
+    ['isolates', '\u2066a\u2067b\u2068c\u2069', '“\ufffda\ufffdb\ufffdc\ufffd”'],
+    ['embeddings', '\u202aa\u202bb\u202c', '“\ufffda\ufffdb\ufffd”'],
+    ['overrides', '\u202dx\u202eevil', '“\ufffdx\ufffdevil”'],
+  ])('keeps %s between its marks', (_, text, expected) => {
+    expect(quoted(text)).toBe(expected);
   });
 });
 

@@ -52,19 +52,8 @@ export function* archive<Entry extends Read>(
     held = part;
   }
   if (held !== undefined) yield { ...held, previous, next: undefined };
-  return { newest: newestFirst(newest), last: held?.key };
+  return { newest: newest.slice(-DOCUMENT_ENTRIES).toReversed(), last: held?.key };
 }
-
-/** Only the newest entries, newest first. */
-export function newestOf<Entry>(dated: Iterable<Entry>): readonly Entry[] {
-  const newest: Entry[] = [];
-  // Iterating fills `newest`.
-  for (const _ of collect(dated, newest));
-  return newestFirst(newest);
-}
-
-const newestFirst = <Entry>(newest: readonly Entry[]): readonly Entry[] =>
-  newest.slice(-DOCUMENT_ENTRIES).toReversed();
 
 /** Passes entries through; `newest` collects the latest. */
 function* collect<Entry>(dated: Iterable<Entry>, newest: Entry[]): Generator<Entry> {

@@ -1,5 +1,5 @@
 /** Every change in the register's histories, in the order in which they were measured. */
-import type { Column, History, Resource } from '../../schema/field.js';
+import type { Column, ColumnField, History, ObjectField, Resource } from '../../schema/field.js';
 import { columnsOf } from '../../schema/field.js';
 import { group } from '../../schema/group.js';
 import { user } from '../../schema/user.js';
@@ -15,29 +15,33 @@ export interface ChangeSource {
   readonly history: History;
   /** The changed field, as it appears in entry ids. */
   readonly field: 'name' | 'owner' | 'username';
+  /** The fields of a value, and their columns. */
+  readonly fields: readonly (ColumnField | ObjectField)[];
   readonly values: readonly Column[];
 }
 
-export const GROUP_CHANGES: readonly ChangeSource[] = [
-  source(group, 'names', 'name', ['name']),
-  source(group, 'owners', 'owner', ['owner_state', 'owner_id', 'owner_name']),
-];
-export const USER_CHANGES: readonly ChangeSource[] = [source(user, 'usernames', 'username', ['username'])];
+export const NAMES = source(group, 'names', 'name', ['name']);
+export const OWNERS = source(group, 'owners', 'owner', ['owner_state', 'owner']);
+export const USERNAMES = source(user, 'usernames', 'username', ['username']);
+
+export const GROUP_CHANGES: readonly ChangeSource[] = [NAMES, OWNERS];
+export const USER_CHANGES: readonly ChangeSource[] = [USERNAMES];
 
 function source(
   resource: Resource,
   historyName: string,
   field: ChangeSource['field'],
-  columns: readonly string[],
+  names: readonly string[],
 ): ChangeSource {
   const history = resource.histories.find((candidate) => candidate.name === historyName);
   if (history === undefined) throw new TypeError(`${resource.kind} has no history "${historyName}"`);
-  const values = columns.map((wanted) => {
-    const column = columnsOf(history.fields).find((candidate) => candidate.name === wanted);
-    if (column === undefined) throw new TypeError(`history "${historyName}" has no column "${wanted}"`);
-    return column;
+  const fields = names.map((wanted) => {
+    const found = history.fields.find((candidate) => candidate.name === wanted);
+    if (found === undefined || found.is === 'computed')
+      throw new TypeError(`history "${historyName}" has no column or object "${wanted}"`);
+    return found;
   });
-  return { resource, history, field, values };
+  return { resource, history, field, fields, values: columnsOf(fields) };
 }
 
 /** A change of a record's value. */
@@ -69,13 +73,17 @@ type Row = readonly [
 /**
  * The changes of published records, oldest reading first; those from one reading in the order in
  * which they happened. Ties are broken by source, id and position, so the order is stable.
+ * @param newest if set, only that many of the newest, in reverse order
  */
-export function* changes(register: Register, sources: readonly ChangeSource[]): Generator<Change> {
+export function* changes(
+  register: Register,
+  sources: readonly ChangeSource[],
+  newest?: number,
+): Generator<Change> {
   const width = Math.max(...sources.map(({ values }) => values.length));
   const queries = sources.map((from, index) => query(from, index, width));
-  const rows = register.rows<Row>(
-    `SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY measured_at, coalesce(changed_at, measured_at), source, id, position`,
-  );
+  const order = newest === undefined ? ORDER.join(', ') : `${ORDER.join(' DESC, ')} DESC LIMIT ${newest}`;
+  const rows = register.rows<Row>(`SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY ${order}`);
   for (const [index, id, position, changedAt, measuredAt, changedAfter, ...values] of rows) {
     const from = sources[index];
     if (from === undefined) throw new TypeError(`no source ${index} of changes`);
@@ -92,6 +100,8 @@ export function* changes(register: Register, sources: readonly ChangeSource[]): 
     };
   }
 }
+
+const ORDER = ['measured_at', 'coalesce(changed_at, measured_at)', 'source', 'id', 'position'];
 
 /** The changes of one source, padded to the number of values of the widest source. */
 function query({ resource, history, values }: ChangeSource, index: number, width: number): string {

@@ -8,7 +8,7 @@ export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence'
 export interface Entry {
   /** A tag URI (RFC 4151) derived from data: the same in every build and document. */
   readonly id: string;
-  /** Plain text; measured values are isolated. */
+  /** Plain text; measured values are in quotation marks. */
   readonly title: string;
   /** HTML; measured values are escaped. */
   readonly content: string;
@@ -20,6 +20,8 @@ export interface Entry {
   readonly url: string;
   /** Absolute URL of its history, if it has one. */
   readonly history?: string;
+  /** The same as the content, for programs: `_register` in JSON feeds (see facts.ts). */
+  readonly facts?: () => Readonly<Record<string, unknown>>;
 }
 
 export interface FeedDocument {

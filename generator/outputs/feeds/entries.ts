@@ -5,8 +5,9 @@ import type { Route } from '../../routes/index.js';
 import type { Change, ChangeSource, Values } from './changes.js';
 import { tag } from './document.js';
 import type { Entry, FeedOperator } from './document.js';
+import { changeFacts, firstFacts } from './facts.js';
 import type { First } from './firsts.js';
-import { escaped, isolated, legible, shortened } from './text.js';
+import { escaped, legible, quoted, shortened } from './text.js';
 
 /** An entry, and its reading: feeds are in order of the readings. */
 export interface Dated {
@@ -26,16 +27,19 @@ interface Phrase {
 /** Our own words. */
 const own = (words: string): Phrase => ({ plain: words, html: words });
 
-/** A measured text, isolated so that its direction does not affect the surrounding words. */
+/** A measured text, whose direction does not affect the surrounding words. */
 function measured(value: string): Phrase {
   const text = legible(value);
   return {
-    plain: text === '' ? '(empty)' : isolated(shortened(text, TITLE_CHARACTERS)),
+    plain: text === '' ? '(empty)' : quoted(shortened(text, TITLE_CHARACTERS)),
     html: `<bdi>${escaped(text)}</bdi>`,
   };
 }
 
-/** The wording for each sort of change. */
+/**
+ * The wording for each sort of change. In a title, words separate the values: between two names that
+ * are read from right to left, an arrow would point the wrong way.
+ */
 const SORTS: Readonly<
   Record<
     ChangeSource['field'],
@@ -48,18 +52,18 @@ const SORTS: Readonly<
 > = {
   name: {
     what: 'group name',
-    title: (_, from, to) => `Group renamed: ${from.plain} → ${to.plain}`,
+    title: (_, from, to) => `Group renamed from ${from.plain} to ${to.plain}`,
     value: ([name]) => measured(String(name)),
   },
   owner: {
     what: 'group owner',
     // Not by name: that is the current one, and an archived entry must not change with it.
-    title: (group, from, to) => `New owner of ${group}: ${from.plain} → ${to.plain}`,
+    title: (group, from, to) => `Owner of ${group} changed from ${from.plain} to ${to.plain}`,
     value: ownerOf,
   },
   username: {
     what: 'username',
-    title: (_, from, to) => `Username changed: ${from.plain} → ${to.plain}`,
+    title: (_, from, to) => `Username changed from ${from.plain} to ${to.plain}`,
     value: ([username]) => measured(String(username)),
   },
 };
@@ -83,7 +87,8 @@ export class EntryMaker {
     this.#urls = new Map(table.map(({ name }) => [name, absolute(operator, table, name)]));
   }
 
-  change({ source, id, position, from, to, changedAt, measuredAt, changedAfter }: Change): Dated {
+  change(change: Change): Dated {
+    const { source, id, position, from, to, changedAt, measuredAt, changedAfter } = change;
     const { resource, field } = source;
     const { what, title, value } = SORTS[field];
     const [before, after] = [value(from), value(to)];
@@ -102,12 +107,14 @@ export class EntryMaker {
         published: measuredAt,
         updated: changedAt ?? measuredAt,
         ...this.#about(resource, id, facts),
+        facts: () => changeFacts(change),
       },
       measuredAt,
     };
   }
 
-  first({ resource, id, name, measuredAt }: First): Dated {
+  first(first: First): Dated {
+    const { resource, id, name, measuredAt } = first;
     const { kind } = resource;
     const called = name === null ? undefined : measured(name);
     return {
@@ -121,6 +128,7 @@ export class EntryMaker {
           ['Name', called?.html ?? 'not measured'],
           ['First measured at', measuredAt],
         ]),
+        facts: () => firstFacts(first),
       },
       measuredAt,
     };

@@ -5,7 +5,7 @@ import type { FeedDeclaration } from '../../routes/feeds.js';
 import type { Register } from '../../register/database.js';
 import type { Route } from '../../routes/index.js';
 import type { IsSame, Kept, Output } from '../output.js';
-import { DOCUMENT_ENTRIES, archive, newestOf } from './archive.js';
+import { DOCUMENT_ENTRIES, archive } from './archive.js';
 import type { LinkedPart } from './archive.js';
 import { changes } from './changes.js';
 import type { Change } from './changes.js';
@@ -35,11 +35,12 @@ export function* feeds(
   const maker = new EntryMaker(operator, table);
   const changed: (() => readonly Dated[])[] = [];
   for (const [feed, sources] of CHANGE_FEEDS) {
-    const all = changes(register, sources);
-    if (stays(feed)) changed.push(() => newestOf(all).map((change) => maker.change(change)));
-    else {
+    if (stays(feed)) {
+      const newest = (): Iterable<Change> => changes(register, sources, DOCUMENT_ENTRIES);
+      changed.push(() => Array.from(newest(), (change) => maker.change(change)));
+    } else {
       const made = new Archive(feed, maker, operator, table);
-      const newest = yield* made.documents(all, openMonth(asOf), isSame);
+      const newest = yield* made.documents(changes(register, sources), openMonth(asOf), isSame);
       changed.push(() => newest);
     }
   }

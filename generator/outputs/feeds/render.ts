@@ -79,10 +79,12 @@ export function jsonFeed(document: FeedDocument, operator: FeedOperator): string
     ...head,
     language: LANGUAGE,
     authors: [author],
-    items: items.map((item) => ({
+    items: items.map((item, index) => ({
       ...item,
       date_modified: item.date_modified.replace('.000Z', 'Z'),
       date_published: item.date_published.replace('.000Z', 'Z'),
+      // An extension of the item, by the name of which JSON Feed 1.1 asks for the underscore.
+      _register: document.entries[index]?.facts?.(),
     })),
   });
 }

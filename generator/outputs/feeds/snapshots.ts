@@ -16,7 +16,8 @@ const { name, title, description } = FEEDS.snapshots;
 
 export const snapshotFeed =
   (operator: FeedOperator): RenderSnapshotFeed =>
-  (changes) => {
+  (all) => {
+    const changes = all.filter(({ counts }) => Object.values(counts).some(isOne));
     const document = (file: string) => ({
       id: tag(operator, `feeds/${name}`),
       title: `${operator.name}: ${title}`,
@@ -35,6 +36,9 @@ export const snapshotFeed =
   };
 
 type Counts = Change['counts'][string];
+
+/** Whether any record changed. */
+const isOne = ({ added, changed, removed }: Counts): boolean => added + changed + removed > 0;
 
 const inWords = ({ added, changed, removed }: Counts): string =>
   `${added} added, ${changed} changed, ${removed} removed`;

@@ -26,24 +26,14 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 export const escaped = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? '');
 
-/** First strong isolate, and pop directional isolate (UAX #9). */
-const ISOLATE = '\u2068';
-const END_OF_ISOLATE = '\u2069';
-const ISOLATES = /[\u2066-\u2069]/g;
+/** Embeddings, overrides and isolates, with their ends (UAX #9, section 2). */
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Isolates a text, so that its direction does not affect the surrounding plain text. An unmatched
- * end of an isolate in it would end ours, so it becomes U+FFFD; open isolates are closed.
+ * Puts a text in quotation marks, for plain text. Its direction does not affect the words around
+ * it, if those are next to the marks: controls that would reach beyond its end become U+FFFD.
  */
-export function isolated(text: string): string {
-  let open = 0;
-  const balanced = text.replaceAll(ISOLATES, (character) => {
-    if (character === END_OF_ISOLATE && open === 0) return REPLACEMENT;
-    open += character === END_OF_ISOLATE ? -1 : 1;
-    return character;
-  });
-  return ISOLATE + balanced + END_OF_ISOLATE.repeat(open + 1);
-}
+export const quoted = (text: string): string => `“${text.replaceAll(DIRECTIONS, REPLACEMENT)}”`;
 
 /** Cuts a long text after a number of characters, without splitting any. */
 export function shortened(text: string, characters: number): string {

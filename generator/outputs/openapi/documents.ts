@@ -5,6 +5,7 @@ import type { ObjectShape } from '../../schema/shape.js';
 import type { Document, Resource } from '../../schema/field.js';
 import { INDEX_SHAPE } from '../api-index.js';
 import { LARGEST_SHAPE } from '../largest.js';
+import { LIST_SHAPES } from '../lists/index.js';
 import { MANIFEST_SHAPE } from '../snapshot.js';
 import { STATS_SHAPE } from '../stats.js';
 import { CHANGES_SHAPE, CHANGE_LIST_SHAPE } from './changes.js';
@@ -28,6 +29,7 @@ export const DOCUMENTS: readonly ObjectShape[] = [
   ...RESOURCES.flatMap(documentsOf),
   LARGEST_SHAPE,
   STATS_SHAPE,
+  ...LIST_SHAPES,
   MANIFEST_SHAPE,
   CHANGES_SHAPE,
   CHANGE_LIST_SHAPE,

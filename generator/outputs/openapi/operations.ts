@@ -2,6 +2,7 @@
 import { ARCHIVE_PATTERN, archiveText } from '../../routes/archive-keys.js';
 import { RESOURCES } from '../../schema/index.js';
 import type { Parameter, Route } from '../../routes/index.js';
+import { PATHS } from '../../routes/paths.js';
 import { answersOf } from './answers.js';
 import type { Answer } from './answers.js';
 import type { Components } from './components.js';
@@ -26,7 +27,7 @@ export const TAGS: readonly {
   {
     name: 'Register',
     description: 'The register as a whole.',
-    holds: ({ listed }) => listed,
+    holds: ({ class: cacheClass, path }) => cacheClass === 'summary' && path.startsWith(PATHS.base),
   },
   {
     name: 'Downloads',

@@ -9,6 +9,7 @@ import { PATHS } from '../../routes/paths.js';
 import type { Parameter, Route } from '../../routes/index.js';
 import { licenceText, pageLimitText, rateLimitText } from '../api-index.js';
 import { problemsOf } from '../openapi/answers.js';
+import { LIST_ROUTES } from '../lists/index.js';
 import { documentOf } from '../openapi/documents.js';
 import { HEADERS, policyText } from '../openapi/headers.js';
 import { PROBLEMS, PROBLEM_SHAPE, problemOf } from '../openapi/problems.js';
@@ -82,7 +83,7 @@ function explorable(
 function lifetimesOf({ content, not_found: notFound, error }: PublishedHeaders) {
   const rows: readonly (readonly [what: string, headers: Headers])[] = [
     ['Records and histories', content.record],
-    ['Index, totals, largest groups, snapshot and change lists', content.summary],
+    ['Index, totals, lists, snapshot and change lists', content.summary],
     ['Downloads', content.download],
     ['Feeds', content.feed],
     ['Pages and the OpenAPI description', content.page],
@@ -114,6 +115,7 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
   const published = publishedHeaders(operator.licence.url);
   const describe = (route: Route): Endpoint => endpoint(route, shown, published);
   const listed = table.filter(({ listed }) => listed).map(describe);
+  const lists = LIST_ROUTES.map((name) => describe(routeNamed(table, name)));
   const publishing = PUBLISHING.map((name) => describe(routeNamed(table, name)));
   const first = listed.find(({ name, url }) => name === 'group' && url !== undefined);
   return {
@@ -122,6 +124,7 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
     firstUrl: operator.baseUrl + (first?.url ?? PATHS.base),
     hasGroup: first !== undefined,
     endpoints: listed,
+    lists,
     publishing,
     types: Object.values(TYPES),
     ownerCases: OWNER_CASES,
@@ -138,6 +141,6 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
       every: interval(limits.api.refillSeconds),
     },
     licence: licenceText(operator),
-    explorer: dataBlock([...listed, ...publishing].map((each) => explorable(each, table, shown))),
+    explorer: dataBlock([...listed, ...lists, ...publishing].map((each) => explorable(each, table, shown))),
   };
 }

@@ -1,0 +1,30 @@
+/** The routes of lists about the register as a whole; /api/v1 does not list them. */
+import { WINDOWS, WINDOW_NAMES } from '../schema/members.js';
+import type { Window } from '../schema/members.js';
+import type { Endpoint } from './index.js';
+
+/** Each list has at most this many entries. */
+export const LIST_ENTRIES = 200;
+
+export const moversRoute = (window: Window): string => `movers-${window}`;
+
+export const LISTS: readonly Endpoint[] = [
+  {
+    name: 'largest-games',
+    path: '/api/v1/largest/games',
+    class: 'summary',
+    description: 'The games with the most players and with the most visits',
+  },
+  ...WINDOW_NAMES.map((window): Endpoint => ({
+    name: moversRoute(window),
+    path: `/api/v1/movers/${window}`,
+    class: 'summary',
+    description: `The groups that gained and lost the most members in ${WINDOWS[window].words}`,
+  })),
+  {
+    name: 'recent',
+    path: '/api/v1/recent',
+    class: 'summary',
+    description: 'The newest changes of names and owners, and the newest games and items',
+  },
+];
