@@ -44,6 +44,8 @@ const ROWS: Rows = {
 
 /** How many documents each feed has: the current one twice, and archives. */
 const FEED_DOCUMENTS = { groups: 2 + 3, users: 2 + 2, games: 2, items: 2, all: 2 } as const;
+/** How many documents each list about the whole register has. */
+const LIST_DOCUMENTS = { movers: 3, recent: 1, games: 1 } as const;
 /** The documents of a record. */
 const RECORD_DOCUMENTS = { groups: 2, users: 2, games: 1, items: 1 } as const;
 /** Index, statistics and the 200 lists of the largest are rendered by each build. */
@@ -59,23 +61,26 @@ interface Edit {
   /** The kinds of which all documents are rendered, and the feeds. */
   readonly kinds: (keyof typeof RECORD_DOCUMENTS)[];
   readonly feeds: (keyof typeof FEED_DOCUMENTS)[];
+  readonly lists: (keyof typeof LIST_DOCUMENTS)[];
   /** How many archives come to those that are there. */
   readonly archives?: number;
 }
 
 const EDITS: readonly Edit[] = [
-  { what: 'nothing', sql: '', kinds: [], feeds: [] },
+  { what: 'nothing', sql: '', kinds: [], feeds: [], lists: [] },
   {
     what: 'only measurements of groups and users',
     sql: measured('groups') + measured('users'),
     kinds: ['groups', 'users'],
     feeds: [],
+    lists: ['movers'],
   },
   {
     what: 'only measurements of all kinds',
     sql: ['groups', 'users', 'games', 'items'].map((table) => measured(table)).join(''),
     kinds: ['groups', 'users', 'games', 'items'],
     feeds: ['games', 'items', 'all'],
+    lists: ['movers', 'recent', 'games'],
   },
   {
     what: 'a new game',
@@ -83,32 +88,43 @@ const EDITS: readonly Edit[] = [
     // The other one stays, since its hash is known from the first build on.
     kinds: ['games'],
     feeds: ['games', 'all'],
+    lists: ['recent', 'games'],
   },
   {
     what: 'the name of an item',
     sql: `UPDATE items SET name = 'other'`,
     kinds: ['items'],
     feeds: ['items', 'all'],
+    lists: ['recent'],
   },
-  { what: 'names', sql: renamed + measured('groups'), kinds: ['groups'], feeds: ['groups', 'all'] },
+  {
+    what: 'names',
+    sql: renamed + measured('groups'),
+    kinds: ['groups'],
+    feeds: ['groups', 'all'],
+    lists: ['movers', 'recent'],
+  },
   {
     what: 'owners',
     sql: `INSERT INTO group_owners VALUES (1, 261, 'none', NULL, NULL, '${LATER}', '${LATER}');
       UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL; ${measured('groups')}`,
     kinds: ['groups'],
     feeds: ['groups', 'all'],
+    lists: ['movers', 'recent'],
   },
   {
     what: 'usernames, long ago',
     sql: `UPDATE usernames SET username = 'never' WHERE position = 7`,
     kinds: ['users'],
     feeds: ['users', 'all'],
+    lists: ['recent'],
   },
   {
     what: 'the month, by a reading of a game',
     sql: measured('games', OCTOBER),
     kinds: ['games'],
     feeds: ['groups', 'users', 'games', 'all'],
+    lists: ['movers', 'recent', 'games'],
     archives: 2,
   },
   {
@@ -116,6 +132,7 @@ const EDITS: readonly Edit[] = [
     sql: measured('groups', OCTOBER),
     kinds: ['groups'],
     feeds: ['groups', 'users', 'all'],
+    lists: ['movers', 'recent', 'games'],
     archives: 2,
   },
 ];
@@ -143,7 +160,7 @@ function inputsOf(out: string): Record<string, string> {
   return Object.fromEntries(files.map((file) => [file, readFileSync(join(index, file), 'hex')]));
 }
 
-describe('the feeds of a build that follows another', () => {
+describe('the feeds and lists of a build that follows another', () => {
   let register: string;
   let out: string;
   beforeEach(async () => {
@@ -161,14 +178,14 @@ describe('the feeds of a build that follows another', () => {
 
   it.each(EDITS)(
     'are rendered where they can have changed by $what',
-    async ({ sql, kinds, feeds, archives = 0 }) => {
+    async ({ sql, kinds, feeds, lists, archives = 0 }) => {
       // What was kept once is compared with again.
       changeRegister(register, measured('users', SEPTEMBER));
       await published({ register, out });
       changeRegister(register, sql);
       const { rendered } = await counted({ register, out });
       const [ofRecords, ofFeeds] = [documents(RECORD_DOCUMENTS, kinds), documents(FEED_DOCUMENTS, feeds)];
-      expect(rendered).toBe(SUMMARIES + ofRecords + ofFeeds + archives);
+      expect(rendered).toBe(SUMMARIES + ofRecords + ofFeeds + documents(LIST_DOCUMENTS, lists) + archives);
       expect(allOf(out)).toEqual(await fresh());
       const again = await counted({ register, out });
       expect([again.changes.unchanged, again.rendered]).toEqual([again.files, SUMMARIES]);
@@ -185,7 +202,9 @@ describe('the feeds of a build that follows another', () => {
 
   it('are all rendered by another code', async () => {
     const { rendered, changes, files } = await counted({ register, out }, 'another');
-    expect(rendered).toBe(SUMMARIES + documents(RECORD_DOCUMENTS) + documents(FEED_DOCUMENTS));
+    expect(rendered).toBe(
+      SUMMARIES + documents(RECORD_DOCUMENTS) + documents(FEED_DOCUMENTS) + documents(LIST_DOCUMENTS),
+    );
     expect(changes.unchanged).toBe(files);
   });
 
@@ -223,17 +242,21 @@ describe('the feeds of a build that follows another', () => {
     expect(allOf(out)).toEqual(await fresh());
   });
 
-  it.each(['feeds/groups.atom', 'feeds/groups/2026-07.atom', 'feeds/all.json', 'feeds/items.atom'])(
-    'are rendered where they are found damaged: %s',
-    async (file) => {
-      appendFileSync(join(out, file), ' ');
-      rmSync(join(out, 'feeds/users/2026-07-00001.atom'));
-      // As far as a repair comes that is interrupted then: what is damaged is noted, and nothing made of it.
-      expect((await prepareRepair(new Tree(out), quiet())).total).toBe(2);
-      changeRegister(register, measured('users'));
-      await published({ register, out });
-      expect(allOf(out)).toEqual(await fresh());
-      expect((await snapshot(['verify', '--quiet', '--out', out])).code).toBe(0);
-    },
-  );
+  it.each([
+    'feeds/groups.atom',
+    'feeds/groups/2026-07.atom',
+    'feeds/all.json',
+    'feeds/items.atom',
+    'api/v1/recent.json',
+    'api/v1/largest/games.json',
+  ])('are rendered where they are found damaged: %s', async (file) => {
+    appendFileSync(join(out, file), ' ');
+    rmSync(join(out, 'feeds/users/2026-07-00001.atom'));
+    // As far as a repair comes that is interrupted then: what is damaged is noted, and nothing made of it.
+    expect((await prepareRepair(new Tree(out), quiet())).total).toBe(2);
+    changeRegister(register, measured('users'));
+    await published({ register, out });
+    expect(allOf(out)).toEqual(await fresh());
+    expect((await snapshot(['verify', '--quiet', '--out', out])).code).toBe(0);
+  });
 });
