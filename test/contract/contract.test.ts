@@ -97,14 +97,42 @@ describe('every document of the tree', () => {
 });
 
 describe('every link of a record', () => {
-  it('leads to what it says', async () => {
-    const links = z.object({ links: z.record(z.string(), z.string()) });
-    for (const [file, { text }] of readTree(out)) {
-      if (!/^(api\/v1\/(group|user|game|item)|group|user)\//.test(file)) continue;
-      for (const link of Object.values(links.parse(JSON.parse(text)).links)) {
-        const target = link.endsWith('.json') ? link.slice(1) : `${link.slice(1)}.json`;
+  const who = z.looseObject({ type: z.string().nullish(), id: z.number().nullable() });
+  const record = z.looseObject({
+    links: z.record(z.string(), z.string().nullable()),
+    owner: who.nullish(),
+    creator: who.nullish(),
+  });
+  const records = (): readonly (readonly [string, z.infer<typeof record>])[] =>
+    [...readTree(out)]
+      .filter(([file]) => /^(api\/v1\/(group|user|game|item)|group|user)\//.test(file))
+      .map(([file, { text }]) => [file, record.parse(JSON.parse(text))]);
+
+  it('leads to what it says', () => {
+    for (const [file, { links }] of records()) {
+      const { owner: _, creator: __, ...own } = links;
+      for (const link of Object.values(own)) {
+        const path = z.string().parse(link).slice(1);
+        const target = path.endsWith('.json') ? path : `${path}.json`;
         expect(existsSync(join(out, target)), `${file} -> ${link}`).toBe(true);
       }
     }
+  });
+
+  it('leads to the owner and creator whenever their id is published', () => {
+    const found = { paths: 0, nulls: 0 };
+    for (const [file, { links, owner, creator }] of records()) {
+      for (const [link, reference] of Object.entries({ owner, creator })) {
+        // A history has an owner in each entry, and no link to any.
+        if (reference === undefined) continue;
+        const kind = link === 'owner' ? 'user' : reference?.type;
+        const id = reference?.id ?? null;
+        const path = id === null || kind == null ? null : `/api/v1/${kind}/${id}`;
+        expect(links[link], file).toBe(path);
+        found[path === null ? 'nulls' : 'paths'] += 1;
+      }
+    }
+    expect(found.paths).toBeGreaterThan(0);
+    expect(found.nulls).toBeGreaterThan(0);
   });
 });

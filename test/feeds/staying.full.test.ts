@@ -73,7 +73,7 @@ const EDITS: readonly Edit[] = [
     sql: measured('groups') + measured('users'),
     kinds: ['groups', 'users'],
     feeds: [],
-    lists: ['movers'],
+    lists: ['movers', 'recent', 'games'],
   },
   {
     what: 'only measurements of all kinds',
@@ -88,7 +88,7 @@ const EDITS: readonly Edit[] = [
     // The other one stays, since its hash is known from the first build on.
     kinds: ['games'],
     feeds: ['games', 'all'],
-    lists: ['recent', 'games'],
+    lists: ['movers', 'recent', 'games'],
   },
   {
     what: 'the name of an item',
@@ -102,7 +102,7 @@ const EDITS: readonly Edit[] = [
     sql: renamed + measured('groups'),
     kinds: ['groups'],
     feeds: ['groups', 'all'],
-    lists: ['movers', 'recent'],
+    lists: ['movers', 'recent', 'games'],
   },
   {
     what: 'owners',
@@ -110,7 +110,7 @@ const EDITS: readonly Edit[] = [
       UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL; ${measured('groups')}`,
     kinds: ['groups'],
     feeds: ['groups', 'all'],
-    lists: ['movers', 'recent'],
+    lists: ['movers', 'recent', 'games'],
   },
   {
     what: 'usernames, long ago',
@@ -118,6 +118,21 @@ const EDITS: readonly Edit[] = [
     kinds: ['users'],
     feeds: ['users', 'all'],
     lists: ['recent'],
+  },
+  // These leave the time of the newest reading as it is.
+  {
+    what: 'a count of members, long ago',
+    sql: `INSERT INTO group_member_readings VALUES (1, '2019-01-01T00:00:00Z', 5)`,
+    kinds: ['groups'],
+    feeds: [],
+    lists: ['movers'],
+  },
+  {
+    what: 'the visits of a game',
+    sql: `UPDATE games SET visits = 5`,
+    kinds: ['games'],
+    feeds: ['games', 'all'],
+    lists: ['recent', 'games'],
   },
   {
     what: 'the month, by a reading of a game',

@@ -156,9 +156,10 @@ describe('a change of', () => {
     expect(found).toEqual({ added: [], changed: ['api/v1/item/7.json'], removed: [] });
   });
 
-  it('a game’s visits changes that game and the totals', async () => {
+  it('a game’s visits changes that game, the list of games and the totals', async () => {
     const found = await after(await site(), 'UPDATE games SET visits = 6 WHERE id = 7');
-    expect(found).toEqual({ added: [], changed: ['api/v1/game/7.json', 'api/v1/stats.json'], removed: [] });
+    const changed = ['api/v1/game/7.json', 'api/v1/largest/games.json', 'api/v1/stats.json'];
+    expect(found).toEqual({ added: [], changed, removed: [] });
   });
 
   it('a description changes the record and not its history', async () => {
@@ -185,7 +186,10 @@ describe('a change of', () => {
       await site(),
       `UPDATE items SET measured_at = '2026-11-21T00:00:00Z' WHERE id = 7`,
     );
-    expect(found.changed).toEqual(['api/v1/item/7.json', ...LISTS, 'api/v1/stats.json'].toSorted());
+    const others = ['largest/games', 'movers/h24', 'movers/d7', 'movers/d30', 'recent', 'stats'];
+    expect(found.changed).toEqual(
+      ['api/v1/item/7.json', ...LISTS, ...others.map((name) => `api/v1/${name}.json`)].toSorted(),
+    );
   });
 
   it('a new reading changes the record, its history, the totals and the lists', async () => {
@@ -193,7 +197,13 @@ describe('a change of', () => {
       await site(),
       `INSERT INTO group_member_readings VALUES (7, '2026-11-19T08:00:00Z', 60);`,
     );
-    expect(found.changed).toEqual(['api/v1/group/7.json', 'api/v1/stats.json', 'group/7/history.json']);
+    // It is a day older than the newest.
+    expect(found.changed).toEqual([
+      'api/v1/group/7.json',
+      'api/v1/movers/h24.json',
+      'api/v1/stats.json',
+      'group/7/history.json',
+    ]);
   });
 
   it('the base URL changes no endpoint, but snapshot.json', async () => {
