@@ -86,9 +86,9 @@ function exampleText({ column }: Finding, { key, value, record }: Example): stri
   return `${key}: ${value}${record === undefined ? '' : `, the record has ${record}`}`;
 }
 
-/** The time of the newest reading, in words. */
+/** The time of the newest measurement, in words. */
 export const asOfText = (asOf: string | null): string =>
-  asOf === null ? 'no readings yet' : `register as of ${asOf}`;
+  asOf === null ? 'no measurements yet' : `register as of ${asOf}`;
 
 /** Whether a build had anything to publish. */
 export const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
@@ -114,7 +114,7 @@ function exportsText({ exports, downloads: { asOf, kept } }: Published): string 
   const counts = list({ written, unchanged: all.length - written - kept.length });
   return kept.length === 0
     ? counts
-    : `${counts}, ${kept.length} kept ${asOf === null ? 'without readings' : `as of ${asOf}`}`;
+    : `${counts}, ${kept.length} kept ${asOf === null ? 'without measurements' : `as of ${asOf}`}`;
 }
 
 /** The result of a check that found something. */

@@ -19,7 +19,7 @@ function wholeOf(resource: Resource): Part<Overview> {
     ),
     part(
       value('measurements', 'count', 1_204_877, 'Total number of times they have been measured.', {
-        unit: 'readings',
+        unit: 'measurements',
       }),
       (facts) => from(facts).measurements,
     ),

@@ -32,8 +32,8 @@ const RECORDS: readonly Endpoint[] = [
     path: '/api/v1/game/{id}',
     class: 'record',
     tag: 'game',
-    description: 'Measured record of one experience',
-    parameters: byId('numeric universe id'),
+    description: 'Measured record of one game',
+    parameters: byId('numeric game id'),
     absent: 'no game {id} in this register',
   },
   {
@@ -42,7 +42,7 @@ const RECORDS: readonly Endpoint[] = [
     class: 'record',
     tag: 'item',
     description: 'Measured record of one catalogue item',
-    parameters: byId('numeric asset id'),
+    parameters: byId('numeric item id'),
     absent: 'no item {id} in this register',
   },
 ];

@@ -15,7 +15,7 @@ export const creator: ObjectField = object(
   {
     type: oneOf('creator_type', ['user', 'group'], 'Whether the creator is a user or a group.'),
     id: id('creator_id', 1042, 'Id of the creator.', { identifies: CREATOR }),
-    name: text('creator_name', 'marlow_finch', 'Name of the creator at the time of the reading.', {
+    name: text('creator_name', 'marlow_finch', 'Name of the creator when it was read.', {
       identifies: CREATOR,
     }),
   },

@@ -252,5 +252,5 @@ export const measured: readonly ColumnField[] = [
     }),
   ),
   required(time('measured_at', '2026-11-20T08:00:00Z', 'When the register last measured the record.')),
-  required(count('measurements', 'readings', 42, 'Number of times the record has been measured.')),
+  required(count('measurements', 'measurements', 42, 'Number of times the record has been measured.')),
 ];

@@ -2,7 +2,9 @@ import { CREATOR, creator } from './creator.js';
 import { count, id, measured, oneOf, required, text, time } from './field.js';
 import type { Resource } from './field.js';
 
-const gameId = required(id('id', 88123, 'Stable numeric id of the game (its universe id).'));
+const gameId = required(
+  id('id', 88123, 'Stable numeric id of the game, which is an experience on the platform (its universe id).'),
+);
 
 export const game: Resource = {
   kind: 'game',
@@ -32,7 +34,7 @@ export const game: Resource = {
       count('price', 'currency units', 25, 'Price of access to the game.', {
         nullMeans: 'not measured, or access is free',
       }),
-      count('playing', 'players', 1290, 'Players in the game at the time of the reading.'),
+      count('playing', 'players', 1290, 'Players in the game when it was measured.'),
       count('visits', 'visits', 70214993, 'Total visits to date.'),
       count('favourites', 'users', 90311, 'Users who have marked it as a favourite.'),
       count('up_votes', 'votes', 41020, 'Votes for the game.'),

@@ -46,7 +46,7 @@ const owner: ObjectField = object(
   'The user who owns the group.',
   {
     id: id('owner_id', 1042, 'Id of the owner.', ofOwner),
-    name: text('owner_name', 'marlow_finch', 'Username of the owner at the time of the reading.', ofOwner),
+    name: text('owner_name', 'marlow_finch', 'Username of the owner when it was read.', ofOwner),
   },
   'no owner, or the owner was not measured or is withheld',
 );

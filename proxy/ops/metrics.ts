@@ -197,7 +197,7 @@ export function createMetrics(): Metrics {
       define(
         Gauge,
         'snapshot_as_of_timestamp_seconds',
-        'Time of the newest reading in the snapshot in service',
+        'Time of the newest measurement in the snapshot in service',
         () => [[secondsOf(snapshot()?.as_of)]],
       );
       define(

@@ -96,7 +96,7 @@ const error = v.object({
 const schema = v.object({
   /** Numbers the published snapshots. */
   sequence: integer(0),
-  /** Time of the newest reading; null for an empty register. */
+  /** Time of the newest measurement; null for an empty register. */
   as_of: v.nullable(v.string()),
   /** When it was published. */
   built_at: v.pipe(v.string(), v.isoTimestamp()),

@@ -239,6 +239,33 @@ describe('a record', () => {
     expect(existsSync(join(place.out, 'group/100'))).toBe(true);
   });
 
+  it('of a user without a history of usernames has no number of them', async () => {
+    const register = writeRegister(path('register.sqlite'), {
+      users: [
+        { id: 1, username: 'player1' },
+        { id: 2, username: 'player2' },
+      ],
+      usernames: [
+        {
+          user_id: 2,
+          position: 1,
+          username: 'player2',
+          first_measured_at: '2026-11-01T08:00:00Z',
+          last_measured_at: '2026-11-20T08:00:00Z',
+        },
+      ],
+    });
+    const out = path('usernames');
+    await published({ register, out });
+    const tree = readTree(out);
+    expect(json(tree, 'api/v1/user/1.json')).toMatchObject({ username: 'player1', username_count: null });
+    expect(json(tree, 'user/1/usernames.json')).toMatchObject({ username: 'player1', usernames: [] });
+    expect(json(tree, 'api/v1/user/2.json')).toMatchObject({ username: 'player2', username_count: 1 });
+    const [, first, second] = tree.get('downloads/users.csv')?.text.split('\r\n') ?? [];
+    expect(first).toMatch(/^1,player1,,,,,,2026-11-01/);
+    expect(second).toMatch(/^2,player2,,,,,1,2026-11-01/);
+  });
+
   it('that was the last of its kind takes the kind’s folder along', async () => {
     const place = await site();
     await after(place, 'DELETE FROM users', { acceptRemovals: true });

@@ -546,7 +546,7 @@ describe.concurrent('snapshot build', () => {
     expect(again).toMatchObject({ published: false, sequence: 1, changes: { added: 0, unchanged: 262 } });
   });
 
-  it('says of a register without readings that it has none', async () => {
+  it('says of a register without measurements that it has none', async () => {
     const [register, out] = [writeRegister(path('register.sqlite'), {}), path('dist')];
     const { code, stdout } = await snapshot([
       'build',
@@ -557,7 +557,10 @@ describe.concurrent('snapshot build', () => {
       '--operator',
       OPERATOR,
     ]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`snapshot 1 in ${out} (no readings yet)\n`)]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(`snapshot 1 in ${out} (no measurements yet)\n`),
+    ]);
   });
 
   it('fills the empty dist of a clone, which has a .gitignore', async () => {

@@ -14,7 +14,7 @@ export function readme({ operator }: BuildConfig, { asOf, tables }: Downloads): 
   return `${name}: bulk downloads
 ${'='.repeat(LINE_CHARACTERS)}
 
-Measured records of ${platform}, ${asOf === null ? 'before the first reading' : `as of ${asOf}`}.
+Measured records of ${platform}, ${asOf === null ? 'before the first measurement' : `as of ${asOf}`}.
 Every published record and its history is included. Every value was measured; none is
 estimated. Not affiliated with ${platform}.
 

@@ -37,7 +37,7 @@ export interface Rest<Entry> {
 
 /**
  * @param dated entries in order of the readings
- * @param openMonth the month of the register's newest reading, which is not over
+ * @param openMonth the month of the register's newest measurement, which is not over
  */
 export function* archive<Entry extends Read>(
   dated: Iterable<Entry>,

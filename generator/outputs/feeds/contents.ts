@@ -31,13 +31,13 @@ export const RENDERED_FEEDS: readonly FeedDeclaration[] = [...TABLES.map(([feed]
 /** The hash file with the inputs of a feed route's documents. */
 export const inputsFile = (route: string): string => `inputs-${route}`;
 
-/** The current month, whose archive is not complete. @param asOf the register's newest reading */
+/** The current month, whose archive is not complete. @param asOf the register's newest measurement */
 export const openMonth = (asOf: string | null): string | undefined => asOf?.slice(0, 'YYYY-MM'.length);
 
 /**
  * The names of feeds whose documents are all unchanged, if the build key is the same.
  * @param changed the changed tables, if known
- * @param asOf the newest readings, of the register now and in the previous snapshot
+ * @param asOf the newest measurements, of the register now and in the previous snapshot
  */
 export function stayingFeeds(
   changed: ReadonlySet<string> | undefined,

@@ -84,7 +84,7 @@ class Archive {
 
   /**
    * All documents of the feed.
-   * @param month the month of the register's newest reading
+   * @param month the month of the register's newest measurement
    * @returns the newest entries, newest first
    */
   *documents(

@@ -178,7 +178,7 @@ const RULES: readonly HeaderRule[] = [
   },
   {
     name: 'Content-Disposition',
-    description: 'The file name to save it under, which has the day of the newest reading.',
+    description: 'The file name to save it under, which has the day of the newest measurement.',
     example: ({ status, route }) =>
       isContent(status) && route.bucket === 'download'
         ? 'attachment; filename="groups-2026-11-20.csv"'

@@ -30,7 +30,7 @@ export function dataset(
     publisher,
     dateModified: asOf ?? undefined,
     temporalCoverage: asOf === null ? undefined : `${firsts[0] ?? asOf}/${asOf}`,
-    measurementTechnique: 'Repeated readings of public values. Each change is bounded by two readings.',
+    measurementTechnique: 'Repeated measurements of public values. Each change is bounded by two readings.',
     variableMeasured: populations.flatMap(({ resource, totals }) =>
       totals.map(({ column }) => `${column} of ${resource.plural}`),
     ),

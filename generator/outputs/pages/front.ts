@@ -35,7 +35,7 @@ const statsBody = z.object({
 const TOTALS: Readonly<Record<string, string>> = {
   member_count: 'members in total',
   visits: 'visits in total',
-  playing: 'players at the latest readings',
+  playing: 'players when last measured',
 };
 
 function figures({ resource, records, measurements, firstMeasuredAt, measuredAt, totals }: Population) {
@@ -47,7 +47,7 @@ function figures({ resource, records, measurements, firstMeasuredAt, measuredAt,
       firstMeasuredAt === null || measuredAt === null
         ? undefined
         : `${day(firstMeasuredAt)} to ${day(measuredAt)}`,
-    measurements: amount(measurements, 'reading'),
+    measurements: amount(measurements, 'measurement'),
     totals: totals.flatMap(({ column, total, measured }) =>
       total === null
         ? []
