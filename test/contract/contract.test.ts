@@ -127,7 +127,7 @@ describe('every link of a record', () => {
         if (reference === undefined) continue;
         const kind = link === 'owner' ? 'user' : reference?.type;
         const id = reference?.id ?? null;
-        const path = id === null || kind == null ? null : `/api/v1/${kind}/${id}`;
+        const path = id === null || kind === undefined || kind === null ? null : `/api/v1/${kind}/${id}`;
         expect(links[link], file).toBe(path);
         found[path === null ? 'nulls' : 'paths'] += 1;
       }

@@ -11,12 +11,13 @@ const path = temporary();
 
 const read = (out: string, file: string): unknown => JSON.parse(readFileSync(join(out, file), 'utf8'));
 
+const at = (hour: number): string => `2026-12-01T0${hour}:00:00Z`;
+
 const feed = z.object({ items: z.array(z.looseObject({ id: z.string(), title: z.string() })) });
 
 it('has no entry for a snapshot in which only pages changed', async () => {
   const register = writeRegister(path('register.sqlite'), { items: [{ id: 7, name: 'seven' }] });
   const out = path('dist');
-  const at = (hour: number): string => `2026-12-01T0${hour}:00:00Z`;
   const titles = (): readonly string[] =>
     feed.parse(read(out, 'feeds/snapshots.json')).items.map(({ title }) => title);
   await published({ register, out, at: at(1) });

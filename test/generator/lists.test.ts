@@ -150,23 +150,24 @@ beforeAll(async () => {
   await published({ register, out });
 });
 
-describe('movers', () => {
-  const entry = (
-    rank: number,
-    id: number,
-    [from_at, from]: readonly [string, number],
-    [to_at, to]: readonly [string, number],
-  ) => ({
-    rank,
-    id,
-    name: id === 12 ? null : `group ${id}`,
-    delta: to - from,
-    from,
-    to,
-    from_at,
-    to_at,
-  });
+/** An entry of the movers. */
+const entry = (
+  rank: number,
+  id: number,
+  [from_at, from]: readonly [string, number],
+  [to_at, to]: readonly [string, number],
+) => ({
+  rank,
+  id,
+  name: id === 12 ? null : `group ${id}`,
+  delta: to - from,
+  from,
+  to,
+  from_at,
+  to_at,
+});
 
+describe('movers', () => {
   it('of 24 hours: equal changes share a rank, in order of id', () => {
     expect(read(out, 'api/v1/movers/h24')).toEqual({
       window: 'h24',
@@ -357,6 +358,17 @@ const withPath = <Entry extends { kind: string; id: number }>(entry: Entry) => (
   path: `/api/v1/${entry.kind}/${entry.id}`,
 });
 
+const feed = (name: string) =>
+  z
+    .object({ items: z.array(z.object({ title: z.string(), _register: z.unknown() })) })
+    .parse(read(out, `feeds/${name}`)).items;
+
+const ids = (list: unknown): number[] =>
+  z
+    .array(z.looseObject({ id: z.number() }))
+    .parse(list)
+    .map(({ id }) => id);
+
 describe('what is recent', () => {
   it('is every change with its fields, newest first', () => {
     expect(read(out, 'api/v1/recent')).toEqual({
@@ -370,10 +382,6 @@ describe('what is recent', () => {
   });
 
   it('is what the JSON feeds say of it', () => {
-    const feed = (name: string) =>
-      z
-        .object({ items: z.array(z.object({ title: z.string(), _register: z.unknown() })) })
-        .parse(read(out, `feeds/${name}`)).items;
     const facts = (name: string): unknown[] => feed(name).map(({ _register }) => _register);
     expect(facts('groups')).toEqual([TO_WITHHELD, TO_BOB, NAME]);
     expect(facts('users')).toEqual([USERNAME]);
@@ -402,11 +410,6 @@ describe('what is recent', () => {
          SELECT id, strftime('%Y-%m-%dT%H:%M:%SZ', '2026-01-01', id || ' minutes'), '${AS_OF}', 1 FROM groups`,
     );
     await published({ register: many, out: tree });
-    const ids = (list: unknown): number[] =>
-      z
-        .array(z.looseObject({ id: z.number() }))
-        .parse(list)
-        .map(({ id }) => id);
     const { group_names, games } = lists(tree, 'api/v1/recent');
     // All of one reading, so the highest ids come first.
     const newest = Array.from({ length: 200 }, (_, index) => 203 - index);

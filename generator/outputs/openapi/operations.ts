@@ -102,21 +102,23 @@ function requestHeader(name: string, description: string): Schema {
   return { name, in: 'header', description, schema: { type: 'string' } };
 }
 
+/** A link to the record or history of an id. @param id JSON Pointer to the id in the document */
+const linkTo = (link: string, route: string, id: string): readonly [string, Schema] => [
+  link,
+  { operationId: operationId(route), parameters: { id: `$response.body#${id}` } },
+];
+
 /** The links of a document, as operations. */
 function linksFrom({ name }: Route): Schema {
   const documents = RESOURCES.flatMap(({ record, history }) => [record, ...(history ? [history] : [])]);
   const fields = documents.find(({ route }) => route === name)?.fields ?? [];
   const links = fields.flatMap((field) => (field.is === 'links' ? Object.entries(field.targets) : []));
-  const to = (link: string, route: string, id: string): readonly [string, Schema] => [
-    link,
-    { operationId: operationId(route), parameters: { id: `$response.body#${id}` } },
-  ];
   return Object.fromEntries(
     links.flatMap(([link, target]) => {
-      if (typeof target === 'string') return target === name ? [] : [to(link, target, '/id')];
+      if (typeof target === 'string') return target === name ? [] : [linkTo(link, target, '/id')];
       // The id is in the object of the link's name. A link leads to a single operation, so not to
       // records of several kinds.
-      return typeof target.kind === 'string' ? [to(link, target.kind, `/${link}/id`)] : [];
+      return typeof target.kind === 'string' ? [linkTo(link, target.kind, `/${link}/id`)] : [];
     }),
   );
 }
