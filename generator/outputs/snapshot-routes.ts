@@ -15,7 +15,7 @@ export interface PublishedRoute {
   readonly firstKey: number | undefined;
 }
 
-/** A dated name for a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz` (newest reading). */
+/** A dated name for a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz` (newest measurement). */
 function dated(path: string, asOf: string | null): string {
   const [stem = '', ...suffixes] = basename(path).split('.');
   const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
