@@ -10,7 +10,7 @@ CREATE TABLE groups (
   name              TEXT,
   description       TEXT,
   owner_state       TEXT, -- owned · none
-  owner_id          INTEGER, -- this and the next only with owner_state = 'owned'
+  owner_id          INTEGER, -- this and the next are NULL where owner_state is 'none'
   owner_name        TEXT,
   member_count      INTEGER,
   public_entry      INTEGER,

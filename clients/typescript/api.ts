@@ -50,11 +50,11 @@ export interface paths {
     };
   };
   '/api/v1/game/{id}': {
-    /** Measured record of one experience */
+    /** Measured record of one game */
     get: {
       parameters: {
         path: {
-          /** @description Numeric universe id. */
+          /** @description Numeric game id. */
           id: number;
         };
       };
@@ -72,7 +72,7 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description Numeric asset id. */
+          /** @description Numeric item id. */
           id: number;
         };
       };
@@ -146,6 +146,66 @@ export interface paths {
         200: {
           content: {
             readonly 'application/json': components['schemas']['UserUsernames'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/largest/games': {
+    /** The games with the most players and with the most visits */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LargestGames'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/movers/h24': {
+    /** The groups that gained and lost the most members in 24 hours */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['MoversH24'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/movers/d7': {
+    /** The groups that gained and lost the most members in 7 days */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['MoversD7'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/movers/d30': {
+    /** The groups that gained and lost the most members in 30 days */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['MoversD30'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/recent': {
+    /** The newest changes of names and owners, and the newest games and items */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['Recent'];
           };
         };
       };
@@ -632,7 +692,7 @@ export interface paths {
     };
   };
   '/feeds/snapshots.atom': {
-    /** Every published snapshot, with the number of records added, changed and removed */
+    /** Every snapshot in which records changed, with the number of those added, changed and removed */
     get: {
       responses: {
         200: {
@@ -644,7 +704,7 @@ export interface paths {
     };
   };
   '/feeds/snapshots.json': {
-    /** Every published snapshot, with the number of records added, changed and removed */
+    /** Every snapshot in which records changed, with the number of those added, changed and removed */
     get: {
       responses: {
         200: {
@@ -1013,14 +1073,14 @@ export interface components {
        * @description Id of the creator. Null: not measured.
        */
       readonly id: number | null;
-      /** @description Name of the creator at the time of the reading. Null: not measured. */
+      /** @description Name of the creator when it was read. Null: not measured. */
       readonly name: string | null;
     };
     /** @description The measured record of one game. */
     readonly Game: {
       /**
        * Format: int64
-       * @description Stable numeric id of the game (its universe id).
+       * @description Stable numeric id of the game, which is an experience on the platform (its universe id).
        */
       readonly id: number;
       /**
@@ -1045,7 +1105,7 @@ export interface components {
       readonly price: number | null;
       /**
        * Format: int64
-       * @description Players in the game at the time of the reading. Unit: players. Null: not measured.
+       * @description Players in the game when it was measured. Unit: players. Null: not measured.
        */
       readonly playing: number | null;
       /**
@@ -1097,16 +1157,21 @@ export interface components {
       readonly measured_at: string;
       /**
        * Format: int64
-       * @description Number of times the record has been measured. Unit: readings.
+       * @description Number of times the record has been measured. Unit: measurements.
        */
       readonly measurements: number;
-      /** @description Path of this record. */
+      /** @description Paths of this record and that of its creator. */
       readonly links: {
         /**
          * Format: uri-reference
          * @description Path of the game.
          */
         readonly self: string;
+        /**
+         * Format: uri-reference
+         * @description Path of the record of the creator; the register may not have that record. Null if the id of the creator is not published.
+         */
+        readonly creator: string | null;
       };
     };
     /** @description The measured record of one group. */
@@ -1252,10 +1317,10 @@ export interface components {
       readonly measured_at: string;
       /**
        * Format: int64
-       * @description Number of times the record has been measured. Unit: readings.
+       * @description Number of times the record has been measured. Unit: measurements.
        */
       readonly measurements: number;
-      /** @description Paths of this record and its history. */
+      /** @description Paths of this record, its history, and the record of its owner. */
       readonly links: {
         /**
          * Format: uri-reference
@@ -1267,6 +1332,11 @@ export interface components {
          * @description Path of the history of the group.
          */
         readonly history: string;
+        /**
+         * Format: uri-reference
+         * @description Path of the record of the owner; the register may not have that record. Null if the id of the owner is not published.
+         */
+        readonly owner: string | null;
       };
     };
     /** @description The history of one group. */
@@ -1528,16 +1598,21 @@ export interface components {
       readonly measured_at: string;
       /**
        * Format: int64
-       * @description Number of times the record has been measured. Unit: readings.
+       * @description Number of times the record has been measured. Unit: measurements.
        */
       readonly measurements: number;
-      /** @description Path of this record. */
+      /** @description Paths of this record and that of its creator. */
       readonly links: {
         /**
          * Format: uri-reference
          * @description Path of the item.
          */
         readonly self: string;
+        /**
+         * Format: uri-reference
+         * @description Path of the record of the creator; the register may not have that record. Null if the id of the creator is not published.
+         */
+        readonly creator: string | null;
       };
     };
     /** @description The largest groups by measured member count. Deleted groups and groups without a measured count are left out. */
@@ -1592,6 +1667,363 @@ export interface components {
         readonly owner: components['schemas']['Owner'] | null;
       }[];
     };
+    /** @description The 200 largest games by measured players and by measured visits. Deleted games and games without a measured number are left out. */
+    readonly LargestGames: {
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /** @description The games with the most players, most first. Games with equal numbers are in order of id. */
+      readonly playing: readonly {
+        /**
+         * Format: int64
+         * @description Rank by players. Games with equal numbers share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the game, which is an experience on the platform (its universe id).
+         */
+        readonly id: number;
+        /** @description Name of the game, exactly as read. Null: not measured. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Players in the game when it was measured. Unit: players.
+         */
+        readonly playing: number;
+        /**
+         * Format: int64
+         * @description Total visits to date. Unit: visits. Null: not measured.
+         */
+        readonly visits: number | null;
+        /**
+         * Format: date-time
+         * @description When the register last measured the record.
+         */
+        readonly measured_at: string;
+        /** @description The user or group that created it. Null: not measured, or withheld. */
+        readonly creator: components['schemas']['Creator'] | null;
+      }[];
+      /** @description The games with the most visits, most first. Games with equal numbers are in order of id. */
+      readonly visits: readonly {
+        /**
+         * Format: int64
+         * @description Rank by visits. Games with equal numbers share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the game, which is an experience on the platform (its universe id).
+         */
+        readonly id: number;
+        /** @description Name of the game, exactly as read. Null: not measured. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Players in the game when it was measured. Unit: players. Null: not measured.
+         */
+        readonly playing: number | null;
+        /**
+         * Format: int64
+         * @description Total visits to date. Unit: visits.
+         */
+        readonly visits: number;
+        /**
+         * Format: date-time
+         * @description When the register last measured the record.
+         */
+        readonly measured_at: string;
+        /** @description The user or group that created it. Null: not measured, or withheld. */
+        readonly creator: components['schemas']['Creator'] | null;
+      }[];
+    };
+    /** @description The 200 largest gains and losses of members over 30 days, each between two readings, as in `change.d30` of a group. Deleted groups are left out. */
+    readonly MoversD30: {
+      /** @description The window: 30 days. Words: `d30`. Others may be added. */
+      readonly window: 'd30' | (string & {});
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /**
+       * Format: date-time
+       * @description 30 days before `as_of`: groups that have not been read since are left out. Null if the register is empty.
+       */
+      readonly since: string | null;
+      /** @description The groups that gained the most members, most first; those with equal gains by id. */
+      readonly gains: readonly {
+        /**
+         * Format: int64
+         * @description Rank by the change. Groups with equal changes share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the group.
+         */
+        readonly id: number;
+        /** @description Name of the group, exactly as read. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Change of the member count over 30 days: the latest reading minus the one at least 30 days before it. Unit: members.
+         */
+        readonly delta: number;
+        /**
+         * Format: int64
+         * @description Member count at the reading that the latest is compared with, at least 30 days before it. Unit: members.
+         */
+        readonly from: number;
+        /**
+         * Format: int64
+         * @description Member count at the latest reading, which is compared with one at least 30 days before it. Unit: members.
+         */
+        readonly to: number;
+        /**
+         * Format: date-time
+         * @description Time of the reading that the latest is compared with, at least 30 days before it.
+         */
+        readonly from_at: string;
+        /**
+         * Format: date-time
+         * @description Time of the latest reading, which is compared with one at least 30 days before it.
+         */
+        readonly to_at: string;
+      }[];
+      /** @description The groups that lost the most members, most first; those with equal losses by id. */
+      readonly losses: readonly {
+        /**
+         * Format: int64
+         * @description Rank by the change. Groups with equal changes share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the group.
+         */
+        readonly id: number;
+        /** @description Name of the group, exactly as read. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Change of the member count over 30 days: the latest reading minus the one at least 30 days before it. Unit: members.
+         */
+        readonly delta: number;
+        /**
+         * Format: int64
+         * @description Member count at the reading that the latest is compared with, at least 30 days before it. Unit: members.
+         */
+        readonly from: number;
+        /**
+         * Format: int64
+         * @description Member count at the latest reading, which is compared with one at least 30 days before it. Unit: members.
+         */
+        readonly to: number;
+        /**
+         * Format: date-time
+         * @description Time of the reading that the latest is compared with, at least 30 days before it.
+         */
+        readonly from_at: string;
+        /**
+         * Format: date-time
+         * @description Time of the latest reading, which is compared with one at least 30 days before it.
+         */
+        readonly to_at: string;
+      }[];
+    };
+    /** @description The 200 largest gains and losses of members over 7 days, each between two readings, as in `change.d7` of a group. Deleted groups are left out. */
+    readonly MoversD7: {
+      /** @description The window: 7 days. Words: `d7`. Others may be added. */
+      readonly window: 'd7' | (string & {});
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /**
+       * Format: date-time
+       * @description 7 days before `as_of`: groups that have not been read since are left out. Null if the register is empty.
+       */
+      readonly since: string | null;
+      /** @description The groups that gained the most members, most first; those with equal gains by id. */
+      readonly gains: readonly {
+        /**
+         * Format: int64
+         * @description Rank by the change. Groups with equal changes share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the group.
+         */
+        readonly id: number;
+        /** @description Name of the group, exactly as read. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Change of the member count over 7 days: the latest reading minus the one at least 7 days before it. Unit: members.
+         */
+        readonly delta: number;
+        /**
+         * Format: int64
+         * @description Member count at the reading that the latest is compared with, at least 7 days before it. Unit: members.
+         */
+        readonly from: number;
+        /**
+         * Format: int64
+         * @description Member count at the latest reading, which is compared with one at least 7 days before it. Unit: members.
+         */
+        readonly to: number;
+        /**
+         * Format: date-time
+         * @description Time of the reading that the latest is compared with, at least 7 days before it.
+         */
+        readonly from_at: string;
+        /**
+         * Format: date-time
+         * @description Time of the latest reading, which is compared with one at least 7 days before it.
+         */
+        readonly to_at: string;
+      }[];
+      /** @description The groups that lost the most members, most first; those with equal losses by id. */
+      readonly losses: readonly {
+        /**
+         * Format: int64
+         * @description Rank by the change. Groups with equal changes share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the group.
+         */
+        readonly id: number;
+        /** @description Name of the group, exactly as read. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Change of the member count over 7 days: the latest reading minus the one at least 7 days before it. Unit: members.
+         */
+        readonly delta: number;
+        /**
+         * Format: int64
+         * @description Member count at the reading that the latest is compared with, at least 7 days before it. Unit: members.
+         */
+        readonly from: number;
+        /**
+         * Format: int64
+         * @description Member count at the latest reading, which is compared with one at least 7 days before it. Unit: members.
+         */
+        readonly to: number;
+        /**
+         * Format: date-time
+         * @description Time of the reading that the latest is compared with, at least 7 days before it.
+         */
+        readonly from_at: string;
+        /**
+         * Format: date-time
+         * @description Time of the latest reading, which is compared with one at least 7 days before it.
+         */
+        readonly to_at: string;
+      }[];
+    };
+    /** @description The 200 largest gains and losses of members over 24 hours, each between two readings, as in `change.h24` of a group. Deleted groups are left out. */
+    readonly MoversH24: {
+      /** @description The window: 24 hours. Words: `h24`. Others may be added. */
+      readonly window: 'h24' | (string & {});
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /**
+       * Format: date-time
+       * @description 24 hours before `as_of`: groups that have not been read since are left out. Null if the register is empty.
+       */
+      readonly since: string | null;
+      /** @description The groups that gained the most members, most first; those with equal gains by id. */
+      readonly gains: readonly {
+        /**
+         * Format: int64
+         * @description Rank by the change. Groups with equal changes share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the group.
+         */
+        readonly id: number;
+        /** @description Name of the group, exactly as read. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Change of the member count over 24 hours: the latest reading minus the one at least 24 hours before it. Unit: members.
+         */
+        readonly delta: number;
+        /**
+         * Format: int64
+         * @description Member count at the reading that the latest is compared with, at least 24 hours before it. Unit: members.
+         */
+        readonly from: number;
+        /**
+         * Format: int64
+         * @description Member count at the latest reading, which is compared with one at least 24 hours before it. Unit: members.
+         */
+        readonly to: number;
+        /**
+         * Format: date-time
+         * @description Time of the reading that the latest is compared with, at least 24 hours before it.
+         */
+        readonly from_at: string;
+        /**
+         * Format: date-time
+         * @description Time of the latest reading, which is compared with one at least 24 hours before it.
+         */
+        readonly to_at: string;
+      }[];
+      /** @description The groups that lost the most members, most first; those with equal losses by id. */
+      readonly losses: readonly {
+        /**
+         * Format: int64
+         * @description Rank by the change. Groups with equal changes share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the group.
+         */
+        readonly id: number;
+        /** @description Name of the group, exactly as read. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Change of the member count over 24 hours: the latest reading minus the one at least 24 hours before it. Unit: members.
+         */
+        readonly delta: number;
+        /**
+         * Format: int64
+         * @description Member count at the reading that the latest is compared with, at least 24 hours before it. Unit: members.
+         */
+        readonly from: number;
+        /**
+         * Format: int64
+         * @description Member count at the latest reading, which is compared with one at least 24 hours before it. Unit: members.
+         */
+        readonly to: number;
+        /**
+         * Format: date-time
+         * @description Time of the reading that the latest is compared with, at least 24 hours before it.
+         */
+        readonly from_at: string;
+        /**
+         * Format: date-time
+         * @description Time of the latest reading, which is compared with one at least 24 hours before it.
+         */
+        readonly to_at: string;
+      }[];
+    };
     /** @description The user who owns the group. */
     readonly Owner: {
       /**
@@ -1599,7 +2031,7 @@ export interface components {
        * @description Id of the owner. Null: not measured.
        */
       readonly id: number | null;
-      /** @description Username of the owner at the time of the reading. Null: not measured. */
+      /** @description Username of the owner when it was read. Null: not measured. */
       readonly name: string | null;
     };
     /** @description An error, as problem details (RFC 9457). */
@@ -1639,6 +2071,210 @@ export interface components {
         | 'no_snapshot'
         | 'version_not_supported'
         | (string & {});
+    };
+    /** @description The 200 newest changes of each sort, from the same rules as the feeds. */
+    readonly Recent: {
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /** @description Groups with a new name. Newest first: in the order in which they were measured. */
+      readonly group_names: readonly {
+        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+        /**
+         * Format: int64
+         * @description Id of the record.
+         */
+        readonly id: number;
+        /** @description The field that changed. Words: `name`. Others may be added. */
+        readonly field: 'name' | (string & {});
+        /** @description The value before. */
+        readonly from: string;
+        /** @description The value after. */
+        readonly to: string;
+        /**
+         * Format: date-time
+         * @description When it changed, according to the platform; null if that is unknown.
+         */
+        readonly changed_at: string | null;
+        /**
+         * Format: date-time
+         * @description The first reading of the value after.
+         */
+        readonly measured_at: string;
+        /**
+         * Format: date-time
+         * @description The last reading of the value before; null if both values were learned at the same time.
+         */
+        readonly previous_measured_at: string | null;
+        /**
+         * Format: uri-reference
+         * @description Path of the record.
+         */
+        readonly path: string;
+      }[];
+      /** @description Groups with a new owner. Newest first: in the order in which they were measured. */
+      readonly group_owners: readonly {
+        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+        /**
+         * Format: int64
+         * @description Id of the record.
+         */
+        readonly id: number;
+        /** @description The field that changed. Words: `owner`. Others may be added. */
+        readonly field: 'owner' | (string & {});
+        /** @description The value before. */
+        readonly from: {
+          /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
+          readonly owner_state: 'owned' | 'none' | (string & {});
+          /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
+          readonly owner: components['schemas']['Owner'] | null;
+        };
+        /** @description The value after. */
+        readonly to: {
+          /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
+          readonly owner_state: 'owned' | 'none' | (string & {});
+          /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
+          readonly owner: components['schemas']['Owner'] | null;
+        };
+        /**
+         * Format: date-time
+         * @description When it changed, according to the platform; null if that is unknown.
+         */
+        readonly changed_at: string | null;
+        /**
+         * Format: date-time
+         * @description The first reading of the value after.
+         */
+        readonly measured_at: string;
+        /**
+         * Format: date-time
+         * @description The last reading of the value before; null if both values were learned at the same time.
+         */
+        readonly previous_measured_at: string | null;
+        /**
+         * Format: uri-reference
+         * @description Path of the record.
+         */
+        readonly path: string;
+      }[];
+      /** @description Users with a new username. Newest first: in the order in which they were measured. */
+      readonly usernames: readonly {
+        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+        /**
+         * Format: int64
+         * @description Id of the record.
+         */
+        readonly id: number;
+        /** @description The field that changed. Words: `username`. Others may be added. */
+        readonly field: 'username' | (string & {});
+        /** @description The value before. */
+        readonly from: string;
+        /** @description The value after. */
+        readonly to: string;
+        /**
+         * Format: date-time
+         * @description When it changed, according to the platform; null if that is unknown.
+         */
+        readonly changed_at: string | null;
+        /**
+         * Format: date-time
+         * @description The first reading of the value after.
+         */
+        readonly measured_at: string;
+        /**
+         * Format: date-time
+         * @description The last reading of the value before; null if both values were learned at the same time.
+         */
+        readonly previous_measured_at: string | null;
+        /**
+         * Format: uri-reference
+         * @description Path of the record.
+         */
+        readonly path: string;
+      }[];
+      /** @description Games measured for the first time. Newest first: in the order in which they were measured. */
+      readonly games: readonly {
+        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+        /**
+         * Format: int64
+         * @description Id of the record.
+         */
+        readonly id: number;
+        /** @description Name of the record; null if it was not measured. */
+        readonly name: string | null;
+        /** @description The field that was set. Words: `first_measured_at`. Others may be added. */
+        readonly field: 'first_measured_at' | (string & {});
+        /**
+         * Format: date-time
+         * @description Always null.
+         */
+        readonly from: string | null;
+        /**
+         * Format: date-time
+         * @description The first reading of the record.
+         */
+        readonly to: string;
+        /**
+         * Format: date-time
+         * @description The same time.
+         */
+        readonly measured_at: string;
+        /**
+         * Format: date-time
+         * @description Always null.
+         */
+        readonly previous_measured_at: string | null;
+        /**
+         * Format: uri-reference
+         * @description Path of the record.
+         */
+        readonly path: string;
+      }[];
+      /** @description Items measured for the first time. Newest first: in the order in which they were measured. */
+      readonly items: readonly {
+        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+        /**
+         * Format: int64
+         * @description Id of the record.
+         */
+        readonly id: number;
+        /** @description Name of the record; null if it was not measured. */
+        readonly name: string | null;
+        /** @description The field that was set. Words: `first_measured_at`. Others may be added. */
+        readonly field: 'first_measured_at' | (string & {});
+        /**
+         * Format: date-time
+         * @description Always null.
+         */
+        readonly from: string | null;
+        /**
+         * Format: date-time
+         * @description The first reading of the record.
+         */
+        readonly to: string;
+        /**
+         * Format: date-time
+         * @description The same time.
+         */
+        readonly measured_at: string;
+        /**
+         * Format: date-time
+         * @description Always null.
+         */
+        readonly previous_measured_at: string | null;
+        /**
+         * Format: uri-reference
+         * @description Path of the record.
+         */
+        readonly path: string;
+      }[];
     };
     /** @description The published snapshot: its number, time, contents and size. */
     readonly Snapshot: {
@@ -1909,7 +2545,7 @@ export interface components {
         readonly records: number;
         /**
          * Format: int64
-         * @description Total number of times they have been measured. Unit: readings.
+         * @description Total number of times they have been measured. Unit: measurements.
          */
         readonly measurements: number;
         /**
@@ -1945,7 +2581,7 @@ export interface components {
         readonly records: number;
         /**
          * Format: int64
-         * @description Total number of times they have been measured. Unit: readings.
+         * @description Total number of times they have been measured. Unit: measurements.
          */
         readonly measurements: number;
         /**
@@ -1968,7 +2604,7 @@ export interface components {
         readonly records: number;
         /**
          * Format: int64
-         * @description Total number of times they have been measured. Unit: readings.
+         * @description Total number of times they have been measured. Unit: measurements.
          */
         readonly measurements: number;
         /**
@@ -2017,7 +2653,7 @@ export interface components {
         readonly records: number;
         /**
          * Format: int64
-         * @description Total number of times they have been measured. Unit: readings.
+         * @description Total number of times they have been measured. Unit: measurements.
          */
         readonly measurements: number;
         /**
@@ -2077,9 +2713,9 @@ export interface components {
       readonly created_at: string | null;
       /**
        * Format: int64
-       * @description Number of entries in the username history, which may be empty even if the username is known. Unit: usernames.
+       * @description Number of usernames observed, including the present one: the entries of the username history. Null if the register has no such history, even if it has a username. Unit: usernames.
        */
-      readonly username_count: number;
+      readonly username_count: number | null;
       /**
        * Format: date-time
        * @description When the register first measured the record.
@@ -2092,7 +2728,7 @@ export interface components {
       readonly measured_at: string;
       /**
        * Format: int64
-       * @description Number of times the record has been measured. Unit: readings.
+       * @description Number of times the record has been measured. Unit: measurements.
        */
       readonly measurements: number;
       /** @description Paths of this record and its usernames. */

@@ -84,12 +84,12 @@ export function columnRules(table: Table): ColumnRule[] {
         hintFor: (wrong) => hintFor(column, wrong),
       },
     ];
-    if (column.onlyWith !== undefined) {
-      const { column: word, values } = column.onlyWith;
+    if (column.notWith !== undefined) {
+      const { column: word, values } = column.notWith;
       rules.push({
         column: column.name,
-        broken: `(${value} IS NOT NULL AND coalesce(${name(word)}, '') COLLATE BINARY NOT IN (${values.map(literal).join(', ')}))`,
-        expected: `NULL, unless ${word} is ${values.join(' or ')}`,
+        broken: `(${value} IS NOT NULL AND coalesce(${name(word)}, '') COLLATE BINARY IN (${values.map(literal).join(', ')}))`,
+        expected: `NULL where ${word} is ${values.join(' or ')}`,
       });
     }
     if (column.notAfter !== undefined) {

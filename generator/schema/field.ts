@@ -49,8 +49,8 @@ export interface Column extends Value {
   readonly example: string | number | boolean;
   /** A `time` column of the same row that this time may not be later than. */
   readonly notAfter?: string;
-  /** An `enum` of the same row, and the words with which this value may be measured. */
-  readonly onlyWith?: { readonly column: string; readonly values: readonly string[] };
+  /** An `enum` of the same row, and the words that say that there is no such value. */
+  readonly notWith?: { readonly column: string; readonly values: readonly string[] };
   /** Set if the value identifies another record; published as null if that one is withheld. */
   readonly identifies?: Reference;
 }
@@ -172,7 +172,7 @@ export interface Resource {
 export const NOT_MEASURED = 'not measured';
 
 type Details = Partial<
-  Pick<Column, 'unit' | 'values' | 'meanings' | 'nullMeans' | 'notAfter' | 'onlyWith' | 'identifies'>
+  Pick<Column, 'unit' | 'values' | 'meanings' | 'nullMeans' | 'notAfter' | 'notWith' | 'identifies'>
 >;
 
 /** A column published under its own name. Nullable unless wrapped in `required`. */

@@ -31,14 +31,14 @@ export const OWNER_CASES: readonly OwnerCase[] = [
     null: 'it has an owner, who was not measured or is withheld',
   },
   { state: 'none', object: null, null: 'it has no owner' },
-  { state: null, object: null, null: 'not measured' },
+  { state: null, object: 'this user owns it', null: 'not measured' },
 ];
 
-const ofOwner: Pick<Column, 'identifies' | 'onlyWith'> = {
+const ofOwner: Pick<Column, 'identifies' | 'notWith'> = {
   identifies: OWNER,
-  onlyWith: {
+  notWith: {
     column: ownerState.name,
-    values: OWNER_CASES.flatMap(({ state, object }) => (state === null || object === null ? [] : [state])),
+    values: OWNER_CASES.flatMap(({ state, object }) => (state !== null && object === null ? [state] : [])),
   },
 };
 const owner: ObjectField = object(

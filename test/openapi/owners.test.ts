@@ -14,13 +14,13 @@ const path = temporary();
 
 const OWNER = { owner_id: 1042, owner_name: 'marlow' };
 
-/** Worked out from the contract: only a group that has an owner can have this one. */
+/** Worked out from the contract: a group that has none can't have this one. */
 const CASES = [
   { state: 'owned', owner: OWNER, isPossible: true },
   { state: 'owned', owner: {}, isPossible: true },
   { state: 'none', owner: OWNER, isPossible: false },
   { state: 'none', owner: {}, isPossible: true },
-  { state: null, owner: OWNER, isPossible: false },
+  { state: null, owner: OWNER, isPossible: true },
   { state: null, owner: {}, isPossible: true },
 ];
 
