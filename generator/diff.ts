@@ -14,6 +14,7 @@ import { isDue } from './exports/exports.js';
 import { EXPORTS } from './exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { stayingFeeds } from './outputs/feeds/contents.js';
+import { dueSections } from './outputs/finding/index.js';
 import { summaries } from './outputs/index.js';
 import { stayingLists } from './outputs/lists/index.js';
 import { implausible, implausibleAbsence, implausibleList } from './removal-guard.js';
@@ -34,6 +35,7 @@ import { contentOf, isSiteFile } from './site-files.js';
 import { withheldOf } from './withheld.js';
 import { renderFeeds } from './workers/feeds.js';
 import { renderLists } from './workers/lists.js';
+import { renderFinding } from './workers/finding.js';
 import { renderShard } from './workers/shard.js';
 
 export interface Difference {
@@ -139,6 +141,10 @@ async function render(
   });
   for (const shard of shardsToRender(examined, patches)) {
     dryRun.compare((sinkOf) => renderShard(context, shard, sinkOf));
+    await shown();
+  }
+  for (const due of dueSections(overview, changed && changedTables)) {
+    dryRun.compare((sinkOf) => renderFinding(context, due, sinkOf));
     await shown();
   }
   const { asOf } = overview;

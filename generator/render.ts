@@ -8,6 +8,8 @@ import type { Downloads } from './exports/exports.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { FINGERPRINT_FILES } from './incremental/detect.js';
 import { RENDERED_FEEDS, inputsFile, stayingFeeds } from './outputs/feeds/contents.js';
+import { FINDING_ROUTES, dueSections } from './outputs/finding/index.js';
+import type { DueSection } from './outputs/finding/index.js';
 import { Samples, descriptions, summaries } from './outputs/index.js';
 import { LIST_ROUTES, stayingLists } from './outputs/lists/index.js';
 import { follow } from './progress.js';
@@ -42,7 +44,7 @@ export async function renderAll(
   const { changed, changedTables, hasFingerprints } = examined;
   const { index, next, tree, paths, spec: stage, previous, takedown } = publisher;
   const sources = { register, config, overview, table: ROUTES };
-  const routes = [...RECORD_DOCUMENTS, ...RENDERED_FEEDS.flatMap(routeNames), ...LIST_ROUTES];
+  const routes = [...RECORD_DOCUMENTS, ...RENDERED_FEEDS.flatMap(routeNames), ...LIST_ROUTES, ...FINDING_ROUTES];
   publisher.delegate(routes);
   let done = 0;
   const onProgress = (steps: number): void => void (done += steps);
@@ -67,6 +69,8 @@ export async function renderAll(
   const lists = { asOf: overview.asOf, staying: stayingLists(tables, asOf) };
   if (lists.staying.length < LIST_ROUTES.length)
     rendering.push(pool.run('lists', { ...lists, stage }, { onProgress }));
+  const finding = dueSections(overview, changed && changedTables);
+  for (const due of finding) rendering.push(pool.run('finding', { ...due, stage }, { onProgress }));
   for (const render of shardsToRender(examined, paths.patches))
     rendering.push(pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }));
   const rendered = deferRejection(Promise.all(rendering));
@@ -74,7 +78,7 @@ export async function renderAll(
   const keep = config.keepDownloads && changed !== undefined && !takedown.isOne;
   const exports = new Exports(pool, publisher, overview, changedTables, buildKey.code, keep);
   const samples = new Samples(sources);
-  progress.start('rendering', expectedFiles(overview, changed), 'files');
+  progress.start('rendering', expectedFiles(overview, changed, finding), 'files');
   for (const { route, key, body } of samples.watch(summaries(sources))) {
     publisher.put(route, key, body);
     await progress.advance(1);
@@ -111,17 +115,27 @@ function deferRejection<T>(promise: Promise<T>): Promise<T> {
 /** The routes of records' documents. */
 const RECORD_DOCUMENTS = RESOURCES.flatMap(documentsOf).map(({ route }) => route);
 
-/** @param changed the changes in each shard, if only those are rendered */
-function expectedFiles({ populations }: Overview, changed: Examined['changed']): number {
+/**
+ * About how many files are rendered.
+ * @param changed the changes in each shard, if only those are rendered
+ */
+function expectedFiles(
+  { populations }: Overview,
+  changed: Examined['changed'],
+  finding: readonly DueSection[],
+): number {
   const records = (kind: Kind): number =>
     changed === undefined
       ? populationOf(populations, { kind }).records
       : [...changed].reduce((sum, [shard, { dirty }]) => sum + (shard.kind === kind ? dirty : 0), 0);
   return RESOURCES.reduce(
     (sum, resource) => sum + records(resource.kind) * documentsOf(resource).length,
-    FIXED_FILES,
+    finding.reduce((sum, { expected }) => sum + expected, FIXED_FILES),
   );
 }
 
-/** The index, statistics, 200 lists of the largest, five others and ten feeds, in every register. */
-const FIXED_FILES = 217;
+/**
+ * The index, statistics, the way to look up, 200 lists of the largest, five others and ten feeds,
+ * which every register has.
+ */
+const FIXED_FILES = 218;

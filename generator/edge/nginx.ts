@@ -46,6 +46,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   invalid_path: '482',
   invalid_id: '483',
   invalid_limit: '484',
+  invalid_prefix: '485',
 };
 /** Those whose detail depends on the location: `$detail`. */
 const DETAILED = new Set(['not_found', 'invalid_limit']);
@@ -127,7 +128,10 @@ interface Location {
   readonly files: string;
 }
 
-/** The location of a route, and that of paths whose id is not valid. */
+/** The statuses of paths with an invalid parameter, by its type. */
+const REFUSED: Readonly<Record<string, number>> = { id: 483, prefix: 485 };
+
+/** The location of a route, and that of paths whose id or prefix is not valid. */
 function locationsOf(route: EdgeRoute): readonly Location[] {
   const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
@@ -151,10 +155,11 @@ function locationsOf(route: EdgeRoute): readonly Location[] {
     type: quoted(type),
     files: `${files} =${query === undefined ? 404 : 484}`,
   };
-  if (!inPath.some((parameter) => parameter.type === 'id')) return [location];
+  const [refused] = inPath.flatMap(({ type }) => REFUSED[type] ?? []);
+  if (refused === undefined) return [location];
   return [
     location,
-    { match: regex(path, () => '[^/]*'), bucket, set: [['bucket', bucket]], files: '/.none =483' },
+    { match: regex(path, () => '[^/]*'), bucket, set: [['bucket', bucket]], files: `/.none =${refused}` },
   ];
 }
 

@@ -2,13 +2,15 @@
 import { createHash, hash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { versions } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Operator } from '../config.js';
 import { sqliteVersion } from '../sqlite/index.js';
 
 /**
  * SHA-256, in hex, over the generator's code and the versions of its dependencies. The package's
- * own version is not enough: different code may render the same rows differently.
+ * own version is not enough: different code may render the same rows differently. So may another
+ * version of Unicode, which Node brings along: it decides under which text a name is looked up.
  */
 export function codeIdentity(): string {
   // The folder of the compiled generator.
@@ -22,7 +24,9 @@ export function codeIdentity(): string {
     const content = readFileSync(file);
     digest.update(`${file.slice(folder.length)}\n${content.length}\n`).update(content);
   }
-  return digest.update(JSON.stringify([sqliteVersion(), ...packages(folder)])).digest('hex');
+  return digest
+    .update(JSON.stringify([sqliteVersion(), versions.unicode, ...packages(folder)]))
+    .digest('hex');
 }
 
 /** The package.json files in the nearest node_modules; a bundled package is part of the code. */

@@ -9,6 +9,7 @@ import { apiIndex } from './api-index.js';
 import { Examples } from './openapi/examples.js';
 import { openapi } from './openapi/openapi.js';
 import { downloads } from './downloads/index.js';
+import { guide } from './finding/guide.js';
 import { largest } from './largest.js';
 import type { Output } from './output.js';
 import { pages } from './pages/index.js';
@@ -30,6 +31,7 @@ export function* summaries({ register, config, overview, table }: Sources): Gene
   yield* apiIndex(config, table);
   yield* stats(overview);
   yield* largest(register, overview);
+  yield* guide(overview);
 }
 
 /** Documents shown as examples in the documentation, which are rendered separately. */

@@ -2,9 +2,9 @@
 import { hash, createHash } from 'node:crypto';
 import { opendirSync, readFileSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { ARCHIVE_PATTERN, archiveKey } from '../routes/archive-keys.js';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes/index.js';
+import { keyForm } from '../routes/keys.js';
 import type { Entry } from '../incremental/hash-file.js';
 import { CODINGS, namesOf, siblingsFrom } from './codings.js';
 import { chunksOf } from './files.js';
@@ -32,17 +32,23 @@ const OWN_FILES =
 interface Matcher {
   readonly route: PublishedRoute;
   readonly pattern: RegExp;
+  readonly keyOf: (text: string) => number;
   readonly fileOf: (key: number) => string;
 }
 
-/** `group/{id}.json` -> a pattern whose group `key` is the key. */
+/** `group/{id}.json` -> a pattern whose group `key` is the text of the key. */
 function patternOf(file: string): RegExp {
   const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
-  const pattern = escaped.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
-    parameter === 'month' ? `(?<month>${ARCHIVE_PATTERN})` : String.raw`(?<key>\d+)`,
+  const pattern = escaped.replaceAll(
+    /\{(\w+)\}/g,
+    (_, parameter: string) => `(?<key>${keyForm(parameter).pattern})`,
   );
   return new RegExp(`^${pattern}$`);
 }
+
+/** The function from the text of a key in a file's name to the key. */
+const keyReader = (file: string): ((text: string) => number) =>
+  keyForm(/\{(\w+)\}/.exec(file)?.[1] ?? '').keyOf;
 
 /** `group/{id}/history.json` -> patterns of `group` and of `group/{id}`. */
 function folderPatterns(routes: readonly PublishedRoute[]): readonly RegExp[] {
@@ -65,17 +71,19 @@ export function locator(routes: readonly PublishedRoute[]): (file: string) => Pl
   const literals = new Map(routes.map((route) => [route.file, route]));
   const matchers = routes
     .filter(({ file }) => file.includes('{'))
-    .map((route): Matcher => ({ route, pattern: patternOf(route.file), fileOf: filler(route.file) }));
+    .map((route): Matcher => {
+      const { file } = route;
+      return { route, pattern: patternOf(file), keyOf: keyReader(file), fileOf: filler(file) };
+    });
   return (name) => {
     for (const [file, suffix] of namesOfDocuments(name)) {
       const literal = literals.get(file);
       if (literal !== undefined) return { route: literal, suffix, key: 0 };
-      for (const { route, pattern, fileOf } of matchers) {
-        const match = pattern.exec(file);
-        if (match === null) continue;
-        const month = match.groups?.['month'];
-        const key = month === undefined ? Number(match.groups?.['key']) : archiveKey(month);
-        if (fileOf(key) === file) return { route, suffix, key };
+      for (const { route, pattern, keyOf, fileOf } of matchers) {
+        const text = pattern.exec(file)?.groups?.['key'];
+        if (text === undefined) continue;
+        const key = keyOf(text);
+        if (Number.isSafeInteger(key) && fileOf(key) === file) return { route, suffix, key };
       }
     }
     return undefined;

@@ -23,6 +23,12 @@ const parameter = z.discriminatedUnion('in', [
       type: z.literal('month'),
       description: z.string(),
     }),
+    z.object({
+      name: z.literal('prefix'),
+      in: z.literal('path'),
+      type: z.literal('prefix'),
+      description: z.string(),
+    }),
   ]),
   z.object({
     name: z.string(),

@@ -1,5 +1,4 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { isUtf8 } from 'node:buffer';
 import { dirname } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
@@ -7,6 +6,7 @@ import { KINDS } from '../schema/field.js';
 import { TABLES, WITHHELD } from '../schema/index.js';
 import { columnReader, supplyAbsent } from './absent.js';
 import type { ColumnReader } from './absent.js';
+import { addFunctions } from './functions.js';
 import { TEMPORARY, exclusion, literal } from './sql.js';
 import type { KindRange, SCOPES } from './sql.js';
 
@@ -77,10 +77,7 @@ export class Register {
         database.exec('PRAGMA temp_store = FILE');
         // 4 MB instead of the driver's 16 MB per connection, which don't help full table scans.
         database.exec('PRAGMA cache_size = -4000');
-        // Deterministic, so SQLite may factor it out; a Buffer, as strings hide invalid bytes.
-        database.function('is_utf8', { deterministic: true }, (bytes: unknown) =>
-          bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
-        );
+        addFunctions(database);
         for (const sql of TEMPORARY) database.exec(sql);
         const register = new Register(file, database);
         const encoding = database.prepare<[]>('PRAGMA encoding').pluck().get();

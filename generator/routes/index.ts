@@ -2,10 +2,11 @@
  * The route table: every URL of the service. The index, the routes that the proxy reads, the links
  * in records and the file names are derived from it.
  */
-import { archiveText } from './archive-keys.js';
 import { ENDPOINTS } from './endpoints.js';
 import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
+import { FINDING } from './finding.js';
+import { keyForm } from './keys.js';
 import { pageRoutes } from './pages.js';
 import { LISTS } from './lists.js';
 import { PATHS } from './paths.js';
@@ -38,6 +39,14 @@ export interface MonthParameter {
   readonly description: string;
 }
 
+/** A prefix of a hash (see prefix-keys.ts). In every template its name is `prefix`. */
+export interface PrefixParameter {
+  readonly name: 'prefix';
+  readonly in: 'path';
+  readonly type: 'prefix';
+  readonly description: string;
+}
+
 export interface IntegerParameter {
   readonly name: string;
   readonly in: 'query';
@@ -48,7 +57,7 @@ export interface IntegerParameter {
   readonly description: string;
 }
 
-export type Parameter = IdParameter | MonthParameter | IntegerParameter;
+export type Parameter = IdParameter | MonthParameter | PrefixParameter | IntegerParameter;
 
 /** A URL template and the template of the files it serves; both use `{parameter}`. */
 export interface Route {
@@ -105,6 +114,7 @@ const complete =
 /** The route table. */
 export const ROUTES: readonly Route[] = [
   ...ENDPOINTS.map(complete(true)),
+  ...FINDING.map(complete(false)),
   ...LISTS.map(complete(false)),
   ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
   ...PUBLISHING.map(complete(false)),
@@ -123,8 +133,7 @@ export function filler(template: string): (value: number) => string {
   const [start = '', ...rest] = template.split(/(\{\w+\})/);
   // Parsed once, filled millions of times.
   const pieces: readonly ((value: number) => string)[] = rest.map((piece) => {
-    if (!piece.startsWith('{')) return () => piece;
-    return piece === '{month}' ? archiveText : String;
+    return piece.startsWith('{') ? keyForm(piece.slice(1, -1)).textOf : () => piece;
   });
   return (value) => {
     let filled = start;

@@ -4,6 +4,7 @@ import type { FailureParts } from '../errors.js';
 import type { ExportJob, Written } from '../exports/write.js';
 import type { Detected, Detection } from '../incremental/detect.js';
 import type { Patching } from '../incremental/patch.js';
+import type { DueSection } from '../outputs/finding/index.js';
 import type { IndexedRoute, Indexing } from '../publish/index-route.js';
 import type { StageSpec } from '../publish/stage-writer.js';
 import type { CheckStep } from '../register/check.js';
@@ -37,6 +38,7 @@ interface Jobs {
   readonly render: Job<RenderShard & Staged>;
   readonly feeds: Job<RenderFeeds & Staged>;
   readonly lists: Job<RenderLists & Staged>;
+  readonly finding: Job<DueSection & Staged>;
   readonly export: Job<ExportJob, Written>;
   readonly index: Job<Indexing, IndexedRoute>;
   readonly patch: Job<Patching, string>;
@@ -91,6 +93,11 @@ const JOBS: {
     const { staged } = await import('./shard.js');
     staged(render.stage, 'lists', (sinkOf) => renderLists(context, render, sinkOf));
   },
+  finding: async (context, due) => {
+    const { renderFinding } = await import('./finding.js');
+    const { staged } = await import('./shard.js');
+    staged(due.stage, due.section, (sinkOf) => renderFinding(context, due, sinkOf));
+  },
   export: async (context, job) => {
     const { writeFiles } = await import('../exports/write.js');
     return writeFiles(context, job);
@@ -115,6 +122,7 @@ const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
   render: 'the documents',
   feeds: 'the feeds',
   lists: 'the lists',
+  finding: 'the documents',
   export: 'the exports',
   index: 'the index',
   patch: 'the fingerprints',

@@ -16,6 +16,7 @@ export type ResponseClass = CacheClass | 'unrouted';
 export const ERROR_CODES = [
   'invalid_id',
   'invalid_limit',
+  'invalid_prefix',
   'invalid_path',
   'invalid_request',
   'not_found',

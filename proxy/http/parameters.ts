@@ -6,12 +6,22 @@ import type { QueryParameter } from '../tree/snapshot.js';
 export const QUOTED_MAX_LENGTH = 100;
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/;
+const PREFIX = /^[0-9a-f]{1,16}$/;
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 const LARGEST = String(Number.MAX_SAFE_INTEGER);
 
 /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
 export function isMonth(text: string): boolean {
   return MONTH.test(text);
+}
+
+/** 1 to 16 lower-case hexadecimal digits. */
+export function isPrefix(text: string): boolean {
+  return PREFIX.test(text);
+}
+
+export function expectedPrefix(name: string, value: string): string {
+  return `${name} ${quote(value)}: expected 1 to 16 lower-case hexadecimal digits`;
 }
 
 /** A decimal without sign or leading zero, up to 2^53-1. */

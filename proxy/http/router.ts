@@ -3,7 +3,15 @@ import { LRUCache } from 'lru-cache';
 import type { BucketName } from '../limiter/middleware.js';
 import type { PathParameter, QueryParameter, RouteDeclaration } from '../tree/snapshot.js';
 import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
-import { expectedId, expectedInteger, isId, isMonth, readInteger } from './parameters.js';
+import {
+  expectedId,
+  expectedInteger,
+  expectedPrefix,
+  isId,
+  isMonth,
+  isPrefix,
+  readInteger,
+} from './parameters.js';
 import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './request-target.js';
 
 /**
@@ -82,6 +90,19 @@ interface RouteNode {
 const MAX_MATCHES = 4_000;
 const KEPT_TARGET_MAX_LENGTH = 256;
 
+/** The values of path parameters, and the error for others; an invalid month can't exist. */
+const PATH_VALUES = {
+  id: { isValid: isId, code: 'invalid_id', expected: expectedId },
+  prefix: { isValid: isPrefix, code: 'invalid_prefix', expected: expectedPrefix },
+  month: { isValid: isMonth, code: 'not_found', expected: () => NOTHING_HERE },
+} as const satisfies Record<PathParameter['type'], PathValues>;
+
+interface PathValues {
+  readonly isValid: (text: string) => boolean;
+  readonly code: ErrorCode;
+  readonly expected: (name: string, value: string) => string;
+}
+
 /** @param target request.url, raw */
 export function matchRoute(target: string, { root, matches }: Router): RouteMatch {
   const known = matches.get(target);
@@ -99,16 +120,12 @@ function resolveTarget(target: string, root: RouteNode): RouteMatch {
   if (route === undefined) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
   const values = new Map<string, string>();
   for (const parameter of route.pathParameters) {
-    const { segment, prefix, suffix, type, code } = parameter;
+    const { segment, prefix, suffix, name, type, code } = parameter;
     const whole = segments[segment] ?? '';
     const value = whole.slice(prefix.length, whole.length - suffix.length);
-    if (type === 'month' && !isMonth(value)) {
-      return { kind: 'refusal', path, route, code, detail: NOTHING_HERE };
-    }
-    if (type === 'id' && !isId(value)) {
-      return { kind: 'refusal', path, route, code, detail: expectedId(parameter.name, value) };
-    }
-    values.set(parameter.name, value);
+    const { isValid, expected } = PATH_VALUES[type];
+    if (!isValid(value)) return { kind: 'refusal', path, route, code, detail: expected(name, value) };
+    values.set(name, value);
   }
   if (route.queryParameters.length > 0) {
     // URLSearchParams drops one leading "?"; any other belongs to the first name.
@@ -201,8 +218,7 @@ function addRoute(root: RouteNode, declaration: RouteDeclaration): void {
     }
     const parameter = inPath.find((candidate) => candidate.name === parameterName);
     if (parameter === undefined) throw new Error(`path "${path}": "${text}" is no declared path parameter`);
-    // An invalid id is invalid_id, whatever its name; an invalid month can't exist.
-    const code = parameter.type === 'id' ? 'invalid_id' : 'not_found';
+    const { code } = PATH_VALUES[parameter.type];
     pathParameters.push({ ...parameter, code, prefix, suffix, segment });
     node = parameterChild(node, { prefix, suffix });
   }
@@ -247,7 +263,7 @@ function refusalCode({ name }: QueryParameter): ErrorCode {
 }
 
 /**
- * Compiles a file template. Parameter values consist of digits and hyphens only, so this check
+ * Compiles a file template. Parameter values consist of digits, a to f and hyphens, so this check
  * determines which files can be read: relative, no "..", no dotfile except /.well-known.
  */
 function compileFile(template: string, known: ReadonlySet<string>): Route['file'] {

@@ -45,8 +45,9 @@ const limit = v.object({
 
 const parameter = v.variant('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as
-  // 2026-11, or a numbered part of one such as 2026-11-00001.
-  v.object({ in: v.literal('path'), name: v.string(), type: v.picklist(['id', 'month']) }),
+  // 2026-11, or a numbered part of one such as 2026-11-00001. `prefix`: 1 to 16 lower-case
+  // hexadecimal digits.
+  v.object({ in: v.literal('path'), name: v.string(), type: v.picklist(['id', 'month', 'prefix']) }),
   // A plain decimal integer, bounds inclusive.
   v.pipe(
     v.object({

@@ -57,6 +57,7 @@ const error = (status: number) => ({ status, title: `Title of ${status}` });
 
 export const ERRORS = {
   invalid_id: error(400),
+  invalid_prefix: error(400),
   invalid_limit: error(400),
   invalid_path: error(400),
   invalid_request: error(400),

@@ -30,13 +30,14 @@ const ANYWHERE: readonly ProblemCode[] = [
 ];
 
 /** Errors of paths that clients construct. */
-const OF_PATHS: readonly ProblemCode[] = ['invalid_id', 'invalid_path', 'not_found', 'uri_too_long'];
+const OF_PATHS: readonly ProblemCode[] = ['invalid_path', 'not_found', 'uri_too_long'];
 
 /** The errors that are possible for GET of a URL of this route. */
 export function problemsOf({ parameters = [] }: Pick<Route, 'parameters'>): readonly ProblemCode[] {
   const possible = new Set<ProblemCode>(ANYWHERE);
   for (const parameter of parameters) {
-    if (parameter.type === 'id') for (const code of OF_PATHS) possible.add(code);
+    if (parameter.type === 'id' || parameter.type === 'prefix')
+      for (const code of [`invalid_${parameter.type}`, ...OF_PATHS] as const) possible.add(code);
     // The router matches months only, so anything else is not found.
     else if (parameter.type === 'month') possible.add('not_found');
     else possible.add('invalid_limit');

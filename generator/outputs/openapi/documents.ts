@@ -4,6 +4,7 @@ import { shapesOf } from '../../schema/shape.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Document, Resource } from '../../schema/field.js';
 import { INDEX_SHAPE } from '../api-index.js';
+import { FINDING_SHAPES } from '../finding/index.js';
 import { LARGEST_SHAPE } from '../largest.js';
 import { LIST_SHAPES } from '../lists/index.js';
 import { MANIFEST_SHAPE } from '../snapshot.js';
@@ -30,6 +31,7 @@ export const DOCUMENTS: readonly ObjectShape[] = [
   LARGEST_SHAPE,
   STATS_SHAPE,
   ...LIST_SHAPES,
+  ...FINDING_SHAPES,
   MANIFEST_SHAPE,
   CHANGES_SHAPE,
   CHANGE_LIST_SHAPE,

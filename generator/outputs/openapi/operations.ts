@@ -1,7 +1,8 @@
 /** The OpenAPI operation of a route. */
-import { ARCHIVE_PATTERN, archiveText } from '../../routes/archive-keys.js';
+import { FINDING } from '../../routes/finding.js';
 import { RESOURCES } from '../../schema/index.js';
 import type { Parameter, Route } from '../../routes/index.js';
+import { keyForm } from '../../routes/keys.js';
 import { PATHS } from '../../routes/paths.js';
 import { answersOf } from './answers.js';
 import type { Answer } from './answers.js';
@@ -28,6 +29,11 @@ export const TAGS: readonly {
     name: 'Register',
     description: 'The register as a whole.',
     holds: ({ class: cacheClass, path }) => cacheClass === 'summary' && path.startsWith(PATHS.base),
+  },
+  {
+    name: 'Finding',
+    description: 'All ids, and records by a name or an owner.',
+    holds: ({ name }) => FINDING.some((route) => route.name === name),
   },
   {
     name: 'Downloads',
@@ -60,9 +66,9 @@ function parameterOf(parameter: Parameter, shown: number | string | undefined): 
   const example = shown === undefined ? {} : { example: shown };
   if (parameter.in === 'path') {
     const schema =
-      parameter.type === 'month'
-        ? { type: 'string', pattern: `^${ARCHIVE_PATTERN}$` }
-        : typeOf({ type: parameter.type });
+      parameter.type === 'id'
+        ? typeOf({ type: parameter.type })
+        : { type: 'string', pattern: `^${keyForm(parameter.type).pattern}$` };
     return { name, in: place, required: true, description: sentence(description), schema, ...example };
   }
   const { minimum, maximum, default: byDefault } = parameter;
@@ -160,13 +166,15 @@ const OTHERWISE: Answer = {
   problems: ['method_not_allowed', 'invalid_request', 'version_not_supported'],
 };
 
-/** The key of a document for a route by month, as text; undefined if it has none. */
-function monthOf(
+/** The value of the path parameter in the first URL of a route; undefined if it has none. */
+function firstValue(
   { name, parameters = [] }: Route,
   firstKey: (route: string) => number | undefined,
-): string | undefined {
-  const key = parameters.some(({ type }) => type === 'month') ? firstKey(name) : undefined;
-  return key === undefined ? undefined : archiveText(key);
+): number | string | undefined {
+  const parameter = parameters.find((each) => each.in === 'path');
+  const key = firstKey(name);
+  if (parameter === undefined || key === undefined) return undefined;
+  return parameter.type === 'id' ? key : keyForm(parameter.type).textOf(key);
 }
 
 /** GET of a route. @param firstKey the first key of a route's documents */
@@ -177,7 +185,7 @@ export function operationOf(
   firstKey: (route: string) => number | undefined,
 ): Schema {
   const example = examples.of(route.name);
-  const shown = example?.key ?? monthOf(route, firstKey);
+  const shown = example?.key ?? firstValue(route, firstKey);
   const { name, description, parameters = [] } = route;
   const about = documentOf(name)?.description;
   return {

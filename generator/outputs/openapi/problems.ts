@@ -5,6 +5,7 @@
 import { MAX_INTEGER } from '../../schema/field.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import { PATHS } from '../../routes/paths.js';
+import { PREFIX_DIGITS } from '../../routes/prefix-keys.js';
 import { value } from '../parts.js';
 
 export interface Problem {
@@ -45,6 +46,18 @@ export const PROBLEMS = [
     example: {
       instance: '/api/v1/largest',
       detail: 'limit "0": expected one integer from 1 to 200 in plain decimal digits',
+    },
+  },
+  {
+    code: 'invalid_prefix',
+    status: 400,
+    title: 'Invalid prefix',
+    detail: `expected 1 to ${PREFIX_DIGITS} lower-case hexadecimal digits`,
+    when: `The path contains an invalid prefix. A prefix consists of 1 to ${PREFIX_DIGITS} lower-case hexadecimal digits, of which /api/v1/lookup says how many.`,
+    remedy: 'Correct the prefix. The same request will fail again.',
+    example: {
+      instance: '/api/v1/lookup/username/Marlow',
+      detail: `prefix "Marlow": expected 1 to ${PREFIX_DIGITS} lower-case hexadecimal digits`,
     },
   },
   {

@@ -1,0 +1,63 @@
+/** /api/v1/lookup: how to look up a name or an owner. */
+import { NAMED, lookupRoute, ownersRoute } from '../../routes/finding.js';
+import type { Overview } from '../../register/overview.js';
+import { ROUTES, routeNamed } from '../../routes/index.js';
+import type { Output } from '../output.js';
+import { nested, part, shapeOfParts, value, valuesOf } from '../parts.js';
+import type { Part } from '../parts.js';
+import { digitsFor, shardedEntries } from './digits.js';
+
+/** The entries of each sharded route. */
+type Facts = ReadonlyMap<string, number>;
+
+const HASHED_NAME = 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))';
+const HASHED_ID = 'SHA-256 over the decimal digits of the id';
+
+function routePart(member: string, route: string, description: string): Part<Facts> {
+  const { path } = routeNamed(ROUTES, route);
+  return nested(member, description, [
+    part(value('path', 'text', path, 'Template of the paths.'), () => path),
+    part(
+      value('digits', 'ordinal', 3, 'How many hexadecimal digits of the hash the prefix has.', {
+        unit: 'digits',
+      }),
+      (entries) => digitsFor(entries.get(route) ?? 0),
+    ),
+  ]);
+}
+
+const PARTS: readonly Part<Facts>[] = [
+  nested('lookup', 'From a name to the records that have or had it.', [
+    part(
+      value(
+        'hash',
+        'text',
+        HASHED_NAME,
+        'The hash, of whose lower-case hexadecimal digits the prefix is the first.',
+      ),
+      () => HASHED_NAME,
+    ),
+    ...NAMED.map((kind) => {
+      const [, member = ''] = lookupRoute(kind).split('-');
+      return routePart(member, lookupRoute(kind), `Names of ${kind}s.`);
+    }),
+  ]),
+  nested('owners', 'From an owner to its groups and games.', [
+    part(
+      value(
+        'hash',
+        'text',
+        HASHED_ID,
+        'The hash, of whose lower-case hexadecimal digits the prefix is the first.',
+      ),
+      () => HASHED_ID,
+    ),
+    ...NAMED.map((kind) => routePart(kind, ownersRoute(kind), `Owners that are ${kind}s.`)),
+  ]),
+];
+
+export const GUIDE_SHAPE = shapeOfParts('lookup', 'How to look up a name or an owner.', PARTS);
+
+export function* guide(overview: Overview): Generator<Output> {
+  yield { route: 'lookup', key: 0, body: JSON.stringify(valuesOf(PARTS, shardedEntries(overview))) };
+}

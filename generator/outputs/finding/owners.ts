@@ -1,0 +1,104 @@
+/** /api/v1/owners/…: what each user or group owns or created, in shards by a hash of its id. */
+import { ownersRoute } from '../../routes/finding.js';
+import type { Named } from '../../routes/finding.js';
+import type { Register } from '../../register/database.js';
+import { isPublished, literal, name, publishedValue } from '../../register/sql.js';
+import { columnsOf } from '../../schema/field.js';
+import type { Kind, Resource } from '../../schema/field.js';
+import { game } from '../../schema/game.js';
+import { group } from '../../schema/group.js';
+import type { ObjectShape } from '../../schema/shape.js';
+import type { Output } from '../output.js';
+import { listed, part, value } from '../parts.js';
+import type { Part } from '../parts.js';
+import { runs, shardOutput, shardShape } from './shards.js';
+import type { Shard } from './shards.js';
+
+/** A group or game of an owner. */
+interface Owned {
+  readonly id: number;
+  readonly name: string | null;
+}
+
+interface Owner {
+  readonly id: number;
+  readonly groups: readonly Owned[];
+  readonly games: readonly Owned[];
+}
+
+const owned = (
+  { kind, plural }: Resource,
+  description: string,
+  of: (owner: Owner) => readonly Owned[],
+): Part<Owner> =>
+  listed(
+    plural,
+    `${description}, in order of id.`,
+    [
+      part<Owned>(value('id', 'id', 7, `Id of the ${kind}.`), ({ id }) => id),
+      part<Owned>(
+        value(
+          'name',
+          'text',
+          'Cloud Gardeners',
+          `Name of the ${kind}, exactly as read; null if not measured.`,
+          {
+            nullable: true,
+          },
+        ),
+        (record) => record.name,
+      ),
+    ],
+    of,
+  );
+
+const ENTRIES: Part<Shard<Owner>> = listed(
+  'owners',
+  'All owners whose hash has the prefix, in order of id.',
+  [
+    part<Owner>(value('id', 'id', 1042, 'Id of the owner.'), ({ id }) => id),
+    owned(group, 'Groups that it owns, which only users do', ({ groups }) => groups),
+    owned(game, 'Games that it created', ({ games }) => games),
+  ],
+  ({ entries }) => entries,
+);
+
+export const ownersShape = (kind: Named): ObjectShape =>
+  shardShape(ownersRoute(kind), `The groups and games of some ${kind}s.`, ENTRIES);
+
+type Row = readonly [prefix: string, owner: number, kind: Kind, id: number, name: string | null];
+
+/** The shards of all owners of a kind, by ascending key. @param digits the length of the prefixes */
+export function* owners(register: Register, kind: Named, digits: number): Generator<Output> {
+  const rows = register.rows<Row>(query(kind, digits));
+  for (const [prefix, shard] of runs(rows, ([hashed]) => hashed)) {
+    const entries = [...runs(shard, ([, owner]) => owner)].map(([id, its]) => ({
+      id,
+      groups: ofKind('group', its),
+      games: ofKind('game', its),
+    }));
+    yield shardOutput(ownersRoute(kind), { prefix, entries }, ENTRIES);
+  }
+}
+
+const ofKind = (wanted: Kind, rows: readonly Row[]): readonly Owned[] =>
+  rows.flatMap(([, , kind, id, called]) => (kind === wanted ? [{ id, name: called }] : []));
+
+function query(kind: Named, digits: number): string {
+  const created = ownedQuery(game, 'creator_id', `creator_type = ${literal(kind)}`);
+  const sources = kind === 'user' ? [ownedQuery(group, 'owner_id', 'TRUE'), created] : [created];
+  return (
+    `SELECT hash_prefix(CAST(owner AS TEXT), ${digits}) AS prefix, owner, kind, id, called` +
+    ` FROM (${sources.join(' UNION ALL ')}) WHERE owner IS NOT NULL ORDER BY prefix, owner, kind, id`
+  );
+}
+
+/** The published records of a resource, with the owner as it may be published. */
+function ownedQuery({ kind, plural, record }: Resource, column: string, condition: string): string {
+  const found = columnsOf(record.fields).find((candidate) => candidate.name === column);
+  if (found === undefined) throw new TypeError(`${kind} has no column "${column}"`);
+  return (
+    `SELECT ${publishedValue(found)} AS owner, ${literal(kind)} AS kind, id, name AS called` +
+    ` FROM ${name(plural)} WHERE ${condition} AND ${isPublished(kind)}`
+  );
+}

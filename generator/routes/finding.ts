@@ -1,0 +1,68 @@
+/**
+ * The routes for finding records without a server that searches: all ids in pages, and names and
+ * owners in shards by the prefix of a hash. /api/v1 does not list them.
+ */
+import { KINDS } from '../schema/field.js';
+import type { Kind } from '../schema/field.js';
+import type { Endpoint } from './index.js';
+
+/** The kinds of records that are found by a name, and that own others. */
+export type Named = Extract<Kind, 'user' | 'group'>;
+export const NAMED: readonly Named[] = ['user', 'group'];
+
+/** What a kind's names are called, in paths and names of routes. */
+const NAMES = { user: 'username', group: 'group' } as const satisfies Readonly<Record<Named, string>>;
+
+/** The names of routes. */
+export const idsRoute = (kind: Kind): string => `ids-${kind}`;
+export const lookupRoute = (kind: Named): string => `lookup-${NAMES[kind]}`;
+export const ownersRoute = (kind: Named): string => `owners-${kind}`;
+
+const CLASS = 'summary';
+
+const idsOf = (kind: Kind): Endpoint => ({
+  name: idsRoute(kind),
+  path: `/api/v1/ids/${kind}/{first_id}`,
+  class: CLASS,
+  description: `A page of the ids of all ${kind}s, in ascending order`,
+  parameters: [{ name: 'first_id', in: 'path', type: 'id', description: `first ${kind} id of the page` }],
+  absent: `no page of ${kind} ids begins at {first_id}`,
+});
+
+const sharded = (name: string, path: string, description: string, what: string): Endpoint => ({
+  name,
+  path: `${path}/{prefix}`,
+  class: CLASS,
+  description,
+  parameters: [
+    {
+      name: 'prefix',
+      in: 'path',
+      type: 'prefix',
+      description: `first hexadecimal digits of the SHA-256 of the ${what}, as many as /api/v1/lookup says`,
+    },
+  ],
+  absent: `nothing is published for the prefix {prefix}`,
+});
+
+export const FINDING: readonly Endpoint[] = [
+  { name: 'ids', path: '/api/v1/ids', class: CLASS, description: 'Where the lists of all ids begin' },
+  ...KINDS.map(idsOf),
+  { name: 'lookup', path: '/api/v1/lookup', class: CLASS, description: 'How to look up a name or an owner' },
+  ...NAMED.map((kind) =>
+    sharded(
+      lookupRoute(kind),
+      `/api/v1/lookup/${NAMES[kind]}`,
+      `The ${kind}s with some present and past names`,
+      'name in lower case',
+    ),
+  ),
+  ...NAMED.map((kind) =>
+    sharded(
+      ownersRoute(kind),
+      `/api/v1/owners/${kind}`,
+      `${kind === 'user' ? 'The groups that some users own, and the games they' : 'The games that some groups'} created`,
+      `${kind} id`,
+    ),
+  ),
+];

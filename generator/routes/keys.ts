@@ -1,0 +1,24 @@
+/**
+ * How the values of parameters are written in URLs and file names, and as the integers that keys
+ * are. Ascending keys are the order of a route's documents.
+ */
+import { ARCHIVE_PATTERN, archiveKey, archiveText } from './archive-keys.js';
+import { PREFIX_PATTERN, prefixKey, prefixText } from './prefix-keys.js';
+
+export interface KeyForm {
+  /** The text, as part of a regular expression; not every match is the text of a key. */
+  readonly pattern: string;
+  readonly textOf: (key: number) => string;
+  /** The key of a text that matches the pattern. */
+  readonly keyOf: (text: string) => number;
+}
+
+const DECIMAL: KeyForm = { pattern: String.raw`\d+`, textOf: String, keyOf: Number };
+
+const FORMS: Readonly<Record<string, KeyForm>> = {
+  month: { pattern: ARCHIVE_PATTERN, textOf: archiveText, keyOf: archiveKey },
+  prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, keyOf: prefixKey },
+};
+
+/** The form of a parameter's values, by its name in templates. */
+export const keyForm = (parameter: string): KeyForm => FORMS[parameter] ?? DECIMAL;
