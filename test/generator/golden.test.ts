@@ -76,7 +76,8 @@ const pattern = (template: string): RegExp =>
     `^${template
       .replaceAll('.', '\\.')
       .replaceAll('{month}', '[0-9]{4}-[0-9]{2}(-[0-9]{5})?')
-      .replaceAll(/\\?\{[a-z]+\}/g, '[1-9][0-9]*')}$`,
+      .replaceAll('{prefix}', '[0-9a-f]+')
+      .replaceAll(/\{[a-z_]+\}/g, '[1-9][0-9]*')}$`,
   );
 
 describe.each(CASES)('the golden tree "%s"', (name) => {

@@ -145,6 +145,7 @@ describe('the errors', () => {
     expect(PROBLEMS.map(({ code, status }) => `${code} ${status}`)).toEqual([
       'invalid_id 400',
       'invalid_limit 400',
+      'invalid_prefix 400',
       'invalid_path 400',
       'invalid_request 400',
       'not_found 404',

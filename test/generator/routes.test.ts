@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ROUTES, filler, halves, routeNamed } from '../../generator/routes/index.js';
+import { keyForm } from '../../generator/routes/keys.js';
 
 /** The table of the specification, section 4, in its order. */
 const SPECIFIED = [
@@ -60,9 +61,31 @@ describe('the route table', () => {
 
   it('never puts two ids of a route into one file', () => {
     const ids = [1, 7, 10, 100, 1000, 1100, 7000, 1_000_007, 9_007_199_254_740_991];
-    for (const { file } of ROUTES.filter((route) => route.file.includes('{'))) {
-      expect(new Set(ids.map(filler(file))).size).toBe(ids.length);
+    const files = ROUTES.map(({ file: template }) => template).filter((template) => template.includes('{'));
+    for (const template of files.filter((each) => !each.includes('{prefix}'))) {
+      expect(new Set(ids.map(filler(template))).size).toBe(ids.length);
     }
+  });
+});
+
+describe('a prefix', () => {
+  const fileOf = filler('{prefix}.json');
+
+  it.each([
+    [0x10, '0'],
+    [0x1f, 'f'],
+    [0x100, '00'],
+    [0x100a, '00a'],
+    [0x1_0000_0000_0000, '000000000000'],
+  ])('of the key %i is "%s"', (key, text) => {
+    expect(fileOf(key)).toBe(`${text}.json`);
+    expect(keyForm('prefix').keyOf(text)).toBe(key);
+  });
+
+  it('has keys in the order of the number of digits, then of the text', () => {
+    const texts = ['0', '1', '9', 'a', 'f', '00', '01', '0f', '10', 'ff', '000', 'fff'];
+    const keys = texts.map((text) => keyForm('prefix').keyOf(text));
+    expect(keys.toSorted((a, b) => a - b)).toEqual(keys);
   });
 });
 

@@ -71,7 +71,7 @@ const routeAt = (at: string) => {
 };
 
 const pattern = (file: string): RegExp =>
-  new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '\\d+')}$`);
+  new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[0-9a-f]+')}$`);
 
 /** Every document of the tree that a schema describes: its file, schema and content. */
 function* documents(): Generator<readonly [file: string, schema: string, value: unknown]> {
@@ -234,6 +234,7 @@ describe('every example', () => {
       'stats',
       'group-history',
       'user-usernames',
+      'lookup',
     ]);
     for (const { at, get, example } of shown) {
       const key = parameterOf(get)?.example;

@@ -141,9 +141,17 @@ describe('the digest of a tree is what its documentation gives', () => {
     const months = fc
       .array(fc.tuple(fc.integer({ min: 202_308, max: 202_312 }), fc.oneof(fc.nat(30), fc.constant(99_999))))
       .map((parts) => ascending(parts.map(([month, part]) => month * 100_000 + part)));
+    const prefixes = fc
+      .array(
+        fc
+          .integer({ min: 1, max: 12 })
+          .chain((digits) => fc.integer({ min: 16 ** digits, max: 2 * 16 ** digits - 1 })),
+      )
+      .map(ascending);
     const limits = Array.from({ length: 200 }, (_, index) => index + 1);
     const keysOf = ({ path: template, parameters = [] }: PublishedRoute): fc.Arbitrary<Files['keys']> => {
       if (parameters.some(({ type }) => type === 'month')) return months;
+      if (parameters.some(({ type }) => type === 'prefix')) return prefixes;
       if (parameters.some(({ in: where }) => where === 'query')) return fc.constant(limits);
       return template.includes('{') ? indexed : fc.constantFrom([0], undefined);
     };

@@ -64,9 +64,12 @@ function fileAt(path: string): TreeFile {
 export const isOfTheBuild = (path: string): boolean =>
   path === 'snapshot.json' || path.startsWith('changes/') || /^feeds\/snapshots\.(atom|json)$/.test(path);
 
-/** Whether a file answers one of the API's endpoints, as opposed to what is made of them: pages, for one. */
+/**
+ * Whether a file answers one of the API's endpoints, as opposed to what is made of them: pages, for one, and
+ * documents for finding records, which test/finding checks.
+ */
 export const isEndpoint = (path: string): boolean =>
-  /^(api\/v1\.json$|api\/v1\/(?!openapi\.json$)|group\/|user\/)/.test(path);
+  /^(api\/v1\.json$|api\/v1\/(?!openapi\.json$|(ids|lookup|owners)[./])|group\/|user\/)/.test(path);
 
 /** The part of a tree that follows from the register and the options alone. */
 export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));

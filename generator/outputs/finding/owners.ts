@@ -52,19 +52,23 @@ const owned = (
     of,
   );
 
-const ENTRIES: Part<Shard<Owner>> = listed(
-  'owners',
-  'All owners whose hash has the prefix, in order of id.',
-  [
-    part<Owner>(value('id', 'id', 1042, 'Id of the owner.'), ({ id }) => id),
-    owned(group, 'Groups that it owns, which only users do', ({ groups }) => groups),
-    owned(game, 'Games that it created', ({ games }) => games),
-  ],
-  ({ entries }) => entries,
-);
+const entriesOf = (kind: Named): Part<Shard<Owner>> =>
+  listed(
+    'owners',
+    'All owners whose hash has the prefix, in order of id.',
+    [
+      part<Owner>(value('id', 'id', 1042, `Id of the ${kind}.`), ({ id }) => id),
+      // Only users own groups.
+      ...(kind === 'user' ? [owned(group, 'Groups that the user owns', ({ groups }) => groups)] : []),
+      owned(game, `Games that the ${kind} created`, ({ games }) => games),
+    ],
+    ({ entries }) => entries,
+  );
+
+const ENTRIES = { user: entriesOf('user'), group: entriesOf('group') };
 
 export const ownersShape = (kind: Named): ObjectShape =>
-  shardShape(ownersRoute(kind), `The groups and games of some ${kind}s.`, ENTRIES);
+  shardShape(ownersRoute(kind), `What some ${kind}s own.`, ENTRIES[kind]);
 
 type Row = readonly [prefix: string, owner: number, kind: Kind, id: number, name: string | null];
 
@@ -77,7 +81,7 @@ export function* owners(register: Register, kind: Named, digits: number): Genera
       groups: ofKind('group', its),
       games: ofKind('game', its),
     }));
-    yield shardOutput(ownersRoute(kind), { prefix, entries }, ENTRIES);
+    yield shardOutput(ownersRoute(kind), { prefix, entries }, ENTRIES[kind]);
   }
 }
 

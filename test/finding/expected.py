@@ -1,0 +1,99 @@
+"""The documents for finding records, from a register alone: path, tab, body on each line.
+
+Written from the documentation, with no code of the generator's.
+"""
+import hashlib
+import json
+import sqlite3
+import sys
+import unicodedata
+
+register = sqlite3.connect(f'file:{sys.argv[1]}?mode=ro', uri=True)
+rows = lambda sql: register.execute(sql).fetchall()
+withheld = set(rows('SELECT kind, id FROM withheld'))
+tables = {'group': 'groups', 'user': 'users', 'game': 'games', 'item': 'items'}
+histories = {'user': ('username', 'usernames', 'user_id'), 'group': ('name', 'group_names', 'group_id')}
+
+
+def put(path, body):
+    print(f'{path}\t{json.dumps(body, ensure_ascii=False, separators=(",", ":"))}')
+
+
+def fold(name):
+    return unicodedata.normalize('NFKC', unicodedata.normalize('NFKC', name).lower())
+
+
+def digits(entries):
+    """The least number with which a shard has 512 entries at most, on average."""
+    return next(n for n in range(1, 17) if entries / 16**n <= 512)
+
+
+def published(kind, columns='id'):
+    found = rows(f'SELECT {columns} FROM {tables[kind]} ORDER BY id')
+    return [row for row in found if (kind, row[0]) not in withheld]
+
+
+def begins(key):
+    prime = 67108859
+    mixed = (key % prime * 41475557 + key // prime * 25214903) % prime
+    return mixed**3 % prime % 4096 == 0
+
+
+def shards(path, count, entries, member):
+    """entries: (text that is hashed, body), in the order that they have in documents"""
+    by_prefix = {}
+    for text, body in entries:
+        prefix = hashlib.sha256(text.encode()).hexdigest()[:count]
+        by_prefix.setdefault(prefix, []).append(body)
+    for prefix, bodies in by_prefix.items():
+        put(f'{path}/{prefix}', {'prefix': prefix, member: bodies})
+
+
+kinds = {}
+for kind in tables:
+    pages = []
+    for (key,) in published(kind):
+        if not pages or begins(key):
+            pages.append([])
+        pages[-1].append(key)
+    paths = [f'/api/v1/ids/{kind}/{page[0]}' for page in pages]
+    for page, path, following in zip(pages, paths, paths[1:] + [None]):
+        put(path, {
+            'kind': kind, 'first_id': page[0], 'last_id': page[-1], 'count': len(page), 'ids': page, 'next': following,
+        })
+    kinds[kind] = {'records': sum(map(len, pages)), 'pages': len(pages), 'first': paths[0] if paths else None}
+put('/api/v1/ids', {'kinds': kinds})
+
+lookup = {'hash': 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))'}
+for kind, (column, table, key) in histories.items():
+    matches = {}
+    entries = [row for row in rows(f'SELECT {key}, position, {column} FROM {table} ORDER BY 1, 2') if (kind, row[0]) not in withheld]
+    newest = {record: position for record, position, name in entries}
+    for record, position, name in entries:
+        known = matches.get((record, name), False)
+        matches[record, name] = known or position == newest[record]
+    for record, name in published(kind, f'id, {column}'):
+        if name is not None:
+            matches[record, name] = True
+    by_name = {}
+    for (record, name), current in sorted(matches.items()):
+        by_name.setdefault(fold(name), []).append({'id': record, 'name': name, 'is_current': current})
+    count = digits(len(published(kind)) + len(entries) - len(newest))
+    path = f'/api/v1/lookup/{"username" if kind == "user" else "group"}'
+    shards(path, count, [(name, {'name': name, 'matches': by_name[name]}) for name in sorted(by_name)], 'names')
+    lookup[path.split('/')[-1]] = {'path': f'{path}/{{prefix}}', 'digits': count}
+
+owners = {'hash': 'SHA-256 over the decimal digits of the id'}
+groups = published('group', "id, name, 'user', owner_id")
+games = published('game', 'id, name, creator_type, creator_id')
+for kind, count in ('user', len(groups) + len(games)), ('group', len(games)):
+    owned = {}
+    for member, records in ('groups', groups), ('games', games):
+        for record, name, owner_kind, owner in records:
+            if owner_kind == kind and owner is not None and (kind, owner) not in withheld:
+                its = owned.setdefault(owner, {'groups': [], 'games': []} if kind == 'user' else {'games': []})
+                its[member].append({'id': record, 'name': name})
+    count = digits(count)
+    shards(f'/api/v1/owners/{kind}', count, [(str(owner), {'id': owner, **owned[owner]}) for owner in sorted(owned)], 'owners')
+    owners[kind] = {'path': f'/api/v1/owners/{kind}/{{prefix}}', 'digits': count}
+put('/api/v1/lookup', {'lookup': lookup, 'owners': owners})

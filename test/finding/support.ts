@@ -1,0 +1,46 @@
+/** What the tests of the documents for finding records have in common. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { inProcess } from '../publish/support.js';
+import { buildArgs } from '../support/cli.js';
+import { PROJECT } from '../support/folder.js';
+import { readTree } from '../support/tree.js';
+
+/** URL path -> body, of all documents for finding records. */
+export function found(out: string): Record<string, string> {
+  const documents = [...readTree(out)].filter(([file]) =>
+    /^api\/v1\/(ids|lookup|owners)[./].*json$/.test(file),
+  );
+  return Object.fromEntries(documents.map(([file, { text }]) => [`/${file.replace(/\.json$/, '')}`, text]));
+}
+
+/** What a script in Python expects of them. */
+export function expected(register: string): Record<string, string> {
+  const lines = execFileSync('python3', [join(PROJECT, 'test/finding/expected.py'), register], {
+    encoding: 'utf8',
+    env: { ...process.env, PYTHONIOENCODING: 'utf-8' },
+    maxBuffer: 1e9,
+  });
+  return Object.fromEntries(
+    lines
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => [line.slice(0, line.indexOf('\t')), line.slice(line.indexOf('\t') + 1)]),
+  );
+}
+
+/** `build` into a folder, and into a new one. */
+export function builders(path: (name: string) => string) {
+  const build = async (register: string, out: string): Promise<void> => {
+    const { code, stderr } = await inProcess(...buildArgs(register, out));
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+  };
+  const built = async (register: string): Promise<string> => {
+    const out = path('dist');
+    await build(register, out);
+    return out;
+  };
+  return { build, built };
+}
