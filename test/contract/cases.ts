@@ -236,7 +236,7 @@ export function contractCases(dist: string): readonly Case[] {
         .find(
           (entry) =>
             statSync(join(dist, before + entry + after), { throwIfNoEntry: false })?.isFile() === true &&
-            /^\d+(-\d+)*$/.test(entry),
+            (file.includes('{prefix}') ? /^[0-9a-f]+$/ : /^\d+(-\d+)*$/).test(entry),
         );
     if (value === undefined) return undefined;
     return { path: path.replace(/\{\w+\}/, value), file: before + value + after };
@@ -534,6 +534,7 @@ export function contractCases(dist: string): readonly Case[] {
     ['change-bundle', '/changes/@.ndjson.gz'],
     ['change-rollup-7', '/changes/over-7/@.ndjson.gz'],
     ['change-rollup-30', '/changes/over-30/@.ndjson.gz'],
+    ['ids-game', '/api/v1/ids/game/@'],
   ] as const) {
     for (const id of ['9007199254740991', '9007199254740990', '4503599627370497', '999999999999']) {
       const detail = routeOf(name).absent?.replace(/\{\w+\}/, id) ?? '';
@@ -554,6 +555,26 @@ export function contractCases(dist: string): readonly Case[] {
     ]) {
       refused(`id: refuses ${id} of ${name}`, template.replace('@', id), 'invalid_id', {
         detail: /decimal digits/,
+      });
+    }
+  }
+
+  // Prefixes
+  for (const [name, template] of [
+    ['lookup-username', '/api/v1/lookup/username/@'],
+    ['lookup-group', '/api/v1/lookup/group/@'],
+    ['owners-user', '/api/v1/owners/user/@'],
+    ['owners-group', '/api/v1/owners/group/@'],
+  ] as const) {
+    for (const prefix of ['0123456789abcdef', 'fffffffff', '00000']) {
+      const detail = routeOf(name).absent?.replace(/\{\w+\}/, prefix) ?? '';
+      refused(`prefix: nothing at ${prefix} of ${name}`, template.replace('@', prefix), 'not_found', {
+        detail: new RegExp(`^${detail}$`),
+      });
+    }
+    for (const prefix of ['0123456789abcdef0', 'A', '0x1', 'g', 'marlow', '-1', 'a.json']) {
+      refused(`prefix: refuses ${prefix} of ${name}`, template.replace('@', prefix), 'invalid_prefix', {
+        detail: /^(prefix ".*": )?expected 1 to 16 lower-case hexadecimal digits$/,
       });
     }
   }
@@ -583,6 +604,9 @@ export function contractCases(dist: string): readonly Case[] {
     '/API/v1',
     '/assets',
     '/-',
+    '/api/v1/owners',
+    '/api/v1/lookup/user/0',
+    '/api/v1/ids/groups/1',
   ]) {
     refused(`path: nothing at ${path}`, path, 'not_found', { detail: NOTHING });
   }

@@ -5,13 +5,11 @@ import { expect } from 'vitest';
 import { inProcess } from '../publish/support.js';
 import { buildArgs } from '../support/cli.js';
 import { PROJECT } from '../support/folder.js';
-import { readTree } from '../support/tree.js';
+import { isForFinding, isSibling, readTree } from '../support/tree.js';
 
 /** URL path -> body, of all documents for finding records. */
 export function found(out: string): Record<string, string> {
-  const documents = [...readTree(out)].filter(([file]) =>
-    /^api\/v1\/(ids|lookup|owners)[./].*json$/.test(file),
-  );
+  const documents = [...readTree(out)].filter(([file]) => isForFinding(file) && !isSibling(file));
   return Object.fromEntries(documents.map(([file, { text }]) => [`/${file.replace(/\.json$/, '')}`, text]));
 }
 

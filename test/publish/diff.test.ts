@@ -8,7 +8,7 @@ import { HashFileWriter, NO_HASH } from '../../generator/incremental/hash-file.j
 import { OPERATOR, published } from '../support/build.js';
 import { containing } from '../support/values.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { differing, inState, isEndpoint } from '../support/tree.js';
+import { differing, inState, isEndpoint, isForFinding } from '../support/tree.js';
 import {
   buildWith,
   contentOf,
@@ -74,11 +74,11 @@ const json = async (register: string, out: string, ...more: string[]) => {
   return schema.parse(JSON.parse(stdout));
 };
 
-/** The documents that a diff compares: endpoints and feeds. Downloads, description and pages follow from those. */
+/** The documents that a diff compares: endpoints, documents for finding records, and feeds. Downloads, description and pages follow from those. */
 const comparedOf = (content: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     documentsOf(content)
-      .filter((file) => isEndpoint(file) || file.startsWith('feeds/'))
+      .filter((file) => isEndpoint(file) || isForFinding(file) || file.startsWith('feeds/'))
       .map((file) => [file, content[file] ?? '']),
   );
 
@@ -171,8 +171,8 @@ describe('a diff', () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     changeRegister(register, 'UPDATE items SET price = price + 1; DELETE FROM users');
     const { examples, changes: told } = await json(register, out);
-    // The items and the totals.
-    expect(told).toMatchObject({ changed: 12 + 1, removed: 40 });
+    // The items, the totals and the list of ids; the users, 13 shards of their names and the page of their ids.
+    expect(told).toMatchObject({ changed: 12 + 1 + 1, removed: 40 + 13 + 1 });
     expect(examples.filter(({ url }) => url.startsWith('/api/v1/item/'))).toHaveLength(3);
     expect(examples.filter(({ url }) => url.startsWith('/api/v1/user/'))).toHaveLength(3);
   });
@@ -181,7 +181,7 @@ describe('a diff', () => {
     const out = await tree();
     const register = writeRegister(path('register.sqlite'), { ...ROWS, users: [] });
     const { changes: told } = await json(register, out);
-    expect(told.removed).toBe(40);
+    expect(told.removed).toBe(40 + 13 + 1);
   });
 
   it('of a register that breaks the contract ends with 1', async () => {

@@ -64,12 +64,15 @@ function fileAt(path: string): TreeFile {
 export const isOfTheBuild = (path: string): boolean =>
   path === 'snapshot.json' || path.startsWith('changes/') || /^feeds\/snapshots\.(atom|json)$/.test(path);
 
+/** Whether a file is for finding records: pages of ids, names and owners. */
+export const isForFinding = (path: string): boolean => /^api\/v1\/(ids|lookup|owners)[./]/.test(path);
+
 /**
- * Whether a file answers one of the API's endpoints, as opposed to what is made of them: pages, for one, and
- * documents for finding records, which test/finding checks.
+ * Whether a file answers one of the API's endpoints, as opposed to what is made of them: pages and documents for
+ * finding records, for example.
  */
 export const isEndpoint = (path: string): boolean =>
-  /^(api\/v1\.json$|api\/v1\/(?!openapi\.json$|(ids|lookup|owners)[./])|group\/|user\/)/.test(path);
+  /^(api\/v1\.json$|api\/v1\/(?!openapi\.json$)|group\/|user\/)/.test(path) && !isForFinding(path);
 
 /** The part of a tree that follows from the register and the options alone. */
 export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));

@@ -4,6 +4,7 @@ import { publishedHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
 import { MAX_INTEGER } from '../../schema/field.js';
 import { OWNER_CASES } from '../../schema/group.js';
+import { FINDING, idsRoute, lookupRoute, ownersRoute } from '../../routes/finding.js';
 import { BUCKETS, filler, routeNamed, urlTemplate } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Parameter, Route } from '../../routes/index.js';
@@ -22,6 +23,9 @@ import { interval } from './words.js';
 
 /** Documents about the published tree: explained, but not listed among the endpoints. */
 const PUBLISHING = ['snapshot', 'changes', 'change-list'];
+
+/** Documents for finding records whose fields are explained: one kind stands for all of its sort. */
+const FINDING_FIELDS = ['lookup', lookupRoute('user'), ownersRoute('user'), 'ids', idsRoute('group')];
 
 /** Routes whose document contains, or links to, a member history to draw. */
 const CHARTED: Readonly<Record<string, string>> = {
@@ -83,7 +87,7 @@ function explorable(
 function lifetimesOf({ content, not_found: notFound, error }: PublishedHeaders) {
   const rows: readonly (readonly [what: string, headers: Headers])[] = [
     ['Records and histories', content.record],
-    ['Index, totals, lists, snapshot and change lists', content.summary],
+    ['Index, totals, lists, ids, names and owners, snapshot and change lists', content.summary],
     ['Downloads', content.download],
     ['Feeds', content.feed],
     ['Pages and the OpenAPI description', content.page],
@@ -117,6 +121,7 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
   const listed = table.filter(({ listed }) => listed).map(describe);
   const lists = LIST_ROUTES.map((name) => describe(routeNamed(table, name)));
   const publishing = PUBLISHING.map((name) => describe(routeNamed(table, name)));
+  const finding = FINDING.map(({ name }) => describe(routeNamed(table, name)));
   const first = listed.find(({ name, url }) => name === 'group' && url !== undefined);
   return {
     base: operator.baseUrl,
@@ -126,6 +131,8 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
     endpoints: listed,
     lists,
     publishing,
+    finding,
+    findingFields: finding.filter(({ name }) => FINDING_FIELDS.includes(name)),
     types: Object.values(TYPES),
     ownerCases: OWNER_CASES,
     problems: PROBLEMS,
@@ -141,6 +148,6 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
       every: interval(limits.api.refillSeconds),
     },
     licence: licenceText(operator),
-    explorer: dataBlock([...listed, ...lists, ...publishing].map((each) => explorable(each, table, shown))),
+    explorer: dataBlock([...listed, ...lists, ...finding, ...publishing].map((each) => explorable(each, table, shown))),
   };
 }

@@ -209,6 +209,45 @@ describe('matchRoute', () => {
     expect(detail(`/api/v1/group/${'x'.repeat(99)}%F0%9F%A6%94`)).toContain(`"${'x'.repeat(99)}…"`);
   });
 
+  describe('a prefix', () => {
+    const route = {
+      name: 'names',
+      path: '/names/{prefix}',
+      file: 'names/{prefix}.json',
+      class: 'summary',
+      bucket: 'api',
+      type: 'application/json; charset=utf-8',
+      absent: 'nothing has the prefix {prefix}',
+      parameters: [{ name: 'prefix', in: 'path', type: 'prefix', description: 'a prefix' }],
+    };
+    const ofPrefixes = routerOf([route]);
+
+    it.each(['0', 'f', '00a', '0123456789abcdef'])('may be %s', (prefix) => {
+      const match = matchRoute(`/names/${prefix}`, ofPrefixes);
+      expect(match).toMatchObject({ kind: 'file', file: `names/${prefix}.json` });
+      expect(match.kind === 'file' && match.route.absent(match.values)).toBe(
+        `nothing has the prefix ${prefix}`,
+      );
+    });
+
+    it.each(['A', 'g', '0x1', '-1', '1.5', '0.json', '%200', '0123456789abcdef0', '0%0a', '..0'])(
+      'may not be %s',
+      (prefix) => {
+        const match = matchRoute(`/names/${prefix}`, ofPrefixes);
+        expect(match).toMatchObject({
+          kind: 'refusal',
+          code: prefix === '0%0a' ? 'invalid_path' : 'invalid_prefix',
+        });
+      },
+    );
+
+    it('is named in the error, with what was expected', () => {
+      expect(matchRoute('/names/Marlow', ofPrefixes)).toMatchObject({
+        detail: 'prefix "Marlow": expected 1 to 16 lower-case hexadecimal digits',
+      });
+    });
+  });
+
   it.each(['/changes/x.json', '/changes/03.json', '/changes/3.json.json'])(
     'refuses %s, whose parameter is an id though not called so',
     (target) => {
