@@ -37,6 +37,12 @@ function progress(quiet: boolean): Progress {
   return made;
 }
 
+/**
+ * The versions of what renders. That of Unicode decides under which text a name is looked up: one
+ * version of Node has several where it uses the ICU of the system.
+ */
+const code = (): string => `${codeIdentity()} ${process.version} ${process.versions.unicode}`;
+
 const terminal: Terminal = {
   say,
   warn,
@@ -45,7 +51,7 @@ const terminal: Terminal = {
     progress: progress(quiet),
     warn,
     now: () => new Date(),
-    generator: { name: self.name, version: self.version, code: `${codeIdentity()} ${process.version}` },
+    generator: { name: self.name, version: self.version, code: code() },
     startPool: (register) => new ThreadPool(new URL('workers/worker.js', import.meta.url), register),
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),

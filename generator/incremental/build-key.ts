@@ -2,15 +2,13 @@
 import { createHash, hash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { versions } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Operator } from '../config.js';
 import { sqliteVersion } from '../sqlite/index.js';
 
 /**
  * SHA-256, in hex, over the generator's code and the versions of its dependencies. The package's
- * own version is not enough: different code may render the same rows differently. So may another
- * version of Unicode, which Node brings along: it decides under which text a name is looked up.
+ * own version is not enough: different code may render the same rows differently.
  */
 export function codeIdentity(): string {
   // The folder of the compiled generator.
@@ -25,7 +23,7 @@ export function codeIdentity(): string {
     digest.update(`${file.slice(folder.length)}\n${content.length}\n`).update(content);
   }
   return digest
-    .update(JSON.stringify([sqliteVersion(), versions.unicode, ...packages(folder)]))
+    .update(JSON.stringify([sqliteVersion(), ...packages(folder)]))
     .digest('hex');
 }
 

@@ -102,9 +102,8 @@ describe('every source file', () => {
       ['generator/cli.ts', 'proxy/main.ts'].filter((file) => existsSync(join(PROJECT, file))),
     );
     const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
-    // For the version of Unicode, the pid, which tells who holds a tree, and the version of Node.
+    // For the pid, which tells who holds a tree, and for the version of Node.
     expect(imported.map(({ file }) => file)).toEqual([
-      'generator/incremental/build-key.ts',
       'generator/publish/lock.ts',
       'generator/sqlite/index.ts',
     ]);

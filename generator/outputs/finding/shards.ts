@@ -23,7 +23,7 @@ export function shardOutput<Entry>(route: string, shard: Shard<Entry>, list: Par
 
 const parts = <Entry>(list: Part<Shard<Entry>>): readonly Part<Shard<Entry>>[] => [
   part(
-    value('prefix', 'text', '3f1', 'The prefix, in lower-case hexadecimal digits.'),
+    value('prefix', 'text', 'b42', 'The prefix, in lower-case hexadecimal digits.'),
     ({ prefix }) => prefix,
   ),
   list,
