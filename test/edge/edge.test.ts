@@ -209,6 +209,8 @@ describe('the files for static hosts', () => {
       '/api/v1/largest limit=:limit /api/v1/largest/:limit.json 200',
       '/api/v1/largest /api/v1/largest/100.json 200',
       '/api/v1/stats /api/v1/stats.json 200',
+      '/api/v1/ids /api/v1/ids.json 200',
+      '/api/v1/lookup /api/v1/lookup.json 200',
       '/api/v1/largest/games /api/v1/largest/games.json 200',
       '/api/v1/movers/h24 /api/v1/movers/h24.json 200',
       '/api/v1/movers/d7 /api/v1/movers/d7.json 200',
@@ -218,6 +220,14 @@ describe('the files for static hosts', () => {
       '/api/v1/user/:id /api/v1/user/:id.json 200',
       '/api/v1/game/:id /api/v1/game/:id.json 200',
       '/api/v1/item/:id /api/v1/item/:id.json 200',
+      '/api/v1/ids/group/:first_id /api/v1/ids/group/:first_id.json 200',
+      '/api/v1/ids/user/:first_id /api/v1/ids/user/:first_id.json 200',
+      '/api/v1/ids/game/:first_id /api/v1/ids/game/:first_id.json 200',
+      '/api/v1/ids/item/:first_id /api/v1/ids/item/:first_id.json 200',
+      '/api/v1/lookup/username/:prefix /api/v1/lookup/username/:prefix.json 200',
+      '/api/v1/lookup/group/:prefix /api/v1/lookup/group/:prefix.json 200',
+      '/api/v1/owners/user/:prefix /api/v1/owners/user/:prefix.json 200',
+      '/api/v1/owners/group/:prefix /api/v1/owners/group/:prefix.json 200',
       '',
     ]);
   });

@@ -150,7 +150,7 @@ const NASTY: Rows = {
   users: [
     ...SPELLINGS.map((username, index) => ({ id: 5 + index * 4_294_967_296, username })),
     // One name that many have.
-    ...Array.from({ length: 700 }, (_, index) => ({
+    ...Array.from({ length: 100 }, (_, index) => ({
       id: 100_000 + 7 * index,
       username: index % 2 === 0 ? 'many' : 'MANY',
     })),
@@ -173,37 +173,41 @@ const NASTY: Rows = {
 
 const hasPython = has('documents for finding records against Python', 'python3');
 
-describe.runIf(hasPython)('the documents for finding records are what Python expects', () => {
-  it('of names that differ in case, width, ligatures and accents', async () => {
-    const register = writeRegister(path('register.sqlite'), NASTY);
-    const out = await built(register);
-    const documents = found(out);
-    expect(documents).toEqual(expected(register));
-    expect(Object.values(documents).join('')).not.toMatch(/secret|withheld/);
-  });
+describe.runIf(hasPython)(
+  'the documents for finding records are what Python expects',
+  { timeout: 30_000 },
+  () => {
+    it('of names that differ in case, width, ligatures and accents', async () => {
+      const register = writeRegister(path('register.sqlite'), NASTY);
+      const out = await built(register);
+      const documents = found(out);
+      expect(documents).toEqual(expected(register));
+      expect(Object.values(documents).join('')).not.toMatch(/secret|withheld/);
+    });
 
-  it('whatever the collation of the columns is', async () => {
-    const register = writeRegister(path('register.sqlite'), NASTY);
-    for (const table of ['groups', 'group_names', 'users']) {
-      const [, sql = ''] = new RegExp(String.raw`(CREATE TABLE ${table} [^;]+;)`).exec(SCHEMA) ?? [];
-      changeRegister(
-        register,
-        `ALTER TABLE ${table} RENAME TO binary; ${sql.replace(/( (?:user)?name +TEXT)/, '$1 COLLATE NOCASE')}
+    it('whatever the collation of the columns is', async () => {
+      const register = writeRegister(path('register.sqlite'), NASTY);
+      for (const table of ['groups', 'group_names', 'users']) {
+        const [, sql = ''] = new RegExp(String.raw`(CREATE TABLE ${table} [^;]+;)`).exec(SCHEMA) ?? [];
+        changeRegister(
+          register,
+          `ALTER TABLE ${table} RENAME TO binary; ${sql.replace(/( (?:user)?name +TEXT)/, '$1 COLLATE NOCASE')}
          INSERT INTO ${table} SELECT * FROM binary; DROP TABLE binary`,
-      );
-    }
-    expect(found(await built(register))).toEqual(expected(register));
-  });
-
-  it.each(readdirSync(join(PROJECT, 'test/golden')).filter((name) => !/^_|\./.test(name)))(
-    'of the golden register %s',
-    async (name) => {
-      const sql = readFileSync(join(PROJECT, 'test/golden', name, 'register.sql'), 'utf8');
-      const register = writeRegister(path('register.sqlite'), sql);
+        );
+      }
       expect(found(await built(register))).toEqual(expected(register));
-    },
-  );
-});
+    });
+
+    it.each(readdirSync(join(PROJECT, 'test/golden')).filter((name) => !/^_|\./.test(name)))(
+      'of the golden register %s',
+      async (name) => {
+        const sql = readFileSync(join(PROJECT, 'test/golden', name, 'register.sql'), 'utf8');
+        const register = writeRegister(path('register.sqlite'), sql);
+        expect(found(await built(register))).toEqual(expected(register));
+      },
+    );
+  },
+);
 
 const idsPage = z.object({
   kind: z.string(),

@@ -221,6 +221,7 @@ const asMisfit = async (request: string): Promise<Pick<Answer, 'text'>> => ({
 const SHOWN: Readonly<Record<string, () => Promise<Pick<Answer, 'text'>>>> = {
   invalid_id: () => asStranger(whole, '/api/v1/group/abc'),
   invalid_limit: () => asStranger(whole, '/api/v1/largest?limit=0'),
+  invalid_prefix: () => asStranger(whole, '/api/v1/lookup/username/Marlow'),
   invalid_path: () => asStranger(whole, '/api/v1/group/..'),
   not_found: () => asStranger(whole, '/api/v1/group/9007199254740991'),
   method_not_allowed: () => asStranger(whole, '/api/v1', { method: 'POST' }),

@@ -230,7 +230,7 @@ describe('matchRoute', () => {
       );
     });
 
-    it.each(['A', 'g', '0x1', '-1', '1.5', '0.json', '%200', '0123456789abcdef0', '0%0a', '..0'])(
+    it.each(['A', 'g', '0x1', '-1', '1.5', '0.json', '%200', '0123456789abcdef0', '0%0a'])(
       'may not be %s',
       (prefix) => {
         const match = matchRoute(`/names/${prefix}`, ofPrefixes);
