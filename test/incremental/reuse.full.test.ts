@@ -14,8 +14,8 @@ const path = temporary();
 /** The files of a tree that follow from the register, by their hashes. */
 const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
 
-/** Index, statistics and the 200 lists of the largest are rendered by each build. */
-const SUMMARIES = 202;
+/** Index, statistics, the way to look up and the 200 lists of the largest are rendered by each build. */
+const SUMMARIES = 203;
 const TIME = "'2026-11-20T07:00:00Z'";
 const LONG_AGO = "'2019-01-01T00:00:00Z'";
 /** A chunk of the digest begins here, and so does one of any smaller size. */

@@ -13,8 +13,8 @@ import { containing } from '../support/values.js';
 
 const path = temporary();
 
-/** Index, statistics and the 200 lists of the largest are rendered by each build. */
-const SUMMARIES = 202;
+/** Index, statistics, the way to look up and the 200 lists of the largest are rendered by each build. */
+const SUMMARIES = 203;
 
 const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
 

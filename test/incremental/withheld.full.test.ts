@@ -9,7 +9,8 @@ import type { Tree } from '../support/tree.js';
 const path = temporary();
 
 const TIME = '2026-11-20T07:00:00Z';
-const SUMMARIES = 202;
+/** The index, statistics, the way to look up, and 200 lists of the largest. */
+const SUMMARIES = 203;
 /** Documents of each kind, so that one that is rendered beside those that are meant would be seen. */
 const RECORDS = 300;
 const IN_HISTORY = { first_measured_at: '2026-11-01T08:00:00Z', last_measured_at: '2026-11-01T08:00:00Z' };
