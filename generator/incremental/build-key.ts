@@ -22,9 +22,7 @@ export function codeIdentity(): string {
     const content = readFileSync(file);
     digest.update(`${file.slice(folder.length)}\n${content.length}\n`).update(content);
   }
-  return digest
-    .update(JSON.stringify([sqliteVersion(), ...packages(folder)]))
-    .digest('hex');
+  return digest.update(JSON.stringify([sqliteVersion(), ...packages(folder)])).digest('hex');
 }
 
 /** The package.json files in the nearest node_modules; a bundled package is part of the code. */

@@ -10,10 +10,10 @@ import { has } from '../support/programs.js';
 import { SCHEMA, changeRegister, writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
 import { readTree, stamps } from '../support/tree.js';
-import { builders, expected, found } from './support.js';
+import { build, builtIn, expected, found } from './support.js';
 
 const path = temporary();
-const { build, built } = builders(path);
+const built = (register: string): Promise<string> => builtIn(path('dist'), register);
 
 /** Spellings that fold to the same, and some that do not though they look so. */
 const SPELLINGS = [
@@ -254,15 +254,22 @@ describe('the pages of ids', () => {
   });
 });
 
+const isFinding = (url: string): boolean => /^\/api\/v1\/(ids|lookup|owners)/.test(url);
+
 /** The URLs of the last change list that are for finding records. */
 const changed = (out: string, sequence: number): { readonly put: string[]; readonly delete: string[] } => {
   const list = listOf(out, sequence);
-  const isFinding = (url: string): boolean => /^\/api\/v1\/(ids|lookup|owners)/.test(url);
   return {
     put: list.put.map((entry) => entry.path).filter(isFinding),
     delete: list.delete.filter(isFinding),
   };
 };
+
+/** SQL that adds games of 40 groups. */
+const games = (from: number, to: number): string =>
+  `WITH RECURSIVE n(id) AS (SELECT ${from} UNION ALL SELECT id + 1 FROM n WHERE id < ${to})
+     INSERT INTO games (id, creator_type, creator_id, first_measured_at, measured_at, measurements)
+     SELECT id, 'group', id % 40, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM n`;
 
 describe('a build that follows another', () => {
   it('touches no document for finding records where nothing that they hold changed', async () => {
@@ -318,10 +325,6 @@ describe('a build that follows another', () => {
   });
 
   it('cuts all shards anew where the prefixes grow by a digit', async () => {
-    const games = (from: number, to: number): string =>
-      `WITH RECURSIVE n(id) AS (SELECT ${from} UNION ALL SELECT id + 1 FROM n WHERE id < ${to})
-       INSERT INTO games (id, creator_type, creator_id, first_measured_at, measured_at, measurements)
-       SELECT id, 'group', id % 40, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM n`;
     const register = writeRegister(path('register.sqlite'), games(1, 8192));
     changeRegister(register, 'UPDATE games SET creator_id = 40 WHERE creator_id = 0');
     const out = await built(register);

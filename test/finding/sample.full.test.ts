@@ -4,10 +4,10 @@ import { writeSample } from '../../data/sample.js';
 import { temporary } from '../publish/support.js';
 import { has } from '../support/programs.js';
 import { changeRegister } from '../support/register.js';
-import { builders, expected, found } from './support.js';
+import { build, builtIn, expected, found } from './support.js';
 
 const path = temporary();
-const { build, built } = builders(path);
+const built = (register: string): Promise<string> => builtIn(path('dist'), register);
 
 const hasPython = has('documents for finding records of a sample', 'python3');
 

@@ -28,17 +28,15 @@ export function expected(register: string): Record<string, string> {
   );
 }
 
-/** `build` into a folder, and into a new one. */
-export function builders(path: (name: string) => string) {
-  const build = async (register: string, out: string): Promise<void> => {
-    const { code, stderr } = await inProcess(...buildArgs(register, out));
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-  };
-  const built = async (register: string): Promise<string> => {
-    const out = path('dist');
-    await build(register, out);
-    return out;
-  };
-  return { build, built };
+/** Builds a tree, or the next snapshot of one. */
+export async function build(register: string, out: string): Promise<void> {
+  const { code, stderr } = await inProcess(...buildArgs(register, out));
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+}
+
+/** Builds a tree in a new folder. */
+export async function builtIn(out: string, register: string): Promise<string> {
+  await build(register, out);
+  return out;
 }

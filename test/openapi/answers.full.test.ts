@@ -97,7 +97,7 @@ function provoke(at: string, status: string): Promise<Answer> {
     case '304':
       return asStranger(whole, urlOf(at), { headers: { 'If-None-Match': '*' } });
     case '400':
-      return asStranger(whole, urlOf(at, 'abc'));
+      return asStranger(whole, urlOf(at, 'xyz'));
     case '404':
       return asStranger(whole, urlOf(at, '9007199254740991'));
     case '412':

@@ -25,7 +25,13 @@ import { interval } from './words.js';
 const PUBLISHING = ['snapshot', 'changes', 'change-list'];
 
 /** Documents for finding records whose fields are explained: one kind stands for all of its sort. */
-const FINDING_FIELDS = ['lookup', lookupRoute('user'), ownersRoute('user'), 'ids', idsRoute('group')];
+const FINDING_FIELDS = new Set([
+  'lookup',
+  lookupRoute('user'),
+  ownersRoute('user'),
+  'ids',
+  idsRoute('group'),
+]);
 
 /** Routes whose document contains, or links to, a member history to draw. */
 const CHARTED: Readonly<Record<string, string>> = {
@@ -132,7 +138,7 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
     lists,
     publishing,
     finding,
-    findingFields: finding.filter(({ name }) => FINDING_FIELDS.includes(name)),
+    findingFields: finding.filter(({ name }) => FINDING_FIELDS.has(name)),
     types: Object.values(TYPES),
     ownerCases: OWNER_CASES,
     problems: PROBLEMS,
