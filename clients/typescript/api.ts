@@ -151,6 +151,174 @@ export interface paths {
       };
     };
   };
+  '/api/v1/ids': {
+    /** Where the lists of all ids begin */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['Ids'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/ids/group/{first_id}': {
+    /** A page of the ids of all groups, in ascending order */
+    get: {
+      parameters: {
+        path: {
+          /** @description First group id of the page. */
+          first_id: number;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['IdsGroup'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/ids/user/{first_id}': {
+    /** A page of the ids of all users, in ascending order */
+    get: {
+      parameters: {
+        path: {
+          /** @description First user id of the page. */
+          first_id: number;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['IdsUser'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/ids/game/{first_id}': {
+    /** A page of the ids of all games, in ascending order */
+    get: {
+      parameters: {
+        path: {
+          /** @description First game id of the page. */
+          first_id: number;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['IdsGame'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/ids/item/{first_id}': {
+    /** A page of the ids of all items, in ascending order */
+    get: {
+      parameters: {
+        path: {
+          /** @description First item id of the page. */
+          first_id: number;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['IdsItem'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup': {
+    /** How to look up a name or an owner */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['Lookup'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/username/{prefix}': {
+    /** The users with some present and past names */
+    get: {
+      parameters: {
+        path: {
+          /** @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says. */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupUsername'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/group/{prefix}': {
+    /** The groups with some present and past names */
+    get: {
+      parameters: {
+        path: {
+          /** @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says. */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupGroup'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/owners/user/{prefix}': {
+    /** The groups that some users own, and the games they created */
+    get: {
+      parameters: {
+        path: {
+          /** @description First hexadecimal digits of the SHA-256 of the user id, as many as /api/v1/lookup says. */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['OwnersUser'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/owners/group/{prefix}': {
+    /** The games that some groups created */
+    get: {
+      parameters: {
+        path: {
+          /** @description First hexadecimal digits of the SHA-256 of the group id, as many as /api/v1/lookup says. */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['OwnersGroup'];
+          };
+        };
+      };
+    };
+  };
   '/api/v1/largest/games': {
     /** The games with the most players and with the most visits */
     get: {
@@ -1446,6 +1614,192 @@ export interface components {
         readonly group: string;
       };
     };
+    /** @description Where the pages of all ids begin, by kind. */
+    readonly Ids: {
+      /** @description The ids of each kind of records. */
+      readonly kinds: {
+        /** @description The ids of all groups. */
+        readonly group: {
+          /**
+           * Format: int64
+           * @description Number of published groups. Unit: groups.
+           */
+          readonly records: number;
+          /**
+           * Format: int64
+           * @description Number of pages. Unit: pages.
+           */
+          readonly pages: number;
+          /**
+           * Format: uri-reference
+           * @description Path of the first page; null if there are no records.
+           */
+          readonly first: string | null;
+        };
+        /** @description The ids of all users. */
+        readonly user: {
+          /**
+           * Format: int64
+           * @description Number of published users. Unit: users.
+           */
+          readonly records: number;
+          /**
+           * Format: int64
+           * @description Number of pages. Unit: pages.
+           */
+          readonly pages: number;
+          /**
+           * Format: uri-reference
+           * @description Path of the first page; null if there are no records.
+           */
+          readonly first: string | null;
+        };
+        /** @description The ids of all games. */
+        readonly game: {
+          /**
+           * Format: int64
+           * @description Number of published games. Unit: games.
+           */
+          readonly records: number;
+          /**
+           * Format: int64
+           * @description Number of pages. Unit: pages.
+           */
+          readonly pages: number;
+          /**
+           * Format: uri-reference
+           * @description Path of the first page; null if there are no records.
+           */
+          readonly first: string | null;
+        };
+        /** @description The ids of all items. */
+        readonly item: {
+          /**
+           * Format: int64
+           * @description Number of published items. Unit: items.
+           */
+          readonly records: number;
+          /**
+           * Format: int64
+           * @description Number of pages. Unit: pages.
+           */
+          readonly pages: number;
+          /**
+           * Format: uri-reference
+           * @description Path of the first page; null if there are no records.
+           */
+          readonly first: string | null;
+        };
+      };
+    };
+    /** @description A page of the ids of all games. */
+    readonly IdsGame: {
+      /** @description Kind of the records. Words: `group`, `user`, `game`, `item`. Others may be added. */
+      readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+      /**
+       * Format: int64
+       * @description The first id of the page.
+       */
+      readonly first_id: number;
+      /**
+       * Format: int64
+       * @description The last id of the page.
+       */
+      readonly last_id: number;
+      /**
+       * Format: int64
+       * @description Number of ids in the page. Unit: ids.
+       */
+      readonly count: number;
+      /** @description The ids of all published records from the first to the last, in ascending order. */
+      readonly ids: readonly number[];
+      /**
+       * Format: uri-reference
+       * @description Path of the next page; null for the last one.
+       */
+      readonly next: string | null;
+    };
+    /** @description A page of the ids of all groups. */
+    readonly IdsGroup: {
+      /** @description Kind of the records. Words: `group`, `user`, `game`, `item`. Others may be added. */
+      readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+      /**
+       * Format: int64
+       * @description The first id of the page.
+       */
+      readonly first_id: number;
+      /**
+       * Format: int64
+       * @description The last id of the page.
+       */
+      readonly last_id: number;
+      /**
+       * Format: int64
+       * @description Number of ids in the page. Unit: ids.
+       */
+      readonly count: number;
+      /** @description The ids of all published records from the first to the last, in ascending order. */
+      readonly ids: readonly number[];
+      /**
+       * Format: uri-reference
+       * @description Path of the next page; null for the last one.
+       */
+      readonly next: string | null;
+    };
+    /** @description A page of the ids of all items. */
+    readonly IdsItem: {
+      /** @description Kind of the records. Words: `group`, `user`, `game`, `item`. Others may be added. */
+      readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+      /**
+       * Format: int64
+       * @description The first id of the page.
+       */
+      readonly first_id: number;
+      /**
+       * Format: int64
+       * @description The last id of the page.
+       */
+      readonly last_id: number;
+      /**
+       * Format: int64
+       * @description Number of ids in the page. Unit: ids.
+       */
+      readonly count: number;
+      /** @description The ids of all published records from the first to the last, in ascending order. */
+      readonly ids: readonly number[];
+      /**
+       * Format: uri-reference
+       * @description Path of the next page; null for the last one.
+       */
+      readonly next: string | null;
+    };
+    /** @description A page of the ids of all users. */
+    readonly IdsUser: {
+      /** @description Kind of the records. Words: `group`, `user`, `game`, `item`. Others may be added. */
+      readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+      /**
+       * Format: int64
+       * @description The first id of the page.
+       */
+      readonly first_id: number;
+      /**
+       * Format: int64
+       * @description The last id of the page.
+       */
+      readonly last_id: number;
+      /**
+       * Format: int64
+       * @description Number of ids in the page. Unit: ids.
+       */
+      readonly count: number;
+      /** @description The ids of all published records from the first to the last, in ascending order. */
+      readonly ids: readonly number[];
+      /**
+       * Format: uri-reference
+       * @description Path of the next page; null for the last one.
+       */
+      readonly next: string | null;
+    };
     /** @description The API, its terms and its endpoints. */
     readonly Index: {
       /** @description Name of the register. */
@@ -1483,8 +1837,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, or a month (2026-11, or a numbered part of one). Words: `id`, `integer`, `month`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'month' | (string & {});
+          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), or lower-case hexadecimal digits. Words: `id`, `integer`, `month`, `prefix`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'month' | 'prefix' | (string & {});
           /**
            * Format: int64
            * @description Lowest value allowed; absent for a path parameter.
@@ -1737,6 +2091,103 @@ export interface components {
         readonly measured_at: string;
         /** @description The user or group that created it. Null: not measured, or withheld. */
         readonly creator: components['schemas']['Creator'] | null;
+      }[];
+    };
+    /** @description How to look up a name or an owner. */
+    readonly Lookup: {
+      /** @description From a name to the records that have or had it. */
+      readonly lookup: {
+        /** @description The hash, of whose lower-case hexadecimal digits the prefix is the first. */
+        readonly hash: string;
+        /** @description Names of users. */
+        readonly username: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /**
+           * Format: int64
+           * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
+           */
+          readonly digits: number;
+        };
+        /** @description Names of groups. */
+        readonly group: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /**
+           * Format: int64
+           * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
+           */
+          readonly digits: number;
+        };
+      };
+      /** @description From an owner to its groups and games. */
+      readonly owners: {
+        /** @description The hash, of whose lower-case hexadecimal digits the prefix is the first. */
+        readonly hash: string;
+        /** @description Owners that are users. */
+        readonly user: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /**
+           * Format: int64
+           * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
+           */
+          readonly digits: number;
+        };
+        /** @description Owners that are groups. */
+        readonly group: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /**
+           * Format: int64
+           * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
+           */
+          readonly digits: number;
+        };
+      };
+    };
+    /** @description The groups that have or had some names. */
+    readonly LookupGroup: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All names whose hash has the prefix, in order of their code points. */
+      readonly names: readonly {
+        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        readonly name: string;
+        /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
+        readonly matches: readonly {
+          /**
+           * Format: int64
+           * @description Id of the record.
+           */
+          readonly id: number;
+          /** @description The name, exactly as read. */
+          readonly name: string;
+          /** @description Whether it is the newest name of the record. */
+          readonly is_current: boolean;
+        }[];
+      }[];
+    };
+    /** @description The users that have or had some names. */
+    readonly LookupUsername: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All names whose hash has the prefix, in order of their code points. */
+      readonly names: readonly {
+        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        readonly name: string;
+        /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
+        readonly matches: readonly {
+          /**
+           * Format: int64
+           * @description Id of the record.
+           */
+          readonly id: number;
+          /** @description The name, exactly as read. */
+          readonly name: string;
+          /** @description Whether it is the newest name of the record. */
+          readonly is_current: boolean;
+        }[];
       }[];
     };
     /** @description The 200 largest gains and losses of members over 30 days, each between two readings, as in `change.d30` of a group. Deleted groups are left out. */
@@ -2034,6 +2485,62 @@ export interface components {
       /** @description Username of the owner when it was read. Null: not measured. */
       readonly name: string | null;
     };
+    /** @description What some groups own. */
+    readonly OwnersGroup: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All owners whose hash has the prefix, in order of id. */
+      readonly owners: readonly {
+        /**
+         * Format: int64
+         * @description Id of the group.
+         */
+        readonly id: number;
+        /** @description Games that the group created, in order of id. */
+        readonly games: readonly {
+          /**
+           * Format: int64
+           * @description Id of the game.
+           */
+          readonly id: number;
+          /** @description Name of the game, exactly as read; null if not measured. */
+          readonly name: string | null;
+        }[];
+      }[];
+    };
+    /** @description What some users own. */
+    readonly OwnersUser: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All owners whose hash has the prefix, in order of id. */
+      readonly owners: readonly {
+        /**
+         * Format: int64
+         * @description Id of the user.
+         */
+        readonly id: number;
+        /** @description Groups that the user owns, in order of id. */
+        readonly groups: readonly {
+          /**
+           * Format: int64
+           * @description Id of the group.
+           */
+          readonly id: number;
+          /** @description Name of the group, exactly as read; null if not measured. */
+          readonly name: string | null;
+        }[];
+        /** @description Games that the user created, in order of id. */
+        readonly games: readonly {
+          /**
+           * Format: int64
+           * @description Id of the game.
+           */
+          readonly id: number;
+          /** @description Name of the game, exactly as read; null if not measured. */
+          readonly name: string | null;
+        }[];
+      }[];
+    };
     /** @description An error, as problem details (RFC 9457). */
     readonly Problem: {
       /**
@@ -2055,10 +2562,11 @@ export interface components {
        * @description The requested path as received, cut if it is long.
        */
       readonly instance: string;
-      /** @description The stable code of the error: tell errors apart by it. Words: `invalid_id`, `invalid_limit`, `invalid_path`, `invalid_request`, `not_found`, `method_not_allowed`, `precondition_failed`, `uri_too_long`, `range_not_satisfiable`, `rate_limited`, `internal`, `no_snapshot`, `version_not_supported`. Others may be added. */
+      /** @description The stable code of the error: tell errors apart by it. Words: `invalid_id`, `invalid_limit`, `invalid_prefix`, `invalid_path`, `invalid_request`, `not_found`, `method_not_allowed`, `precondition_failed`, `uri_too_long`, `range_not_satisfiable`, `rate_limited`, `internal`, `no_snapshot`, `version_not_supported`. Others may be added. */
       readonly error:
         | 'invalid_id'
         | 'invalid_limit'
+        | 'invalid_prefix'
         | 'invalid_path'
         | 'invalid_request'
         | 'not_found'
@@ -2500,8 +3008,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, or a month (2026-11, or a numbered part of one). Words: `id`, `integer`, `month`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'month' | (string & {});
+          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), or lower-case hexadecimal digits. Words: `id`, `integer`, `month`, `prefix`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'month' | 'prefix' | (string & {});
           /**
            * Format: int64
            * @description Lowest value allowed; absent for a path parameter.
