@@ -22,9 +22,8 @@ import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';
 import type { Overview } from './register/overview.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
-import { ROUTES } from './routes/index.js';
-import type { Route } from './routes/index.js';
 import { timeAt } from './schema/time.js';
+import { routesOf } from './site-files.js';
 import { withheldOf } from './withheld.js';
 import type { Pool } from './workers/pool.js';
 
@@ -113,12 +112,6 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     await close();
   }
 }
-
-/** The routes of a snapshot: the route table, and those of the operator's own files. */
-export const routesOf = ({ files }: BuildConfig): readonly Route[] => [
-  ...ROUTES,
-  ...files.map(({ route }) => route),
-];
 
 /** Adds to any failure before the commit that nothing was published. */
 export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { routesOf } from './build.js';
 import type { Effects } from './build.js';
 import type { BuildConfig } from './config.js';
 import { DryRun } from './dry-run.js';
@@ -11,7 +10,8 @@ import { Failure, codeOf } from './errors.js';
 import { examine, shardsToRender } from './examine.js';
 import type { Basis, Examined } from './examine.js';
 import { isDue } from './exports/exports.js';
-import { EXPORTS } from './exports/tables.js';
+import { isOther } from './exports/other-documents.js';
+import { registerParts } from './exports/parts.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { stayingFeeds } from './outputs/feeds/contents.js';
 import { dueSections } from './outputs/finding/index.js';
@@ -30,8 +30,9 @@ import { isPublishable } from './register/findings.js';
 import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
+import { OTHER_DOCUMENTS } from './routes/exports.js';
 import { ROUTES, isDocument } from './routes/index.js';
-import { contentOf, isSiteFile } from './site-files.js';
+import { contentOf, isSiteFile, routesOf } from './site-files.js';
 import { withheldOf } from './withheld.js';
 import { renderFeeds } from './workers/feeds.js';
 import { renderLists } from './workers/lists.js';
@@ -95,13 +96,21 @@ export async function diff(
       throw Failure.environment(`"${tree.out}" was published while it was compared: compare again`);
     }
     const byRoute = dryRun.changes(index);
-    const isWritten = EXPORTS.filter((table) => isDue(table, changedTables, index, generator.code));
+    const parts = registerParts(config.operator, examined.overview(), generator.code);
+    const due = parts.filter((part) => isDue(part, changedTables, index)).flatMap(({ files }) => files);
+    const others = routes
+      .filter(({ route }) => isOther(route))
+      .flatMap(({ route }) => byRoute.get(route.name) ?? []);
+    const { added, changed, removed } = totalOf(others);
+    const isOtherDue =
+      index?.exports[OTHER_DOCUMENTS.name]?.startsWith(generator.code) !== true ||
+      added + changed + removed > 0;
     return {
       report,
       sequence: manifest?.sequence ?? null,
       changes: totalOf(byRoute.values()),
       byRoute: Object.fromEntries(byRoute),
-      exports: isWritten.map(({ name }) => name),
+      exports: [...new Set([...due, ...(isOtherDue ? [OTHER_DOCUMENTS] : [])].map(({ name }) => name))],
       implausible:
         implausibleAbsence(index?.absent, register.absent) ??
         implausibleList(index?.withheld, marks) ??

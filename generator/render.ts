@@ -5,6 +5,9 @@ import { shardsToRender } from './examine.js';
 import type { Examined } from './examine.js';
 import { Exports } from './exports/exports.js';
 import type { Downloads } from './exports/exports.js';
+import { isOther } from './exports/other-documents.js';
+import { otherPart, registerParts } from './exports/parts.js';
+import type { Part } from './exports/parts.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { FINGERPRINT_FILES } from './incremental/detect.js';
 import { RENDERED_FEEDS, inputsFile, stayingFeeds } from './outputs/feeds/contents.js';
@@ -14,16 +17,18 @@ import { Samples, descriptions, summaries } from './outputs/index.js';
 import { LIST_ROUTES, stayingLists } from './outputs/lists/index.js';
 import { follow } from './progress.js';
 import type { Progress } from './progress.js';
+import { treeDigest } from './publish/digest.js';
 import type { Indexer } from './publish/next-index.js';
 import type { Publisher } from './publish/publisher.js';
 import type { Register } from './register/database.js';
 import { populationOf } from './register/overview.js';
 import type { Overview } from './register/overview.js';
+import { isRendered } from './publish/snapshot-json.js';
 import { routeNames } from './routes/feeds.js';
 import { ROUTES } from './routes/index.js';
 import type { Kind } from './schema/field.js';
 import { RESOURCES, documentsOf } from './schema/index.js';
-import { contentOf } from './site-files.js';
+import { contentOf, routesOf } from './site-files.js';
 import type { Pool } from './workers/pool.js';
 
 export interface Rendering {
@@ -76,13 +81,15 @@ export async function renderAll(
   const rendered = deferRejection(Promise.all(rendering));
   // A newly withheld record must not stay in a download.
   const keep = config.keepDownloads && changed !== undefined && !takedown.isOne;
-  const exports = new Exports(pool, publisher, overview, changedTables, buildKey.code, keep);
+  const exports = new Exports(pool, publisher, changedTables, keep);
+  exports.start(registerParts(config.operator, overview, buildKey.code));
   const samples = new Samples(sources);
   progress.start('rendering', expectedFiles(overview, changed, finding), 'files');
   for (const { route, key, body } of samples.watch(summaries(sources))) {
     publisher.put(route, key, body);
     await progress.advance(1);
   }
+  for (const file of config.files) publisher.put(file.route.name, 0, contentOf(file));
   await follow(rendered, () => done, progress);
   progress.finish();
   const indexer: Indexer = {
@@ -92,18 +99,42 @@ export async function renderAll(
   const inputs = RENDERED_FEEDS.flatMap(routeNames).map(inputsFile);
   const indexing = deferRejection(
     Promise.all([
-      next.indexRoutes(routes, takedown, indexer),
+      next.indexRoutes(RECORD_DOCUMENTS, takedown, indexer),
       next.indexFiles(inputs, isSameBuild, indexer),
       hasFingerprints && next.indexFiles(FINGERPRINT_FILES, changedTables !== undefined, indexer),
     ]),
   );
-  const downloads = await exports.finish(progress);
+  exports.start([await otherDocuments(config, publisher, buildKey.code)]);
+  const downloads = await exports.finish(overview, progress);
   await indexing;
   const firstKeys = next.firstKeys();
   for (const { route, key, body } of descriptions(sources, samples, downloads, (name) => firstKeys.get(name)))
     publisher.put(route, key, body);
-  for (const file of config.files) publisher.put(file.route.name, 0, contentOf(file));
   return downloads;
+}
+
+/** The download with all documents that belong to no record, once all of them are staged. */
+async function otherDocuments(config: BuildConfig, publisher: Publisher, code: string): Promise<Part> {
+  const { next, takedown, spec: stage } = publisher;
+  const routes = routesOf(config)
+    .filter((route) => isRendered(route) && isOther(route))
+    .map(({ name, path, file, class: cacheClass, parameters }) => ({
+      name,
+      path,
+      file,
+      class: cacheClass,
+      ...(parameters && { parameters }),
+    }));
+  const names = routes.map(({ name }) => name);
+  publisher.complete(names);
+  await next.indexRoutes(names, takedown);
+  const documents = names.reduce((sum, name) => sum + next.of(name).documents, 0);
+  return otherPart(
+    { routes, stage },
+    documents,
+    treeDigest(routes, ({ name }) => next.of(name)),
+    code,
+  );
 }
 
 /** Avoids an unhandled rejection; the error surfaces where the promise is awaited. */

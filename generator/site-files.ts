@@ -45,6 +45,12 @@ const routeOf = (path: string): Route => ({
   listed: false,
 });
 
+/** The routes of a snapshot: the route table, and those of the operator's own files. */
+export const routesOf = (site: { readonly files: readonly SiteFile[] }): readonly Route[] => [
+  ...ROUTES,
+  ...site.files.map(({ route }) => route),
+];
+
 /**
  * The files below a folder, sorted by path, with their routes.
  * @throws Failure usage: some can't be published (all are named); environment: the folder is

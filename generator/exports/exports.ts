@@ -1,25 +1,36 @@
-/** Rewrites the exports whose data changed, and keeps the others. */
+/** Rewrites the parts of the downloads whose data changed, and keeps the others. */
 import { join } from 'node:path';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Index } from '../publish/index-json.js';
 import type { Publisher } from '../publish/publisher.js';
 import type { Overview } from '../register/overview.js';
-import { EXPORT_FORMATS, exportFile, exportRoute } from '../routes/exports.js';
+import { BULK_FILES, exportRoute } from '../routes/exports.js';
+import type { BulkFile, ExportFormat } from '../routes/exports.js';
 import type { Pool } from '../workers/pool.js';
+import type { WrittenFile } from './gzip-file.js';
 import { describedDownloads } from './kept.js';
-import type { Described } from './kept.js';
-import { EXPORTS, costliestFirst } from './tables.js';
+import type { Described, KeptSnapshot } from './kept.js';
+import type { DownloadFile, Part } from './parts.js';
+import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
-import type { Files, Written } from './write.js';
+import type { Files } from './write.js';
 
-/** A published export. */
+/** `kept` files are older than the register; `unchanged` ones are the same as before. */
+type State = 'written' | 'unchanged' | 'kept';
+
+/** The published files of a table. */
 export interface Exported {
   readonly table: Export;
   readonly rows: number;
   readonly files: Files;
-  /** `kept` files are older than the register; `unchanged` ones are the same as before. */
-  readonly state: 'written' | 'unchanged' | 'kept';
+  readonly state: State;
+}
+
+/** A published file that holds more than one table. */
+export interface BulkExported extends WrittenFile {
+  readonly file: BulkFile;
+  readonly state: State;
 }
 
 /** The published bulk downloads, all from one state of the register. */
@@ -27,140 +38,133 @@ export interface Downloads {
   /** The newest measurement in that state; null if the register was empty. */
   readonly asOf: string | null;
   /** The snapshot of that state; undefined if it is the one being built. */
-  readonly sequence: number | undefined;
+  readonly kept: KeptSnapshot | undefined;
   readonly tables: readonly Exported[];
+  readonly bulk: readonly BulkExported[];
 }
 
+type PublishedFile = WrittenFile & { readonly state: State };
+
 export class Exports {
+  readonly #pool: Pool;
   readonly #publisher: Publisher;
-  readonly #overview: Overview;
   readonly #changed: ReadonlySet<string> | undefined;
-  readonly #code: string;
   /** The description of the downloads, if none is rewritten. */
   readonly #kept: Described | undefined;
-  readonly #due = new Map<Export, Promise<Written>>();
+  /** All parts, with the job that writes those that are due. */
+  readonly #parts = new Map<Part, Promise<readonly WrittenFile[]> | undefined>();
   /** Rows written so far. */
   #rows = 0;
 
   /**
-   * Starts to write the exports that are due.
    * @param changed the changed tables of the register, if known
-   * @param code identifies the code that writes
    * @param keep leave all downloads as they are, unless damaged
    */
-  constructor(
-    pool: Pool,
-    publisher: Publisher,
-    overview: Overview,
-    changed: ReadonlySet<string> | undefined,
-    code: string,
-    keep: boolean,
-  ) {
+  constructor(pool: Pool, publisher: Publisher, changed: ReadonlySet<string> | undefined, keep: boolean) {
+    this.#pool = pool;
     this.#publisher = publisher;
-    this.#overview = overview;
     this.#changed = changed;
-    this.#code = code;
     this.#kept = keep ? describedDownloads(publisher) : undefined;
-    if (this.#kept !== undefined) return;
-    const folder = publisher.paths.scratch;
+  }
+
+  /** Starts to write those parts that are due; the largest first, so that threads end together. */
+  start(parts: readonly Part[]): void {
+    const folder = this.#publisher.paths.scratch;
     const onProgress = (rows: number): void => void (this.#rows += rows);
-    for (const table of costliestFirst((each) => rowsOf(each, overview))) {
-      if (!this.#isDue(table)) continue;
-      const writing = pool.run('export', { table: table.name, folder }, { onProgress });
+    for (const part of parts.toSorted((a, b) => b.cells - a.cells)) {
+      const isWritten = this.#kept === undefined && this.#isDue(part);
+      const writing = isWritten ? part.write(this.#pool, folder, onProgress) : undefined;
       // Avoids an unhandled rejection; the error surfaces where the promise is awaited.
-      writing.catch(() => undefined);
-      this.#due.set(table, writing);
+      writing?.catch(() => undefined);
+      this.#parts.set(part, writing);
     }
   }
 
-  #isDue(table: Export): boolean {
+  #isDue(part: Part): boolean {
     return (
-      isDue(table, this.#changed, this.#publisher.index, this.#code) || this.#published(table) === undefined
+      isDue(part, this.#changed, this.#publisher.index) ||
+      part.files.some(({ route }) => this.#publisher.published(route) === undefined)
     );
   }
 
-  #published({ name }: Export): Files | undefined {
-    const [csv, gzip, parquet] = (['csv', 'csv.gz', 'parquet'] as const).map((format) =>
-      this.#publisher.published(exportRoute(name, format)),
-    );
-    return csv && gzip && parquet && { csv, 'csv.gz': gzip, parquet };
-  }
-
-  /** Publishes the exports once they are written, and keeps the others. */
-  async finish(progress: Progress): Promise<Downloads> {
-    if (this.#due.size > 0) await this.#wait(progress);
-    const tables: Exported[] = [];
-    for (const table of EXPORTS) {
-      const rows = rowsOf(table, this.#overview);
-      const written = await this.#due.get(table);
-      tables.push(written === undefined ? this.#keep(table, rows) : this.#publish(table, rows, written));
+  /** Publishes the files once they are written, and keeps the others. */
+  async finish({ asOf }: Overview, progress: Progress): Promise<Downloads> {
+    await this.#wait(progress);
+    const published = new Map<string, PublishedFile>();
+    for (const [part, writing] of this.#parts) {
+      const written = await writing;
+      const state = written !== undefined ? 'written' : this.#isDue(part) ? 'kept' : 'unchanged';
+      for (const [index, file] of part.files.entries()) {
+        const its = written === undefined ? this.#keep(file, state) : this.#publish(file, written[index]);
+        published.set(file.route, { ...its, state });
+      }
+      // Kept parts are rewritten by the next build in any case.
+      if (state !== 'kept') this.#noteKey(part);
     }
-    const kept = tables.some(({ state }) => state === 'kept') ? this.#kept : undefined;
-    return { asOf: kept === undefined ? this.#overview.asOf : kept.asOf, sequence: kept?.sequence, tables };
+    const of = (route: string): PublishedFile => {
+      const found = published.get(route);
+      if (found === undefined) throw new TypeError(`no part of the downloads has "${route}"`);
+      return found;
+    };
+    const kept = [...published.values()].some(({ state }) => state === 'kept') ? this.#kept : undefined;
+    return {
+      asOf: kept === undefined ? asOf : kept.asOf,
+      kept: kept?.snapshot,
+      tables: EXPORTS.map((table) => exported(table, (format) => of(exportRoute(table.name, format)))),
+      bulk: BULK_FILES.map((file) => ({ file, ...of(file.route) })),
+    };
   }
 
   async #wait(progress: Progress): Promise<void> {
-    const total = [...this.#due.keys()].reduce((sum, table) => sum + rowsOf(table, this.#overview), 0);
+    const due = [...this.#parts].filter(([, writing]) => writing !== undefined);
+    if (due.length === 0) return;
+    const total = due.reduce((sum, [{ steps }]) => sum + steps, 0);
     progress.start('exporting', total, 'rows');
-    const written = Promise.all(this.#due.values());
+    const written = Promise.all(this.#parts.values());
     await follow(written, () => this.#rows, progress);
     progress.finish();
   }
 
-  #keep(table: Export, rows: number): Exported {
-    const files = this.#published(table);
-    if (files === undefined) throw new TypeError(`"${table.name}" is neither published nor written`);
-    const kept = this.#isDue(table) ? this.#kept?.rows.get(table) : undefined;
-    for (const { format } of EXPORT_FORMATS) this.#publisher.keep(exportRoute(table.name, format));
-    if (kept !== undefined) return { table, rows: kept, files, state: 'kept' };
-    this.#noteCode(table);
-    return { table, rows, files, state: 'unchanged' };
+  #keep({ route, rows }: DownloadFile, state: State): WrittenFile {
+    const content = this.#publisher.published(route);
+    if (content === undefined) throw new TypeError(`"${route}" is neither published nor written`);
+    this.#publisher.keep(route);
+    return { ...content, rows: (state === 'kept' ? this.#kept?.rows.get(route) : undefined) ?? rows };
   }
 
-  #publish(table: Export, rows: number, written: Written): Exported {
-    if (written.rows !== rows) {
-      // Impossible if both connections see the same state.
-      throw new TypeError(`${written.rows} rows of "${table.name}" were written, expected ${rows}`);
+  #publish({ route, file, rows }: DownloadFile, written: WrittenFile | undefined): WrittenFile {
+    if (written?.rows !== rows) {
+      // Impossible if all connections see the same state.
+      throw new TypeError(`${written?.rows} rows of "${file}" were written, expected ${rows}`);
     }
-    for (const { format } of EXPORT_FORMATS) {
-      const { bytes, sha256 } = written.files[format];
-      const source = join(this.#publisher.paths.scratch, exportFile(table.name, format));
-      const entry = { key: 0, bytes, hash: Buffer.from(sha256, 'hex') };
-      this.#publisher.putFile(exportRoute(table.name, format), entry, source);
-    }
-    this.#noteCode(table);
-    return { table, rows, files: written.files, state: 'written' };
+    const entry = { key: 0, bytes: written.bytes, hash: Buffer.from(written.sha256, 'hex') };
+    this.#publisher.putFile(route, entry, join(this.#publisher.paths.scratch, file));
+    return written;
   }
 
-  /** Not called for `kept` exports, so the next build rewrites those in any case. */
-  #noteCode({ name }: Export): void {
+  #noteKey({ name, key }: Part): void {
     const { described } = this.#publisher;
-    this.#publisher.described = { ...described, exports: { ...described.exports, [name]: this.#code } };
+    this.#publisher.described = { ...described, exports: { ...described.exports, [name]: key } };
   }
+}
+
+function exported(table: Export, fileOf: (format: ExportFormat) => PublishedFile): Exported {
+  const [csv, gzip, parquet] = (['csv', 'csv.gz', 'parquet'] as const).map((format) => {
+    const { bytes, sha256 } = fileOf(format);
+    return { bytes, sha256 };
+  });
+  if (!csv || !gzip || !parquet) throw new TypeError(`"${table.name}" lacks a format`);
+  const { rows, state } = fileOf('csv');
+  return { table, rows, files: { csv, 'csv.gz': gzip, parquet }, state };
 }
 
 /**
- * Whether an export must be rewritten.
+ * Whether a part must be rewritten.
  * @param changed the changed tables of the register, if known
  * @param index of the previous snapshot
- * @param code identifies the code that writes
  */
 export const isDue = (
-  table: Export,
+  { name, tables, key }: Part,
   changed: ReadonlySet<string> | undefined,
   index: Index | undefined,
-  code: string,
-): boolean =>
-  changed === undefined ||
-  tablesOf(table).some((name) => changed.has(name)) ||
-  index?.exports[table.name] !== code;
-
-/** The register's tables that an export reads: its own, and the histories of derived columns. */
-const tablesOf = ({ name, resource, history }: Export): readonly string[] =>
-  history === undefined ? [name, ...resource.histories.map(({ table }) => table)] : [name];
-
-function rowsOf({ resource, history }: Export, { populations }: Overview): number {
-  const population = populations.find((candidate) => candidate.resource === resource);
-  if (history === undefined) return population?.records ?? 0;
-  return population?.histories.find((counted) => counted.history === history)?.entries ?? 0;
-}
+): boolean => tables.some((table) => changed?.has(table) ?? true) || index?.exports[name] !== key;

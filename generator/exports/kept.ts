@@ -1,21 +1,26 @@
 /** Whether downloads can be kept, and what they say about themselves. */
 import { readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
 import type { Publisher } from '../publish/publisher.js';
 import { measure } from '../publish/scan.js';
-import { EXPORT_FORMATS, EXPORT_ROUTES, exportFile, exportRoute } from '../routes/exports.js';
-import { EXPORTS } from './tables.js';
-import type { Export } from './tables.js';
+import { EXPORT_ROUTES, pathInFolder } from '../routes/exports.js';
+import type { UnlistedRoute } from '../routes/index.js';
+
+/** The snapshot whose content kept downloads have. */
+export interface KeptSnapshot {
+  readonly sequence: number;
+  readonly digest: string;
+}
 
 /** What snapshot.json and the published datapackage.json say about the downloads. */
 export interface Described {
   readonly asOf: string | null;
   /** The snapshot that they belong to. */
-  readonly sequence: number;
-  /** By export. */
-  readonly rows: ReadonlyMap<Export, number>;
+  readonly snapshot: KeptSnapshot;
+  /** By route. */
+  readonly rows: ReadonlyMap<string, number>;
 }
 
 const schema = z.object({
@@ -39,23 +44,22 @@ export function describedDownloads(publisher: Publisher): Described | undefined 
 
 function described(publisher: Publisher): Described | undefined {
   const description = readDescription(publisher);
-  const sequence = publisher.previous?.downloads?.sequence;
-  if (description === undefined || sequence === undefined) return undefined;
-  const rows = new Map<Export, number>();
-  for (const table of EXPORTS) {
-    const csv = basename(exportFile(table.name, 'csv'));
-    const its = description.resources.find(({ path }) => path === csv)?.rows;
-    if (its === undefined || !isWhole(table, publisher)) return undefined;
-    rows.set(table, its);
+  const { sequence, digest } = publisher.previous?.downloads ?? {};
+  if (description === undefined || sequence === undefined || digest === undefined) return undefined;
+  const rows = new Map<string, number>();
+  for (const route of EXPORT_ROUTES.filter(({ bucket }) => bucket === 'download')) {
+    const path = pathInFolder(route.file);
+    const its = description.resources.find((resource) => resource.path === path)?.rows;
+    if (its === undefined || !isWhole(route, publisher)) return undefined;
+    rows.set(route.name, its);
   }
-  return { asOf: description.as_of ?? null, sequence, rows };
+  return { asOf: description.as_of ?? null, snapshot: { sequence, digest }, rows };
 }
 
-const isWhole = ({ name }: Export, publisher: Publisher): boolean =>
-  EXPORT_FORMATS.every(({ format }) => {
-    const found = statSync(join(publisher.tree.out, exportFile(name, format)));
-    return found.isFile() && found.size === publisher.published(exportRoute(name, format))?.bytes;
-  });
+function isWhole({ name, file }: UnlistedRoute, publisher: Publisher): boolean {
+  const found = statSync(join(publisher.tree.out, file));
+  return found.isFile() && found.size === publisher.published(name)?.bytes;
+}
 
 function readDescription(publisher: Publisher): z.infer<typeof schema> | undefined {
   const route = EXPORT_ROUTES.find(({ name }) => name === 'datapackage');

@@ -2,18 +2,21 @@
 import type { Downloads } from './exports.js';
 
 export interface DownloadsSummary {
-  /** The exported tables, and whether this build wrote them. */
+  /** The tables and other files of the downloads, and whether this build wrote them. */
   readonly exports: Readonly<Record<string, { readonly rows: number; readonly written: boolean }>>;
-  /** The newest measurement in the downloads, and the tables kept although they are outdated. */
+  /** The newest measurement in the downloads, and those kept although they are outdated. */
   readonly downloads: { readonly asOf: string | null; readonly kept: readonly string[] };
 }
 
-export const summaryOf = ({ asOf, tables }: Downloads): DownloadsSummary => ({
-  exports: Object.fromEntries(
-    tables.map(({ table: { name }, rows, state }) => [name, { rows, written: state === 'written' }]),
-  ),
-  downloads: {
-    asOf,
-    kept: tables.filter(({ state }) => state === 'kept').map(({ table: { name } }) => name),
-  },
-});
+export function summaryOf({ asOf, tables, bulk }: Downloads): DownloadsSummary {
+  const all = [
+    ...tables.map(({ table: { name }, rows, state }) => ({ name, rows, state })),
+    ...bulk.map(({ file: { name }, rows, state }) => ({ name, rows, state })),
+  ];
+  return {
+    exports: Object.fromEntries(
+      all.map(({ name, rows, state }) => [name, { rows, written: state === 'written' }]),
+    ),
+    downloads: { asOf, kept: all.filter(({ state }) => state === 'kept').map(({ name }) => name) },
+  };
+}

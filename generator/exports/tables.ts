@@ -35,15 +35,6 @@ export const EXPORTS: readonly Export[] = RESOURCES.flatMap((resource) => [
   ...resource.histories.map((history) => historyExport(resource, history)),
 ]);
 
-/**
- * The exports by descending number of cells, so that threads that take them from the queue finish
- * at about the same time.
- */
-export function costliestFirst(rowsOf: (table: Export) => number): readonly Export[] {
-  const cells = (table: Export): number => rowsOf(table) * table.columns.length;
-  return EXPORTS.toSorted((a, b) => cells(b) - cells(a));
-}
-
 function recordExport(resource: Resource): Export {
   const { kind, plural, record } = resource;
   return {

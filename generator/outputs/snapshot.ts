@@ -10,6 +10,7 @@ import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Bucket, Route } from '../routes/index.js';
+import { EXAMPLE_DIGEST, downloadsState } from './downloads/state.js';
 import { PROBLEMS } from './openapi/problems.js';
 import { HEADER, PUBLISHED_ROUTE } from './snapshot-routes.js';
 import { listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
@@ -181,33 +182,13 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     value(
       'digest',
       'sha256',
-      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      EXAMPLE_DIGEST,
       'SHA-256 of one line "ROUTE COUNT ROOT" for each route: its name, its number of documents, and their tree head.',
     ),
     ({ plan }) => plan.digest,
   ),
   nested('tree', 'Size of the published tree.', TREE),
-  nested('downloads', 'The state of the bulk downloads, which may be older than the rest.', [
-    part(
-      value(
-        'as_of',
-        'time',
-        '2026-11-20T08:00:00Z',
-        'Time of the newest measurement in them; null if there is none.',
-        { nullable: true },
-      ),
-      ({ downloads }) => downloads.asOf,
-    ),
-    part(
-      value(
-        'sequence',
-        'ordinal',
-        117,
-        'The snapshot that the downloads belong to. The change lists after it bring them up to date.',
-      ),
-      ({ downloads, plan }) => downloads.sequence ?? plan.sequence,
-    ),
-  ]),
+  downloadsState,
   part(
     value(
       'compressed_from',

@@ -50,8 +50,8 @@ export class NextIndex {
     this.#old = old;
   }
 
-  /** Indexes routes whose documents are all staged. */
-  async indexRoutes(names: readonly string[], takedown: Takedown, indexer: Indexer): Promise<void> {
+  /** Indexes routes whose documents are all staged; by default in this thread, if they are small. */
+  async indexRoutes(names: readonly string[], takedown: Takedown, indexer = HERE): Promise<void> {
     const index = async (name: string): Promise<void> => {
       this.#indexed.set(name, await this.#index(name, takedown, indexer));
     };
@@ -64,7 +64,6 @@ export class NextIndex {
     await this.indexRoutes(
       names.filter((name) => !this.#indexed.has(name)),
       takedown,
-      HERE,
     );
   }
 

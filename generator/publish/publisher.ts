@@ -126,6 +126,7 @@ export class Publisher {
 
   /** Stages a document if it is new or changed. Keys of a route must ascend. */
   put(route: string, key: number, body: string | Buffer): void {
+    if (this.#delegated.has(route)) throw new TypeError(`"${route}" is complete, or left to a thread`);
     this.#writer.route(route).put(key, body);
   }
 
@@ -160,6 +161,12 @@ export class Publisher {
   /** Leaves routes to other threads; documents that those threads don't touch are kept. */
   delegate(routes: readonly string[]): void {
     for (const route of routes) this.#delegated.add(route);
+  }
+
+  /** Completes routes, so that they can be indexed: no more of their documents are put. */
+  complete(routes: readonly string[]): void {
+    for (const route of routes) if (!this.#delegated.has(route)) this.#writer.end(route);
+    this.delegate(routes);
   }
 
   /** Computes the totals, once all documents are put. */

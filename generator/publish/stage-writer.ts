@@ -41,6 +41,18 @@ export const keptIn = (previous: string): string => join(previous, 'files');
 export const keptFile = (previous: string, route: string, file: string): string =>
   join(keptIn(previous), route, flattened(file));
 
+/** Where a document of the next snapshot may be: the first file that exists has its content. */
+export function documentFiles(
+  { out, paths }: StageSpec,
+  route: PublishedRoute,
+): (key: number) => readonly string[] {
+  const fileOf = filler(route.file);
+  return (key) => {
+    const file = fileOf(key);
+    return [join(paths.tree, file), join(paths.replacing, route.name, flat(file)), join(out, file)];
+  };
+}
+
 export class StageWriter {
   readonly #spec: StageSpec;
   readonly #table: readonly PublishedRoute[];
@@ -66,6 +78,12 @@ export class StageWriter {
     const made = new RouteWriter(this.#spec, route, this.#part, range);
     this.#routes.set(name, made);
     return made;
+  }
+
+  /** Ends the range of a route, of which no more documents are put. */
+  end(name: string): void {
+    this.route(name).finish();
+    this.#routes.delete(name);
   }
 
   /** Ends all ranges: documents of the previous snapshot neither put nor kept are removed. */

@@ -1,14 +1,15 @@
 /** The routes of the bulk downloads: formats, URLs, and the files that describe them. */
-import { TABLES } from '../schema/index.js';
+import { RESOURCES, TABLES, documentsOf } from '../schema/index.js';
 import type { UnlistedRoute } from './index.js';
 import { PATHS } from './paths.js';
 
 const TEXT = 'text/plain; charset=utf-8';
+const GZIP = 'application/gzip';
 
 /** The formats of each exported table. */
 export const EXPORT_FORMATS = [
   { format: 'csv', type: 'text/csv; charset=utf-8; header=present', words: 'CSV' },
-  { format: 'csv.gz', type: 'application/gzip', words: 'CSV (gzip)' },
+  { format: 'csv.gz', type: GZIP, words: 'CSV (gzip)' },
   { format: 'parquet', type: 'application/vnd.apache.parquet', words: 'Parquet' },
 ] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]['format'];
@@ -19,7 +20,58 @@ export const exportRoute = (table: string, format: ExportFormat): string =>
 /** Its path in the tree. */
 export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
 
-/** The exports, and the files that describe them. */
+/** A download that holds more than one table. */
+export interface BulkFile {
+  /** Names it in reports and in the index of the tree. */
+  readonly name: string;
+  readonly route: string;
+  /** Its path in the tree. */
+  readonly file: string;
+  readonly description: string;
+}
+
+const documentsFile = (route: string, description: string): BulkFile => ({
+  name: `documents/${route}`,
+  route: `download-documents-${route}`,
+  file: `downloads/documents/${route}.ndjson.gz`,
+  description,
+});
+
+/** The documents of each route by record id, in a file each; by the name of that route. */
+export const DOCUMENTS: ReadonlyMap<string, BulkFile> = new Map(
+  RESOURCES.flatMap((resource) =>
+    documentsOf(resource).map(({ route }) => [
+      route,
+      documentsFile(
+        route,
+        `Every document of the route ${route}, in ascending order of id: a line is the body of one.`,
+      ),
+    ]),
+  ),
+);
+
+/** All other documents, of which these files and their descriptions are none. */
+export const OTHER_DOCUMENTS = documentsFile(
+  'other',
+  'Every other document of the API, the feeds, and the files of the operator: a line has path, sha256,' +
+    ' bytes and body of one. What is not text has no body: fetch it from its path.',
+);
+
+/** The published population as a database. */
+export const DATABASE: BulkFile = {
+  name: 'register.sqlite',
+  route: 'download-register-sqlite',
+  file: 'downloads/register.sqlite.gz',
+  description: 'Every table as one SQLite database, with keys, and with the meaning of each column.',
+};
+
+/** The downloads that hold more than one table. */
+export const BULK_FILES: readonly BulkFile[] = [...DOCUMENTS.values(), OTHER_DOCUMENTS, DATABASE];
+
+/** The path of a download relative to the folder of all of them. */
+export const pathInFolder = (file: string): string => file.slice('downloads/'.length);
+
+/** The exports, the files that hold more than a table, and those that describe them. */
 export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
   ...TABLES.filter(({ kind }) => kind !== null).flatMap(({ name }) =>
     EXPORT_FORMATS.map(({ format, type, words }): UnlistedRoute => ({
@@ -32,6 +84,15 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
       description: `All rows of ${name} as ${words}`,
     })),
   ),
+  ...BULK_FILES.map(({ route, file, description }): UnlistedRoute => ({
+    name: route,
+    path: `/${file}`,
+    file,
+    class: 'download',
+    bucket: 'download',
+    type: GZIP,
+    description,
+  })),
   // Cached like the files they describe, but limited like a record.
   {
     name: 'datapackage',

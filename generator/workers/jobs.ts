@@ -1,6 +1,10 @@
 /** The jobs that threads can run. Each imports its modules lazily, since most builds need few. */
 import { asFailure } from '../errors.js';
 import type { FailureParts } from '../errors.js';
+import type { DatabaseJob } from '../exports/database.js';
+import type { DocumentsJob } from '../exports/documents.js';
+import type { WrittenFile } from '../exports/gzip-file.js';
+import type { OtherDocumentsJob } from '../exports/other-documents.js';
 import type { ExportJob, Written } from '../exports/write.js';
 import type { Detected, Detection } from '../incremental/detect.js';
 import type { Patching } from '../incremental/patch.js';
@@ -40,6 +44,9 @@ interface Jobs {
   readonly lists: Job<RenderLists & Staged>;
   readonly finding: Job<DueSection & Staged>;
   readonly export: Job<ExportJob, Written>;
+  readonly documents: Job<DocumentsJob, readonly WrittenFile[]>;
+  readonly otherDocuments: Job<OtherDocumentsJob, WrittenFile>;
+  readonly database: Job<DatabaseJob, WrittenFile>;
   readonly index: Job<Indexing, IndexedRoute>;
   readonly patch: Job<Patching, string>;
   /** Deletes a folder. */
@@ -102,6 +109,18 @@ const JOBS: {
     const { writeFiles } = await import('../exports/write.js');
     return writeFiles(context, job);
   },
+  documents: async (context, job) => {
+    const { writeDocuments } = await import('../exports/documents.js');
+    return writeDocuments(context, job);
+  },
+  otherDocuments: async (context, job) => {
+    const { writeOtherDocuments } = await import('../exports/other-documents.js');
+    return writeOtherDocuments(context, job);
+  },
+  database: async (context, job) => {
+    const { writeDatabase } = await import('../exports/database.js');
+    return writeDatabase(context, job);
+  },
   index: async (_, indexing) => {
     const { indexRoute } = await import('../publish/index-route.js');
     return indexRoute(indexing);
@@ -124,6 +143,9 @@ const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
   lists: 'the lists',
   finding: 'the documents',
   export: 'the exports',
+  documents: 'the exports',
+  otherDocuments: 'the exports',
+  database: 'the exports',
   index: 'the index',
   patch: 'the fingerprints',
 };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 import { openDatabase } from '../../generator/sqlite/index.js';
-import { EXPORTS, costliestFirst } from '../../generator/exports/tables.js';
+import { EXPORTS } from '../../generator/exports/tables.js';
 import type { Context, Prepared, Sample, Suite } from './frame/suite.js';
 import { compiled } from './servers/process.js';
 import { registerOf } from './trees.js';
@@ -47,7 +47,9 @@ async function prepare({ folder, register, say }: Context): Promise<Prepared> {
   const file = await registerOf({ register, folder, records: RECORDS, say });
   const sizes = rowsOf(file);
   const rows = [...sizes.values()].reduce((sum, count) => sum + count, 0);
-  const names = costliestFirst(({ name }) => sizes.get(name) ?? 0).map(({ name }) => name);
+  const cells = ({ name, columns }: (typeof EXPORTS)[number]): number =>
+    (sizes.get(name) ?? 0) * columns.length;
+  const names = EXPORTS.toSorted((a, b) => cells(b) - cells(a)).map(({ name }) => name);
   const ours = (mode: string) => async (): Promise<Sample> => {
     const startedMs = performance.now();
     const memory = await megabytesOf([

@@ -117,6 +117,16 @@ const OFFERS: Offers = {
         },
       ],
     })),
+    bulk: [
+      {
+        path: '/downloads/documents/group.ndjson.gz',
+        type: 'application/gzip',
+        description: 'Lines & bodies <of> groups.',
+        rows: 12_345,
+        bytes: 34_900_000,
+        sha256: SHA256,
+      },
+    ],
   },
   feeds: [
     {

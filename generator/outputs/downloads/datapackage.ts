@@ -1,11 +1,11 @@
 /** /downloads/datapackage.json: the bulk downloads as a Data Package 2.0 (datapackage.org). */
 import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
-import type { Downloads, Exported } from '../../exports/exports.js';
+import type { BulkExported, Downloads, Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
 import type { Value, ValueType } from '../../schema/field.js';
 import { meaningOf } from '../../schema/meaning.js';
-import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
+import { DATABASE, EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import type { ExportFormat } from '../../routes/exports.js';
 
@@ -41,7 +41,7 @@ const DIALECT = {
 };
 
 /** Later builds may read `as_of` and the rows from this (exports/kept.ts). */
-export function dataPackage({ operator }: BuildConfig, { asOf, tables }: Downloads): string {
+export function dataPackage({ operator }: BuildConfig, { asOf, tables, bulk }: Downloads): string {
   const { name, url, baseUrl, contact, platform, licence } = operator;
   return JSON.stringify({
     $schema: `${PROFILE}/datapackage.json`,
@@ -55,7 +55,7 @@ export function dataPackage({ operator }: BuildConfig, { asOf, tables }: Downloa
     licenses: [{ name: identifier(licence.name), title: licence.name, path: licence.url }],
     sources: [{ title: name, path: url }],
     contributors: [{ title: name, ...reached(contact), roles: ['publisher'] }],
-    resources: tables.flatMap(resources),
+    resources: [...tables.flatMap(resources), ...bulk.map(bulkResource)],
   });
 }
 
@@ -83,6 +83,28 @@ function resources({ table, rows, files }: Exported): object[] {
       schema: schema(table, format),
     };
   });
+}
+
+/**
+ * What holds more than one table. The standard has no type for lines of different documents; without
+ * `type`, a resource is just a file. `rows` counts lines, or the rows of all tables.
+ */
+function bulkResource({ file: { file, description }, rows, bytes, sha256 }: BulkExported): object {
+  const path = pathInFolder(file);
+  const isDatabase = file === DATABASE.file;
+  return {
+    name: path.replaceAll('/', '-'),
+    path,
+    title: path,
+    description,
+    format: isDatabase ? 'sqlite' : 'ndjson',
+    compression: 'gz',
+    mediatype: 'application/gzip',
+    ...(isDatabase ? {} : { encoding: 'utf-8' }),
+    bytes,
+    hash: `sha256:${sha256}`,
+    rows,
+  };
 }
 
 function schema({ columns, key, history, resource }: Export, format: ExportFormat): object {

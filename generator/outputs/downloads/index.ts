@@ -12,5 +12,5 @@ export function* downloads(config: BuildConfig, exported: Downloads): Generator<
     { route: 'downloads-readme', key: 0, body: readme(config, exported) },
   ];
   yield* described;
-  yield { route: 'checksums', key: 0, body: checksums(exported.tables, described) };
+  yield { route: 'checksums', key: 0, body: checksums(exported, described) };
 }

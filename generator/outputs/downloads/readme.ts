@@ -1,14 +1,14 @@
 /** /downloads/README.txt: what to know about the files without having seen the pages. */
-import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
-import type { Downloads, Exported } from '../../exports/exports.js';
-import { EXPORT_FORMATS, exportFile } from '../../routes/exports.js';
+import type { Downloads } from '../../exports/exports.js';
+import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 
 /** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;
 
-export function readme({ operator }: BuildConfig, { asOf, tables }: Downloads): string {
+export function readme({ operator }: BuildConfig, downloads: Downloads): string {
+  const { asOf } = downloads;
   const { name, url, baseUrl, contact, platform, licence } = operator;
   const base = `${baseUrl}${PATHS.bulk}`;
   return `${name}: bulk downloads
@@ -25,7 +25,7 @@ Contact: ${contact}
 Files
 -----
 
-${fileTable(tables)}
+${fileTable(downloads)}
 
 datapackage.json (Data Package 2.0) describes every file, with size and SHA-256, and
 every column, with type, unit and meaning. Use SHA256SUMS to verify the files:
@@ -80,16 +80,17 @@ escaped. Import the columns as text, or use the Parquet files.
 `;
 }
 
-function fileTable(exported: readonly Exported[]): string {
+function fileTable({ tables, bulk }: Downloads): string {
   const lines = [
     ['file', 'rows', 'bytes'],
-    ...exported.flatMap(({ table, rows, files }) =>
+    ...tables.flatMap(({ table, rows, files }) =>
       EXPORT_FORMATS.map(({ format }) => [
-        basename(exportFile(table.name, format)),
+        pathInFolder(exportFile(table.name, format)),
         String(rows),
         String(files[format].bytes),
       ]),
     ),
+    ...bulk.map(({ file: { file }, rows, bytes }) => [pathInFolder(file), String(rows), String(bytes)]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines

@@ -52,6 +52,15 @@ export function dataset(
           dateModified: downloads.asOf ?? undefined,
         })),
       ),
+      ...downloads.bulk.map(({ path, description, type, bytes }) => ({
+        '@type': 'DataDownload',
+        name: path.slice(PATHS.bulk.length + 1),
+        description,
+        encodingFormat: type,
+        contentSize: `${bytes} B`,
+        contentUrl: baseUrl + path,
+        dateModified: downloads.asOf ?? undefined,
+      })),
     ],
   };
 }

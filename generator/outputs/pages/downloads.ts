@@ -25,11 +25,19 @@ export interface DownloadTable {
   readonly files: readonly DownloadFile[];
 }
 
+/** A file that holds more than one table. */
+export interface BulkDownload extends Omit<DownloadFile, 'format'> {
+  readonly description: string;
+  /** Lines, or rows of all tables. */
+  readonly rows: number;
+}
+
 /** The bulk downloads, as pages show them. */
 export interface OfferedDownloads {
   readonly asOf: string | null;
   /** Empty if none are published. */
   readonly tables: readonly DownloadTable[];
+  readonly bulk: readonly BulkDownload[];
 }
 
 /**
@@ -37,7 +45,7 @@ export interface OfferedDownloads {
  * @param registerAsOf the newest measurement in the rest of the tree
  */
 export function downloadsPage(
-  { asOf, tables }: OfferedDownloads,
+  { asOf, tables, bulk }: OfferedDownloads,
   { operator, limits }: BuildConfig,
   registerAsOf: string | null,
 ) {
@@ -60,14 +68,12 @@ export function downloadsPage(
         description: column.description,
         ...valueRow(column),
       })),
-      files: files.map(({ path, format, bytes, sha256 }) => ({
-        path,
-        name: path.slice(path.lastIndexOf('/') + 1),
-        format,
-        size: size(bytes),
-        bytes: integer(bytes),
-        sha256,
-      })),
+      files: files.map((file) => ({ ...shownFile(file), format: file.format })),
+    })),
+    bulk: bulk.map((file) => ({
+      ...shownFile(file),
+      description: file.description,
+      rows: integer(file.rows),
     })),
     /** The largest file, for which resuming matters most. */
     resume: largest === undefined ? undefined : operator.baseUrl + largest.path,
@@ -76,3 +82,11 @@ export function downloadsPage(
     limit: { tokens: amount(tokens, 'download'), every: interval(refillSeconds) },
   };
 }
+
+const shownFile = ({ path, bytes, sha256 }: Omit<DownloadFile, 'format' | 'type'>) => ({
+  path,
+  name: path.slice(PATHS.bulk.length + 1),
+  size: size(bytes),
+  bytes: integer(bytes),
+  sha256,
+});

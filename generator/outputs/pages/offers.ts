@@ -6,7 +6,7 @@ import { routeNamed } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import type { Offers } from './index.js';
 
-export const offers = (table: readonly Route[], { asOf, tables }: Downloads): Offers => ({
+export const offers = (table: readonly Route[], { asOf, tables, bulk }: Downloads): Offers => ({
   downloads: {
     asOf,
     tables: tables.map(({ table: { name, description, columns }, rows, files }) => ({
@@ -21,6 +21,10 @@ export const offers = (table: readonly Route[], { asOf, tables }: Downloads): Of
         ...files[format],
       })),
     })),
+    bulk: bulk.map(({ file: { route, description }, rows, bytes, sha256 }) => {
+      const { path, type } = routeNamed(table, route);
+      return { path, type, description, rows, bytes, sha256 };
+    }),
   },
   feeds: Object.values(FEEDS).map((feed) => ({
     title: feed.title,

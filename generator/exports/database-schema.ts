@@ -1,0 +1,103 @@
+/** The schema of the database among the downloads: a STRICT table for each export. */
+import { isInteger } from './cells.js';
+import type { Export } from './tables.js';
+import { literal, name } from '../register/sql.js';
+import type { Value } from '../schema/field.js';
+
+/** What the database says of itself. */
+export interface About {
+  /** Of the register. */
+  readonly name: string;
+  readonly url: string;
+  readonly platform: string;
+  readonly licence: { readonly name: string; readonly url: string };
+  /** The newest measurement; null if there is none. */
+  readonly asOf: string | null;
+}
+
+/** The table with one row about the database, by column: value and meaning. */
+const about = ({ name: register, url, platform, licence, asOf }: About) =>
+  [
+    ['name', register, 'Name of the register.'],
+    ['url', url, 'The URL that credits should link to.'],
+    ['platform', platform, 'What is measured. The register is not affiliated with it.'],
+    ['licence', licence.name, 'Licence of the data.'],
+    ['licence_url', licence.url, 'URL of the licence text.'],
+    ['as_of', asOf, 'Time of the newest measurement; null if there is none.'],
+    ['null_means', 'not measured, or not published', 'What NULL means in all other tables.'],
+  ] as const;
+
+/** Statements that create the table about the database, with its row. */
+export function aboutSql(facts: About): readonly string[] {
+  const columns = about(facts);
+  const values = columns.map(([, value]) => (value === null ? 'NULL' : literal(value)));
+  return [
+    created(
+      'about',
+      'About this database: one row.',
+      columns.map(([column, value, meaning]) => [
+        `${name(column)} TEXT${value === null ? '' : ' NOT NULL'}`,
+        meaning,
+      ]),
+      [],
+      'STRICT',
+    ),
+    `INSERT INTO about VALUES (${values.join(', ')})`,
+  ];
+}
+
+/** The statement that creates an export's table. The comments in it stay in the database. */
+export function tableSql({ name: table, description, key, columns, history, resource }: Export): string {
+  // An id is then the table's own key; a longer key is the order in which rows are stored.
+  const isSingle = key.length === 1;
+  const keys = key.map(name).join(', ');
+  return created(
+    table,
+    description,
+    columns.map(({ value }) => [
+      `${name(value.name)} ${typeOf(value)}${isSingle && value.name === key[0] ? ' PRIMARY KEY' : ''}`,
+      meaningOf(value),
+    ]),
+    [
+      ...(isSingle ? [] : [`PRIMARY KEY (${keys})`]),
+      ...(history === undefined
+        ? []
+        : [`FOREIGN KEY (${name(key[0] ?? '')}) REFERENCES ${name(resource.plural)} ("id")`]),
+    ],
+    isSingle ? 'STRICT' : 'STRICT, WITHOUT ROWID',
+  );
+}
+
+export const insertSql = ({ name: table, columns }: Export): string =>
+  `INSERT INTO ${name(table)} VALUES (${columns.map(() => '?').join(', ')})`;
+
+function created(
+  table: string,
+  description: string,
+  columns: readonly (readonly [column: string, meaning: string])[],
+  constraints: readonly string[],
+  options: string,
+): string {
+  const rows = [...columns, ...constraints.map((constraint) => [constraint, undefined] as const)];
+  const lines = rows.map(([definition, meaning], index) => {
+    const comma = index < rows.length - 1 ? ',' : '';
+    return `  ${definition}${comma}${meaning === undefined ? '' : ` -- ${meaning}`}\n`;
+  });
+  return `CREATE TABLE ${name(table)} ( -- ${description}\n${lines.join('')}) ${options}`;
+}
+
+/** Booleans are 0 and 1; all that is no number is text. */
+function typeOf({ name: column, type, nullable }: Value): string {
+  const stored = isInteger(type) || type === 'boolean' ? 'INTEGER' : 'TEXT';
+  const check = type === 'boolean' ? ` CHECK (${name(column)} IN (0, 1))` : '';
+  return `${stored}${nullable ? '' : ' NOT NULL'}${check}`;
+}
+
+const meaningOf = ({ description, unit, values, type }: Value): string =>
+  [
+    description,
+    ...(unit === undefined ? [] : [`Unit: ${unit}.`]),
+    ...(values === undefined ? [] : [`One of: ${values.join(', ')}.`]),
+    ...(type === 'boolean' ? ['0 is false, 1 is true.'] : []),
+    ...(type === 'time' ? ['RFC 3339, in UTC.'] : []),
+  ].join(' ');

@@ -1,0 +1,148 @@
+/** The parts of the downloads: what each is written from, by which job, and into which files. */
+import { hash } from 'node:crypto';
+import type { Operator } from '../config.js';
+import type { Overview } from '../register/overview.js';
+import {
+  DATABASE,
+  DOCUMENTS,
+  EXPORT_FORMATS,
+  OTHER_DOCUMENTS,
+  exportFile,
+  exportRoute,
+} from '../routes/exports.js';
+import type { Resource } from '../schema/field.js';
+import { RESOURCES, documentsOf } from '../schema/index.js';
+import type { OnProgress, Pool } from '../workers/pool.js';
+import type { OtherDocumentsJob } from './other-documents.js';
+import type { WrittenFile } from './gzip-file.js';
+import { EXPORTS } from './tables.js';
+import type { Export } from './tables.js';
+
+/** A file of the downloads. */
+export interface DownloadFile {
+  /** Of the table, or of what else it holds. */
+  readonly name: string;
+  readonly route: string;
+  /** Its path in the tree. */
+  readonly file: string;
+  /** How many rows or lines it has in the state that is built. */
+  readonly rows: number;
+}
+
+/** Files of the downloads that one job writes. */
+export interface Part {
+  /** Names it in index.json. */
+  readonly name: string;
+  readonly files: readonly DownloadFile[];
+  /** The register's tables that it is written from, if it is written from the register. */
+  readonly tables: readonly string[];
+  /** Identifies what else it is written from; the code comes first. */
+  readonly key: string;
+  /** What the time to write it depends on. */
+  readonly cells: number;
+  /** How many steps its job reports: rows or documents. */
+  readonly steps: number;
+  /** Writes the files below a folder, under their paths in the tree, in the same order. */
+  readonly write: (pool: Pool, folder: string, onProgress: OnProgress) => Promise<readonly WrittenFile[]>;
+}
+
+/** The parts that are written from the register's rows. @param code identifies the code that writes */
+export const registerParts = (operator: Operator, overview: Overview, code: string): readonly Part[] => [
+  ...EXPORTS.map((table) => tablePart(table, overview, code)),
+  ...RESOURCES.map((resource) => documentsPart(resource, overview, code)),
+  databasePart(operator, overview, code),
+];
+
+function tablePart(table: Export, overview: Overview, code: string): Part {
+  const { name, resource, history, columns } = table;
+  const rows = rowsOf(table, overview);
+  return {
+    name,
+    files: EXPORT_FORMATS.map(({ format }) => ({
+      name,
+      route: exportRoute(name, format),
+      file: exportFile(name, format),
+      rows,
+    })),
+    tables: history === undefined ? tablesOf(resource) : [name],
+    key: code,
+    cells: rows * columns.length,
+    steps: rows,
+    write: async (pool, folder, onProgress) => {
+      const { rows: count, files } = await pool.run('export', { table: name, folder }, { onProgress });
+      return EXPORT_FORMATS.map(({ format }) => ({ ...files[format], rows: count }));
+    },
+  };
+}
+
+function documentsPart(resource: Resource, overview: Overview, code: string): Part {
+  const { kind, plural } = resource;
+  const own = EXPORTS.filter((table) => table.resource === resource);
+  const records = own.find(({ history }) => history === undefined);
+  const rows = records === undefined ? 0 : rowsOf(records, overview);
+  return {
+    name: `documents-of-${plural}`,
+    files: documentsOf(resource).map(({ route }) => {
+      const its = DOCUMENTS.get(route);
+      if (its === undefined) throw new TypeError(`no file is for the documents of "${route}"`);
+      return { ...its, rows };
+    }),
+    tables: tablesOf(resource),
+    key: code,
+    cells: cellsOf(own, overview),
+    steps: rows * documentsOf(resource).length,
+    write: (pool, folder, onProgress) => pool.run('documents', { kind, folder }, { onProgress }),
+  };
+}
+
+function databasePart(operator: Operator, overview: Overview, code: string): Part {
+  const { name, url, platform, licence } = operator;
+  const rows = EXPORTS.reduce((sum, table) => sum + rowsOf(table, overview), 0);
+  const about = { name, url, platform, licence, asOf: overview.asOf };
+  return {
+    name: DATABASE.name,
+    files: [{ ...DATABASE, rows }],
+    tables: RESOURCES.flatMap(tablesOf),
+    key: `${code} ${hash('sha256', JSON.stringify(about))}`,
+    cells: cellsOf(EXPORTS, overview),
+    steps: rows,
+    write: async (pool, folder, onProgress) => [
+      await pool.run('database', { about, folder }, { onProgress }),
+    ],
+  };
+}
+
+/**
+ * The part with all documents that belong to no record.
+ * @param documents their number
+ * @param content a hash that identifies all of them
+ */
+export const otherPart = (
+  job: OtherDocumentsJob,
+  documents: number,
+  content: string,
+  code: string,
+): Part => ({
+  name: OTHER_DOCUMENTS.name,
+  files: [{ ...OTHER_DOCUMENTS, rows: documents }],
+  tables: [],
+  key: `${code} ${content}`,
+  cells: documents,
+  steps: documents,
+  write: async (pool, _, onProgress) => [await pool.run('otherDocuments', job, { onProgress })],
+});
+
+/** The tables of a kind's records and histories. */
+const tablesOf = ({ plural, histories }: Resource): readonly string[] => [
+  plural,
+  ...histories.map(({ table }) => table),
+];
+
+function rowsOf({ resource, history }: Export, { populations }: Overview): number {
+  const population = populations.find((candidate) => candidate.resource === resource);
+  if (history === undefined) return population?.records ?? 0;
+  return population?.histories.find((counted) => counted.history === history)?.entries ?? 0;
+}
+
+const cellsOf = (tables: readonly Export[], overview: Overview): number =>
+  tables.reduce((sum, table) => sum + rowsOf(table, overview) * table.columns.length, 0);
