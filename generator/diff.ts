@@ -12,6 +12,7 @@ import type { Basis, Examined } from './examine.js';
 import { isDue } from './exports/exports.js';
 import { isOther } from './exports/other-documents.js';
 import { registerParts } from './exports/parts.js';
+import { EXPORTS } from './exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { stayingFeeds } from './outputs/feeds/contents.js';
 import { dueSections } from './outputs/finding/index.js';
@@ -30,7 +31,7 @@ import { isPublishable } from './register/findings.js';
 import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
-import { OTHER_DOCUMENTS } from './routes/exports.js';
+import { BULK_FILES, OTHER_DOCUMENTS } from './routes/exports.js';
 import { ROUTES, isDocument } from './routes/index.js';
 import { contentOf, isSiteFile, routesOf } from './site-files.js';
 import { withheldOf } from './withheld.js';
@@ -97,20 +98,22 @@ export async function diff(
     }
     const byRoute = dryRun.changes(index);
     const parts = registerParts(config.operator, examined.overview(), generator.code);
-    const due = parts.filter((part) => isDue(part, changedTables, index)).flatMap(({ files }) => files);
-    const others = routes
-      .filter(({ route }) => isOther(route))
-      .flatMap(({ route }) => byRoute.get(route.name) ?? []);
+    const due = new Set(
+      parts
+        .filter((part) => isDue(part, changedTables, index))
+        .flatMap(({ files }) => files.map(({ name }) => name)),
+    );
+    const { name: other } = OTHER_DOCUMENTS;
+    const others = routes.flatMap(({ route }) => (isOther(route) ? (byRoute.get(route.name) ?? []) : []));
     const { added, changed, removed } = totalOf(others);
-    const isOtherDue =
-      index?.exports[OTHER_DOCUMENTS.name]?.startsWith(generator.code) !== true ||
-      added + changed + removed > 0;
+    const isSameCode = index?.exports[other]?.startsWith(generator.code) === true;
+    if (!isSameCode || added + changed + removed > 0) due.add(other);
     return {
       report,
       sequence: manifest?.sequence ?? null,
       changes: totalOf(byRoute.values()),
       byRoute: Object.fromEntries(byRoute),
-      exports: [...new Set([...due, ...(isOtherDue ? [OTHER_DOCUMENTS] : [])].map(({ name }) => name))],
+      exports: [...EXPORTS, ...BULK_FILES].map(({ name }) => name).filter((name) => due.has(name)),
       implausible:
         implausibleAbsence(index?.absent, register.absent) ??
         implausibleList(index?.withheld, marks) ??

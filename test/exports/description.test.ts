@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
@@ -32,30 +33,47 @@ const fieldShape = z.object({
   }),
 });
 
+const resourceShape = z.object({
+  name: z.string(),
+  path: z.string(),
+  bytes: z.int(),
+  hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  rows: z.int(),
+  mediatype: z.string(),
+});
+
 const packageShape = z.object({
   $schema: z.literal('https://datapackage.org/profiles/2.0/datapackage.json'),
   licenses: z.tuple([z.object({ name: z.string().regex(/^[-a-zA-Z0-9._]+$/), path: z.url() })]),
   resources: z.array(
-    z.object({
-      name: z.string(),
-      path: z.string(),
-      bytes: z.int(),
-      hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
-      rows: z.int(),
-      mediatype: z.string(),
-      schema: z.object({
-        fields: z.array(fieldShape),
-        primaryKey: z.array(z.string()),
-        missingValues: z.array(z.string()),
-        foreignKeys: z
-          .array(z.object({ fields: z.array(z.string()), reference: z.object({ resource: z.string() }) }))
-          .optional(),
+    z.union([
+      resourceShape.extend({
+        type: z.literal('table'),
+        schema: z.object({
+          fields: z.array(fieldShape),
+          primaryKey: z.array(z.string()),
+          missingValues: z.array(z.string()),
+          foreignKeys: z
+            .array(z.object({ fields: z.array(z.string()), reference: z.object({ resource: z.string() }) }))
+            .optional(),
+        }),
       }),
-    }),
+      // What holds more than a table is none: a reader would look for its columns.
+      resourceShape.extend({
+        type: z.undefined().optional(),
+        schema: z.undefined().optional(),
+        description: z.string().min(20),
+        format: z.enum(['ndjson', 'sqlite']),
+        compression: z.literal('gz'),
+      }),
+    ]),
   ),
 });
 
 const read = () => packageShape.parse(JSON.parse(readFileSync(join(folder, 'datapackage.json'), 'utf8')));
+
+/** The resources that are tables. */
+const tables = () => read().resources.flatMap((resource) => (resource.type === 'table' ? [resource] : []));
 
 /** What a value of each type looks like. */
 const LOOKS: Readonly<Record<z.infer<typeof fieldShape>['type'], RegExp>> = {
@@ -73,9 +91,13 @@ function fits(cell: string | null, { type, constraints }: z.infer<typeof fieldSh
 }
 
 describe('datapackage.json', () => {
-  it('lists three files for each of the eight tables, with their size and checksum', () => {
+  it('lists three files for each of the eight tables and eight more, with their size and checksum', () => {
     const { resources } = read();
-    expect(resources).toHaveLength(24);
+    expect(tables()).toHaveLength(24);
+    expect(resources).toHaveLength(32);
+    // Slashes would make a name hard to use; the standard says so.
+    for (const { name } of resources) expect(name).toMatch(/^[a-z0-9._-]+$/);
+    expect(new Set(resources.map(({ name }) => name)).size).toBe(32);
     for (const { path: name, bytes, hash } of resources) {
       expect(statSync(join(folder, name)).size).toBe(bytes);
       const sum = createHash('sha256')
@@ -86,10 +108,7 @@ describe('datapackage.json', () => {
   });
 
   it('describes every column as it is: order, type, values, what is never null, and how many rows', () => {
-    const { resources } = read();
-    for (const { path: name, rows, schema } of resources.filter((resource) =>
-      resource.path.endsWith('.csv'),
-    )) {
+    for (const { path: name, rows, schema } of tables().filter((table) => table.path.endsWith('.csv'))) {
       const [header = [], ...records] = parseCsv(readFileSync(join(folder, name), 'utf8'));
       expect(schema.fields.map((field) => field.name)).toEqual(header);
       expect(records).toHaveLength(rows);
@@ -106,14 +125,28 @@ describe('datapackage.json', () => {
     }
   });
 
+  it('counts the lines of the other files, and the rows of the database', () => {
+    const rows = new Map(read().resources.map((resource) => [resource.path, resource.rows]));
+    const files = [...rows.keys()].filter((name) => name.endsWith('.ndjson.gz'));
+    expect(files).toHaveLength(7);
+    for (const name of files) {
+      const lines = gunzipSync(readFileSync(join(folder, name)))
+        .toString('utf8')
+        .split('\n');
+      expect(rows.get(name), name).toBe(lines.length - 1);
+    }
+    const all = [...rows].reduce((sum, [name, count]) => sum + (name.endsWith('.csv') ? count : 0), 0);
+    expect(rows.get('register.sqlite.gz')).toBe(all);
+  });
+
   it('gives every field an example of its type', () => {
-    for (const { schema } of read().resources) {
+    for (const { schema } of tables()) {
       for (const { type, example } of schema.fields) expect(example).toMatch(LOOKS[type]);
     }
   });
 
   it('gives no two columns of a table the same meaning', () => {
-    for (const { name, schema } of read().resources) {
+    for (const { name, schema } of tables()) {
       const meanings = schema.fields.map(({ description }) => description);
       expect(
         meanings.filter((meaning, index) => meanings.indexOf(meaning) !== index),
@@ -123,7 +156,7 @@ describe('datapackage.json', () => {
   });
 
   it('says which window a column of a change is about', () => {
-    const groups = read().resources.find(({ name }) => name === 'groups.csv');
+    const groups = tables().find(({ name }) => name === 'groups.csv');
     const windows = { h24: '24 hours', d7: '7 days', d30: '30 days' };
     for (const [window, words] of Object.entries(windows)) {
       const columns = groups?.schema.fields.filter(({ name }) => name.startsWith(`change_${window}_`)) ?? [];
@@ -165,9 +198,8 @@ describe('datapackage.json', () => {
   });
 
   it('refers to tables that are there', () => {
-    const { resources } = read();
-    const names = new Set(resources.map(({ name }) => name));
-    const references = resources.flatMap(({ schema }) => schema.foreignKeys ?? []);
+    const names = new Set(tables().map(({ name }) => name));
+    const references = tables().flatMap(({ schema }) => schema.foreignKeys ?? []);
     expect(references).toHaveLength(12);
     for (const { reference } of references) expect(names).toContain(reference.resource);
   });
@@ -180,7 +212,7 @@ describe('SHA256SUMS', () => {
       encoding: 'utf8',
     });
     expect(status).toBe(0);
-    expect(stdout.match(/: OK$/gm)).toHaveLength(26);
+    expect(stdout.match(/: OK$/gm)).toHaveLength(34);
   });
 });
 

@@ -28,6 +28,15 @@ const middle = (table: string): string => `(SELECT id FROM ${table} ORDER BY id 
 const CHANGE = `UPDATE items SET price = 4242, measured_at = '${LATER}' WHERE id = ${middle('items')};
   INSERT INTO group_member_readings VALUES (${middle('groups')}, '2019-01-01T00:00:00Z', 77);`;
 const CHANGED = ['groups', 'group_member_readings', 'items'];
+/** What holds them along with others: the statistics count readings. */
+const HOLDING = [
+  'documents/group',
+  'documents/group-history',
+  'documents/item',
+  'documents/other',
+  'register.sqlite',
+];
+const OUTDATED = [...CHANGED, ...HOLDING];
 const MORE = `UPDATE games SET visits = 12345 WHERE id = ${middle('games')}`;
 
 interface Site {
@@ -51,7 +60,7 @@ beforeAll(async () => {
   const changed = site();
   changeRegister(changed.register, CHANGE);
   const { downloads } = await keep(changed);
-  if (downloads.kept.length !== CHANGED.length) throw new Error(`kept ${downloads.kept.join()}`);
+  if (downloads.kept.length !== OUTDATED.length) throw new Error(`kept ${downloads.kept.join()}`);
   late.push(changed);
 });
 
@@ -89,6 +98,7 @@ const text = (out: string, name: string): string => readFileSync(join(out, name)
 const routesShape = z.object({
   routes: z.array(z.looseObject({ name: z.string(), attachment: z.string().optional() })),
 });
+const digestShape = z.object({ digest: z.string(), downloads: z.object({ digest: z.string() }) });
 const snapshotOf = (out: string): unknown => json(readTree(out), 'snapshot.json');
 const routesOf = (out: string) => routesShape.parse(snapshotOf(out)).routes;
 
@@ -126,7 +136,7 @@ describe('downloads that are kept', () => {
     expect(downloadsOf(stamps(readTree(out)))).toEqual(before);
     expect(result.sequence).toBe(2);
     expect(writtenBy(result)).toEqual([]);
-    expect(result.downloads).toEqual({ asOf, kept: CHANGED });
+    expect(result.downloads).toEqual({ asOf, kept: OUTDATED });
     expect(result.asOf).toBe(LATER);
     expect(restOf(out)).toEqual(restOf(await fresh(made)));
   });
@@ -141,7 +151,9 @@ describe('downloads that are kept', () => {
     expect(page).toContain(`As of <time datetime="${asOf}">`);
     expect(page).toContain('in the files the next time they are written');
     const attachments = routesOf(out).flatMap(({ attachment }) => attachment ?? []);
-    expect(attachments).toHaveLength(24);
+    expect(attachments).toHaveLength(32);
+    expect(attachments).toContain(`group-history-${day}.ndjson.gz`);
+    expect(attachments).toContain(`register-${day}.sqlite.gz`);
     expect(attachments).toContain(`items-${day}.csv.gz`);
     expect(attachments.filter((name) => !name.includes(`-${day}.`))).toEqual([]);
     const [, data] =
@@ -155,23 +167,27 @@ describe('downloads that are kept', () => {
     expect(dateModified).toBe(LATER);
     expect(distribution.map((each) => each.dateModified)).toEqual([
       undefined,
-      ...Array<string>(24).fill(asOf),
+      ...Array<string>(32).fill(asOf),
     ]);
   });
 
   it('name the snapshot that they are of, for who follows the changes from there', async () => {
     const made = behind();
     const { register, out, asOf } = made;
-    expect(snapshotOf(out)).toMatchObject({ sequence: 2, downloads: { as_of: asOf, sequence: 1 } });
+    const { digest } = digestShape.parse(snapshotOf(first[0]?.out ?? ''));
+    expect(snapshotOf(out)).toMatchObject({ sequence: 2, downloads: { as_of: asOf, sequence: 1, digest } });
     changeRegister(register, MORE);
     await keep(made);
-    expect(snapshotOf(out)).toMatchObject({ sequence: 3, downloads: { as_of: asOf, sequence: 1 } });
+    expect(snapshotOf(out)).toMatchObject({ sequence: 3, downloads: { as_of: asOf, sequence: 1, digest } });
     expect([text(out, 'changes/2.json'), text(out, 'changes/3.json')]).toEqual([
       containing('"/api/v1/item/'),
       containing('"/api/v1/game/'),
     ]);
     await published(made);
     expect(snapshotOf(out)).toMatchObject({ sequence: 4, downloads: { as_of: LATER, sequence: 4 } });
+    const last = digestShape.parse(snapshotOf(out));
+    expect(last.digest).not.toBe(digest);
+    expect(last.downloads.digest).toBe(last.digest);
   });
 
   it('say how many rows they have, not how many the register has', async () => {
@@ -261,7 +277,7 @@ describe('a build without --keep-downloads', () => {
 
   it('writes only what is behind', async () => {
     const made = behind();
-    expect(writtenBy(await published(made))).toEqual(CHANGED);
+    expect(writtenBy(await published(made))).toEqual(OUTDATED);
   });
 });
 
@@ -271,6 +287,8 @@ describe('with --keep-downloads', () => {
   it.each<[string, (made: Site) => void | Promise<unknown>]>([
     ['somebody is withheld meanwhile', ({ register }) => changeRegister(register, WITHHELD)],
     ['a file is missing', ({ out }) => rmSync(file(out, 'items.csv.gz'))],
+    ['a file of documents is missing', ({ out }) => rmSync(file(out, 'documents/item.ndjson.gz'))],
+    ['the database is cut short', ({ out }) => truncateSync(file(out, 'register.sqlite.gz'), 100)],
     ['a file is cut short', ({ out }) => truncateSync(file(out, 'items.parquet'), 100)],
     ['what describes them is missing', ({ out }) => rmSync(file(out, 'datapackage.json'))],
     [
@@ -297,7 +315,7 @@ describe('with --keep-downloads', () => {
     changeRegister(made.register, 'DELETE FROM withheld');
     const result = await keep(made);
     expect([result.downloads.asOf, writtenBy(result)]).toEqual([made.asOf, []]);
-    expect(result.downloads.kept).toEqual(expect.arrayContaining([...CHANGED, 'users']));
+    expect(result.downloads.kept).toEqual(expect.arrayContaining([...OUTDATED, 'users', 'documents/user']));
     expect(restOf(made.out)).toEqual(restOf(await fresh(made)));
     await published(made);
     await expectFresh(made);
@@ -321,18 +339,18 @@ describe('with --keep-downloads', () => {
       generator: { ...effects.generator, code: 'another' },
     });
     if (!result.published) throw new Error('refused');
-    expect(writtenBy(result)).toHaveLength(8);
+    expect(writtenBy(result)).toHaveLength(16);
   });
 
   it('the first build writes all of them', async () => {
     const made = { ...site(), out: path('first') };
-    expect(writtenBy(await keep(made))).toHaveLength(8);
+    expect(writtenBy(await keep(made))).toHaveLength(16);
     await expectFresh(made);
   });
 
   it.each([
     ['has what changed in it written where it can’t be read by ranges', 'ORDER BY random() LIMIT -1', []],
-    ['has its downloads kept where it can', '', CHANGED],
+    ['has its downloads kept where it can', '', OUTDATED],
   ])('a register of views %s', async (_, more, kept) => {
     const made = site();
     changeRegister(
@@ -382,20 +400,20 @@ describe('the command line', () => {
     const made = { ...site(), out: path('cli') };
     const { register, out } = made;
     const built = await snapshot(['build', ...args(made)]);
-    expect(built.stdout).toContain('  exports  8 written, 0 unchanged\n');
+    expect(built.stdout).toContain('  exports  16 written, 0 unchanged\n');
     changeRegister(register, CHANGE);
     const first = await snapshot(['build', ...args(made), '--keep-downloads']);
     expect(first.code).toBe(0);
-    const [, asOf = ''] = /exports {2}0 written, 5 unchanged, 3 kept as of (\S+)\n/.exec(first.stdout) ?? [];
+    const [, asOf = ''] = /exports {2}0 written, 8 unchanged, 8 kept as of (\S+)\n/.exec(first.stdout) ?? [];
     expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
     const second = await snapshot(['build', ...args(made), '--keep-downloads', '--json']);
     expect(JSON.parse(second.stdout)).toMatchObject({
       as_of: LATER,
       exports: { items: { written: false }, users: { written: false } },
-      downloads: { as_of: asOf, kept: CHANGED },
+      downloads: { as_of: asOf, kept: OUTDATED },
     });
     const third = await snapshot(['build', ...args(made)]);
-    expect(third.stdout).toContain('  exports  3 written, 5 unchanged\n');
+    expect(third.stdout).toContain('  exports  8 written, 8 unchanged\n');
   });
 
   it('names in a diff what is behind, though no document would change', async () => {
@@ -407,7 +425,7 @@ describe('the command line', () => {
     const { code, stdout } = await snapshot(['diff', ...args(made)]);
     expect([code, stdout]).toEqual([
       0,
-      `A build would rewrite 3 of the bulk downloads: ${CHANGED.join(', ')}\n`,
+      `A build would rewrite 8 of the bulk downloads: ${OUTDATED.join(', ')}\n`,
     ]);
     expect((await snapshot(['build', ...args(made)])).code).toBe(0);
     expect((await snapshot(['diff', ...args(made)])).stdout).toContain('A build would change nothing');
