@@ -274,10 +274,12 @@ export function contractCases(dist: string): readonly Case[] {
   if (group === undefined || page === undefined || summary === undefined || download === undefined) {
     throw new Error('the tree has no group, page, summary or download');
   }
+  const documents = examples.find(({ route }) => route.name === 'download-documents-other');
   for (const { route, path, file } of [
     group,
     page,
     download,
+    ...(documents === undefined ? [] : [documents]),
     ...examples.filter(({ route: { class: name } }) => name === 'feed').slice(0, 1),
   ]) {
     one(
@@ -601,6 +603,8 @@ export function contractCases(dist: string): readonly Case[] {
     '/.snapshot',
     '/feeds/groups/2026-13.atom',
     '/feeds/groups/x.atom',
+    '/downloads/documents',
+    '/downloads/documents/nothing.ndjson.gz',
     '/API/v1',
     '/assets',
     '/-',

@@ -48,18 +48,18 @@ const routesOf = z.object({
 });
 
 describe('a download', () => {
-  it('is sent as a file with a dated name, whole and exact, in all 24 cases', async () => {
+  it('is sent as a file with a dated name, whole and exact, in all 32 cases', async () => {
     const { get, out } = await site(MANY);
     const { routes } = routesOf.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
     const downloads = routes.filter(
       (route) => route.bucket === 'download' && route.path.startsWith('/downloads/'),
     );
-    expect(downloads).toHaveLength(24);
+    expect(downloads).toHaveLength(32);
     for (const { path: url, file, type } of downloads) {
       const answer = await get(url, { headers: { 'Accept-Encoding': 'gzip, br' } });
       expect(answer.status, url).toBe(200);
       const { headers } = answer;
-      const dated = url.replace(/^\/downloads\/(\w+)/, '$1-2026-11-20');
+      const dated = url.replace(/^\/downloads\/(documents\/)?([\w-]+)/, '$2-2026-11-20');
       expect(headers.get('content-disposition')).toBe(`attachment; filename="${dated}"`);
       expect(headers.get('content-type')).toBe(type);
       expect(headers.get('content-encoding')).toBeNull();

@@ -39,6 +39,13 @@ const path = temporary();
 /** Every byte, so that no decoder leaves it as it is. */
 const PNG = Buffer.from(Array.from({ length: 256 * 20 }, (_, index) => (index * 7) % 256));
 
+/** The download that holds the operator's files, with all other documents, and what names its checksum. */
+const HOLDING = ['documents/other.ndjson.gz', 'datapackage.json', 'SHA256SUMS', 'README.txt'].map(
+  (name) => `downloads/${name}`,
+);
+/** The pages that name it. */
+const NAMING = ['downloads.html', 'index.html'].flatMap((page) => [page, `${page}.br`, `${page}.gz`]);
+
 const FILES: Readonly<Record<string, string | Buffer>> = {
   'privacy.html': `<p>${'what we keep, '.repeat(400)}</p>`,
   'google0123.html': 'google-site-verification: google0123.html',
@@ -108,6 +115,7 @@ describe('the operator’s own files', () => {
       [
         ...Object.keys(FILES),
         ...siblings,
+        ...HOLDING,
         ...['', '.br', '.gz'].flatMap((suffix) => [`developers.html${suffix}`, `downloads.html${suffix}`]),
         ...['', '.br', '.gz'].flatMap((suffix) => [`feeds.html${suffix}`, `index.html${suffix}`]),
       ].toSorted(),
@@ -167,12 +175,14 @@ describe('the operator’s own files', () => {
     rmSync(join(made.folder, 'brand'), { recursive: true });
     const after = await counted(made);
     expect(after.rendered).toBe(same.rendered);
-    expect(after.changes).toMatchObject({ added: 1, changed: 1, removed: 2 });
+    expect(after.changes).toMatchObject({ added: 1, changed: 1 + HOLDING.length + 2, removed: 2 });
     const touched = namesThatDiffer(stateOf(made.out), before);
     expect(touched.filter((file) => !/^(snapshot|changes|feeds\/snapshots)/.test(file)).toSorted()).toEqual(
       [
         ...['', '.br', '.gz'].map((suffix) => `brand/logo.png${suffix}`),
         ...['', '.br', '.gz'].map((suffix) => `brand/press~kit_2.v1.PDF${suffix}`),
+        ...HOLDING,
+        ...NAMING,
         'google0123.html',
         'new.txt',
       ].toSorted(),
@@ -180,7 +190,7 @@ describe('the operator’s own files', () => {
     expect(existsSync(join(made.out, 'brand'))).toBe(false);
     const { put: puts, delete: gone } = listOf(made.out, 2);
     expect([puts.map((each) => each.path).toSorted(), gone.toSorted()]).toEqual([
-      ['/google0123.html', '/new.txt'],
+      ['/', '/downloads', ...HOLDING.map((file) => `/${file}`), '/google0123.html', '/new.txt'].toSorted(),
       ['/brand/logo.png', '/brand/press~kit_2.v1.PDF'],
     ]);
     await expectAtRest(made.out);
