@@ -37,7 +37,11 @@ To resume an interrupted download, run the same line again:
     curl -f --retry 5 -C - -O ${base}/groups.csv.gz
 
 -f keeps an error response from being written to the file. --retry waits as long as
-Retry-After says. If the file is already complete, curl reports error 416.
+Retry-After says. On a complete file there is nothing left to send: curl then ends with
+status 22 (or 33) and leaves the file alone. This line succeeds in both cases:
+
+    grep ' groups.csv.gz$' SHA256SUMS | sha256sum --check --status ||
+      curl -f --retry 5 -C - -O ${base}/groups.csv.gz
 
 If the file was replaced in the meantime, the parts don't match, and SHA256SUMS detects
 it. To prevent that, keep the ETag of the first response and send it with
@@ -47,6 +51,19 @@ instead of mixing the two.
 Downloads have a limit of their own. After HTTP status 429, Retry-After says how long to
 wait. A part of a file counts as its share of a download. HEAD requests and 304
 responses don't count as downloads.
+
+Everything in few files
+-----------------------
+
+* documents/ROUTE.ndjson.gz has every document of a route of the API, in ascending order
+  of id. A line is the very body of one: without its line end, it has the SHA-256 of the
+  document.
+* documents/other.ndjson.gz has path, sha256, bytes and body of every other document,
+  except pages and what describes these files. What is not text has no body: fetch it
+  from its path.
+* register.sqlite.gz has all tables as one database for SQLite 3.37 or newer, with keys,
+  and with the meaning of each column in its schema. Booleans are 0 and 1, and null is
+  null. The table "about" names the register, its licence, and the newest measurement.
 
 Format
 ------
@@ -66,6 +83,17 @@ In DuckDB, the first of these lines keeps null and empty text apart in CSV:
 
     SELECT * FROM read_csv('groups.csv', header=true, allow_quoted_nulls=false, nullstr='');
     SELECT * FROM 'groups.parquet';
+    SELECT * FROM read_ndjson('documents/group.ndjson.gz');
+
+PostgreSQL keeps them apart by default:
+
+    \\copy groups FROM PROGRAM 'gunzip -c groups.csv.gz' (FORMAT csv, HEADER)
+
+So does the database, in any program:
+
+    gunzip register.sqlite.gz
+    sqlite3 register.sqlite 'SELECT id, name FROM groups LIMIT 10'
+    datasette register.sqlite
 
 pandas can't tell the two apart in CSV. Read the Parquet files instead:
 
@@ -73,6 +101,12 @@ pandas can't tell the two apart in CSV. Read the Parquet files instead:
 
 If you do read CSV with pandas, keep_default_na=False and na_values=[''] keep names such
 as NA and null. Python's csv module reads both null and empty text as ''.
+
+R can't either; it can from the database (packages DBI and RSQLite):
+
+    read.csv("groups.csv.gz", na.strings = "", encoding = "UTF-8")
+    db <- DBI::dbConnect(RSQLite::SQLite(), "register.sqlite", bigint = "numeric")
+    DBI::dbReadTable(db, "groups")
 
 Warning: spreadsheets take a value that begins with = + - or @ for a formula. These
 files contain names and descriptions exactly as people wrote them, and nothing is

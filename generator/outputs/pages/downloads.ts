@@ -77,6 +77,7 @@ export function downloadsPage(
     })),
     /** The largest file, for which resuming matters most. */
     resume: largest === undefined ? undefined : operator.baseUrl + largest.path,
+    resumeName: largest === undefined ? undefined : shownFile(largest).name,
     folder: operator.baseUrl + PATHS.bulk,
     path: PATHS.bulk,
     limit: { tokens: amount(tokens, 'download'), every: interval(refillSeconds) },
