@@ -116,11 +116,13 @@ export class Exports {
   }
 
   async #wait(progress: Progress): Promise<void> {
-    const due = [...this.#parts].filter(([, writing]) => writing !== undefined);
+    const due = [...this.#parts].flatMap(([part, writing]) =>
+      writing === undefined ? [] : [{ part, writing }],
+    );
     if (due.length === 0) return;
-    const total = due.reduce((sum, [{ steps }]) => sum + steps, 0);
+    const total = due.reduce((sum, { part: { steps } }) => sum + steps, 0);
     progress.start('exporting', total, 'rows');
-    const written = Promise.all(this.#parts.values());
+    const written = Promise.all(due.map(({ writing }) => writing));
     await follow(written, () => this.#rows, progress);
     progress.finish();
   }

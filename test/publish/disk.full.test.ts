@@ -265,7 +265,7 @@ describe.skipIf(!mountable)('a small disk', () => {
 
   it('of every fill level leaves the old tree or the new one', async () => {
     const disk = mountAt(path('disk'), '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs') ?? '';
-    const levels = Array.from({ length: 9 }, (_, index) => 60 * index + 3);
+    const levels = Array.from({ length: 9 }, (_, index) => 75 * index + 3);
     expect(await atEveryLevel(disk, levels, both)).toEqual([]);
   });
 
