@@ -1,7 +1,7 @@
 /** A compressed file of lines, hashed as it is written. */
 import { GzipEncoder } from './gzip.js';
-import { Sink } from './sink.js';
-import type { Measured } from './sink.js';
+import { Sink } from '../publish/sink.js';
+import type { Measured } from '../publish/sink.js';
 
 export interface WrittenFile extends Measured {
   /** Lines, or rows of all tables. */

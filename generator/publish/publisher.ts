@@ -53,7 +53,6 @@ export class Publisher {
   readonly #lock: Lock;
   readonly #routes: readonly ComparedRoute[];
   readonly #writer: StageWriter;
-  readonly #delegated = new Set<string>();
   readonly #lists: ListWriter;
 
   private constructor(
@@ -126,7 +125,6 @@ export class Publisher {
 
   /** Stages a document if it is new or changed. Keys of a route must ascend. */
   put(route: string, key: number, body: string | Buffer): void {
-    if (this.#delegated.has(route)) throw new TypeError(`"${route}" is complete, or left to a thread`);
     this.#writer.route(route).put(key, body);
   }
 
@@ -160,14 +158,11 @@ export class Publisher {
 
   /** Leaves routes to other threads; documents that those threads don't touch are kept. */
   delegate(routes: readonly string[]): void {
-    for (const route of routes) this.#delegated.add(route);
+    this.#writer.leave(routes);
   }
 
   /** Completes routes, so that they can be indexed: no more of their documents are put. */
-  complete(routes: readonly string[]): void {
-    for (const route of routes) if (!this.#delegated.has(route)) this.#writer.end(route);
-    this.delegate(routes);
-  }
+  complete = (routes: readonly string[]): void => this.#writer.complete(routes);
 
   /** Computes the totals, once all documents are put. */
   async plan(): Promise<Plan> {
@@ -178,9 +173,7 @@ export class Publisher {
 
   async #makePlan(): Promise<Plan> {
     const { previous, next } = this;
-    for (const { route } of this.#routes)
-      if (!this.#delegated.has(route.name)) this.#writer.route(route.name);
-    this.#writer.finish();
+    this.#writer.complete(this.#routes.map(({ route }) => route.name));
     await next.indexRest(this.takedown);
     const { changes, bytes } = next.total();
     const known = readChangeIndex(this.tree);

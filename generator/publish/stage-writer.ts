@@ -49,7 +49,7 @@ export function documentFiles(
   const fileOf = filler(route.file);
   return (key) => {
     const file = fileOf(key);
-    return [join(paths.tree, file), join(paths.replacing, route.name, flat(file)), join(out, file)];
+    return [join(paths.tree, file), join(paths.replacing, route.name, flattened(file)), join(out, file)];
   };
 }
 
@@ -58,6 +58,8 @@ export class StageWriter {
   readonly #table: readonly PublishedRoute[];
   readonly #part: string;
   readonly #routes = new Map<string, RouteWriter>();
+  /** Routes that are complete, or left to other writers. */
+  readonly #left = new Set<string>();
 
   /**
    * @param table the routes of the next snapshot
@@ -73,6 +75,7 @@ export class StageWriter {
   route(name: string, range: KeyRange = ALL_KEYS): RouteWriter {
     const known = this.#routes.get(name);
     if (known !== undefined) return known;
+    if (this.#left.has(name)) throw new TypeError(`"${name}" is complete, or left to others`);
     const route = this.#table.find((candidate) => candidate.name === name);
     if (route === undefined) throw new TypeError(`no route is named "${name}"`);
     const made = new RouteWriter(this.#spec, route, this.#part, range);
@@ -80,10 +83,16 @@ export class StageWriter {
     return made;
   }
 
-  /** Ends the range of a route, of which no more documents are put. */
-  end(name: string): void {
-    this.route(name).finish();
-    this.#routes.delete(name);
+  /** Leaves routes to other writers. */
+  leave(names: readonly string[]): void {
+    for (const name of names) this.#left.add(name);
+  }
+
+  /** Ends routes that were not left: no more of their documents are put. */
+  complete(names: readonly string[]): void {
+    for (const name of names) if (!this.#left.has(name)) this.route(name).finish();
+    for (const name of names) this.#routes.delete(name);
+    this.leave(names);
   }
 
   /** Ends all ranges: documents of the previous snapshot neither put nor kept are removed. */

@@ -73,11 +73,20 @@ const unpackedFile = (out: string): string => {
   return file;
 };
 
+const columnOf = (out: string, sql: string): unknown[] => {
+  const database = openDatabase(unpackedFile(out), { readonly: true });
+  try {
+    return database.prepare<[]>(sql).pluck().all();
+  } finally {
+    database.close();
+  }
+};
+
 /** The files of this sort that are another than before. */
 const touched = (before: Record<string, string>, out: string): string[] => {
   const after = stamps(readTree(out));
   return Object.keys(after).filter(
-    (file) => /\.(ndjson|sqlite)\.gz$/.test(file) && before[file] !== after[file],
+    (file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file) && before[file] !== after[file],
   );
 };
 
@@ -220,15 +229,6 @@ describe.each(SITES)('register.sqlite.gz of %s', (_, out) => {
 });
 
 describe('register.sqlite.gz', () => {
-  const columnOf = (out: string, sql: string): unknown[] => {
-    const database = openDatabase(unpackedFile(out), { readonly: true });
-    try {
-      return database.prepare<[]>(sql).pluck().all();
-    } finally {
-      database.close();
-    }
-  };
-
   it('tells null from empty text, which CSV readers confuse', () => {
     expect(columnOf(nasty, 'SELECT name FROM groups WHERE id IN (2, 100) ORDER BY id')).toEqual(['', null]);
   });
@@ -340,7 +340,7 @@ describe('a build that follows', () => {
     );
     changeRegister(copy, `INSERT INTO withheld VALUES ('user', ${id}, '${TIME}')`);
     await published({ register: copy, out, keepDownloads: true, acceptRemovals: true });
-    const files = [...readTree(out).keys()].filter((file) => /\.(ndjson|sqlite)\.gz$/.test(file));
+    const files = [...readTree(out).keys()].filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file));
     expect(files).toHaveLength(8);
     const holding = files.filter((file) => gunzipSync(readFileSync(join(out, file))).includes(name));
     expect(holding).toEqual([]);
