@@ -3,6 +3,7 @@ import { isInteger } from './cells.js';
 import type { Export } from './tables.js';
 import { literal, name } from '../register/sql.js';
 import type { Value } from '../schema/field.js';
+import { meaningOf } from '../schema/meaning.js';
 
 /** What the database says of itself. */
 export interface About {
@@ -56,7 +57,7 @@ export function tableSql({ name: table, description, key, columns, history, reso
     description,
     columns.map(({ value }) => [
       `${name(value.name)} ${typeOf(value)}${isSingle && value.name === key[0] ? ' PRIMARY KEY' : ''}`,
-      meaningOf(value),
+      commentOf(value),
     ]),
     [
       ...(isSingle ? [] : [`PRIMARY KEY (${keys})`]),
@@ -93,11 +94,9 @@ function typeOf({ name: column, type, nullable }: Value): string {
   return `${stored}${nullable ? '' : ' NOT NULL'}${check}`;
 }
 
-const meaningOf = ({ description, unit, values, type }: Value): string =>
+const commentOf = (value: Value): string =>
   [
-    description,
-    ...(unit === undefined ? [] : [`Unit: ${unit}.`]),
-    ...(values === undefined ? [] : [`One of: ${values.join(', ')}.`]),
-    ...(type === 'boolean' ? ['0 is false, 1 is true.'] : []),
-    ...(type === 'time' ? ['RFC 3339, in UTC.'] : []),
+    meaningOf(value),
+    ...(value.type === 'boolean' ? ['0 is false, 1 is true.'] : []),
+    ...(value.type === 'time' ? ['RFC 3339, in UTC.'] : []),
   ].join(' ');

@@ -244,7 +244,9 @@ describe('register.sqlite.gz', () => {
     const tables = columnOf(usual, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict`);
     expect(tables).toHaveLength(9);
     const [groups] = columnOf(usual, `SELECT sql FROM sqlite_schema WHERE name = 'groups'`);
-    expect(groups).toContain('"member_count" INTEGER, -- Number of members in the group. Unit: members.\n');
+    expect(groups).toContain(
+      '"member_count" INTEGER, -- Number of members in the group. Unit: members. Null: not measured.\n',
+    );
     expect(groups).toContain('"id" INTEGER NOT NULL PRIMARY KEY, -- Stable numeric id of the group.\n');
     const references = columnOf(
       usual,

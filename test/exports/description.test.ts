@@ -167,7 +167,7 @@ describe('datapackage.json', () => {
 
   it('says of each column that may be null what null means there', () => {
     const meanings = new Map<string, string>();
-    for (const { name, schema } of read().resources) {
+    for (const { name, schema } of tables()) {
       for (const { name: column, description, constraints } of schema.fields) {
         const [, meaning] = / Null: (.+)\.$/.exec(description) ?? [];
         expect(meaning === undefined, `${name} ${column}`).toBe(constraints.required === true);
@@ -185,7 +185,7 @@ describe('datapackage.json', () => {
   });
 
   it('says what each word means, and that others may be added', () => {
-    const columns = read().resources.flatMap(({ schema }) => schema.fields);
+    const columns = tables().flatMap(({ schema }) => schema.fields);
     const about = (name: string, word: string) =>
       columns.filter((column) => column.name === name && column.description.includes(`\`${word}\` (`));
     // Groups, users, games and items, in three formats each.
@@ -219,7 +219,7 @@ describe('SHA256SUMS', () => {
 describe('README.txt', () => {
   it('names every file, with rows and bytes, and warns of spreadsheets', () => {
     const readme = readFileSync(join(folder, 'README.txt'), 'utf8');
-    for (const { path: name, rows, bytes } of read().resources) {
+    for (const { path: name, rows, bytes } of tables()) {
       expect(readme).toMatch(new RegExp(`^ +${name} +${rows} +${bytes}$`, 'm'));
     }
     expect(readme).toContain('= + - or @');
