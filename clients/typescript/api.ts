@@ -667,6 +667,102 @@ export interface paths {
       };
     };
   };
+  '/downloads/documents/group.ndjson.gz': {
+    /** Every document of the route group, in ascending order of id: a line is the body of one. */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': unknown;
+          };
+        };
+      };
+    };
+  };
+  '/downloads/documents/group-history.ndjson.gz': {
+    /** Every document of the route group-history, in ascending order of id: a line is the body of one. */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': unknown;
+          };
+        };
+      };
+    };
+  };
+  '/downloads/documents/user.ndjson.gz': {
+    /** Every document of the route user, in ascending order of id: a line is the body of one. */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': unknown;
+          };
+        };
+      };
+    };
+  };
+  '/downloads/documents/user-usernames.ndjson.gz': {
+    /** Every document of the route user-usernames, in ascending order of id: a line is the body of one. */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': unknown;
+          };
+        };
+      };
+    };
+  };
+  '/downloads/documents/game.ndjson.gz': {
+    /** Every document of the route game, in ascending order of id: a line is the body of one. */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': unknown;
+          };
+        };
+      };
+    };
+  };
+  '/downloads/documents/item.ndjson.gz': {
+    /** Every document of the route item, in ascending order of id: a line is the body of one. */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': unknown;
+          };
+        };
+      };
+    };
+  };
+  '/downloads/documents/other.ndjson.gz': {
+    /** Every other document of the API, the feeds, and the files of the operator: a line has path, sha256, bytes and body of one. What is not text has no body: fetch it from its path. */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': unknown;
+          };
+        };
+      };
+    };
+  };
+  '/downloads/register.sqlite.gz': {
+    /** Every table as one SQLite database, with keys, and with the meaning of each column. */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': unknown;
+          };
+        };
+      };
+    };
+  };
   '/downloads/datapackage.json': {
     /** Data Package that describes every download and every column */
     get: {
@@ -2974,6 +3070,8 @@ export interface components {
          * @description The snapshot that the downloads belong to. The change lists after it bring them up to date.
          */
         readonly sequence: number;
+        /** @description Digest of that snapshot. */
+        readonly digest: string;
       };
       /**
        * Format: int64
