@@ -668,7 +668,7 @@ export interface paths {
     };
   };
   '/downloads/documents/group.ndjson.gz': {
-    /** Every document of the route group, in ascending order of id: a line is the body of one. */
+    /** Every document of the route group, in ascending order of id: a line is the body of one */
     get: {
       responses: {
         200: {
@@ -680,7 +680,7 @@ export interface paths {
     };
   };
   '/downloads/documents/group-history.ndjson.gz': {
-    /** Every document of the route group-history, in ascending order of id: a line is the body of one. */
+    /** Every document of the route group-history, in ascending order of id: a line is the body of one */
     get: {
       responses: {
         200: {
@@ -692,7 +692,7 @@ export interface paths {
     };
   };
   '/downloads/documents/user.ndjson.gz': {
-    /** Every document of the route user, in ascending order of id: a line is the body of one. */
+    /** Every document of the route user, in ascending order of id: a line is the body of one */
     get: {
       responses: {
         200: {
@@ -704,7 +704,7 @@ export interface paths {
     };
   };
   '/downloads/documents/user-usernames.ndjson.gz': {
-    /** Every document of the route user-usernames, in ascending order of id: a line is the body of one. */
+    /** Every document of the route user-usernames, in ascending order of id: a line is the body of one */
     get: {
       responses: {
         200: {
@@ -716,7 +716,7 @@ export interface paths {
     };
   };
   '/downloads/documents/game.ndjson.gz': {
-    /** Every document of the route game, in ascending order of id: a line is the body of one. */
+    /** Every document of the route game, in ascending order of id: a line is the body of one */
     get: {
       responses: {
         200: {
@@ -728,7 +728,7 @@ export interface paths {
     };
   };
   '/downloads/documents/item.ndjson.gz': {
-    /** Every document of the route item, in ascending order of id: a line is the body of one. */
+    /** Every document of the route item, in ascending order of id: a line is the body of one */
     get: {
       responses: {
         200: {
@@ -752,7 +752,7 @@ export interface paths {
     };
   };
   '/downloads/register.sqlite.gz': {
-    /** Every table as one SQLite database, with keys, and with the meaning of each column. */
+    /** Every table as one SQLite database, with keys, and with the meaning of each column */
     get: {
       responses: {
         200: {
@@ -3319,7 +3319,7 @@ export interface components {
       readonly created_at: string | null;
       /**
        * Format: int64
-       * @description Number of usernames observed, including the present one: the entries of the username history. Null if the register has no such history, even if it has a username. Unit: usernames.
+       * @description Number of usernames observed, including the present one: the entries of the username history. Unit: usernames. Null: the register has no username history, even if it has a username.
        */
       readonly username_count: number | null;
       /**

@@ -44,7 +44,7 @@ export const DOCUMENTS: ReadonlyMap<string, BulkFile> = new Map(
       route,
       documentsFile(
         route,
-        `Every document of the route ${route}, in ascending order of id: a line is the body of one.`,
+        `Every document of the route ${route}, in ascending order of id: a line is the body of one`,
       ),
     ]),
   ),
@@ -62,7 +62,7 @@ export const DATABASE: BulkFile = {
   name: 'register.sqlite',
   route: 'download-register-sqlite',
   file: 'downloads/register.sqlite.gz',
-  description: 'Every table as one SQLite database, with keys, and with the meaning of each column.',
+  description: 'Every table as one SQLite database, with keys, and with the meaning of each column',
 };
 
 /** The downloads that hold more than one table. */

@@ -45,9 +45,9 @@ export const user: Resource = {
           name: 'username_count',
           type: 'count',
           nullable: true,
+          nullMeans: 'the register has no username history, even if it has a username',
           description:
-            'Number of usernames observed, including the present one: the entries of the username history.' +
-            ' Null if the register has no such history, even if it has a username.',
+            'Number of usernames observed, including the present one: the entries of the username history.',
           example: 2,
           unit: 'usernames',
         },

@@ -393,9 +393,10 @@ describe('a build that is stopped', () => {
     const config = buildConfig({ register, out, operator: OPERATOR });
     await expect(build(config, { ...effects, progress })).rejects.toThrow('stopped');
     expect(stamps(readTree(out))).toEqual(stamps(before));
-    // The item, its table in three formats, two files with their checksums and the page that shows them, and what shows
-    // it as an example: the description and the page for developers.
-    expect((await published({ register, out })).changes).toMatchObject({ changed: 9, added: 0, removed: 0 });
+    // The item, its table in three formats, its documents and the database; three files with their sizes and checksums, the
+    // downloads and the front page, which show sizes; and what shows it as an example: the description and the page for
+    // developers.
+    expect((await published({ register, out })).changes).toMatchObject({ changed: 13, added: 0, removed: 0 });
   });
 });
 
