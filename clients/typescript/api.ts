@@ -740,7 +740,7 @@ export interface paths {
     };
   };
   '/downloads/documents/other.ndjson.gz': {
-    /** Every other document of the API, the feeds, and the files of the operator: a line has path, sha256, bytes and body of one. What is not text has no body: fetch it from its path. */
+    /** Every other document of the API, the feeds, and the files of the operator: a line has path, sha256, bytes, and body of one, unless it is not text */
     get: {
       responses: {
         200: {

@@ -54,7 +54,7 @@ export const DOCUMENTS: ReadonlyMap<string, BulkFile> = new Map(
 export const OTHER_DOCUMENTS = documentsFile(
   'other',
   'Every other document of the API, the feeds, and the files of the operator: a line has path, sha256,' +
-    ' bytes and body of one. What is not text has no body: fetch it from its path.',
+    ' bytes, and body of one, unless it is not text',
 );
 
 /** The published population as a database. */
