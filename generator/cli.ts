@@ -6,6 +6,7 @@ import { addBuild } from './commands/build.js';
 import { addCheck } from './commands/check.js';
 import { addDiff } from './commands/diff.js';
 import { addEdge } from './commands/edge.js';
+import { addMirror } from './commands/mirror.js';
 import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
 import { addScaffold } from './commands/scaffold.js';
@@ -74,9 +75,9 @@ const program = new Command('register-api')
     `
 Exit codes
   0    done
-  1    the register or the tree has errors (they are printed)
+  1    the register or the tree has errors (they are printed), or no copy is equal
   2    the command was not understood
-  3    the machine: a file is missing, a folder not writable, the disk full
+  3    the machine: a file is missing, a folder not writable, the disk full, the network
   70   a defect of this program
   75   another process is at work on the tree (see --wait)
   130  stopped by a signal
@@ -88,7 +89,8 @@ Examples
   $ npm run snapshot -- diff --register data/register.sqlite --out dist
   $ npm run snapshot -- build --register data/register.sqlite --out dist
   $ npm run snapshot -- verify --out dist
-  $ npm run snapshot -- upload --out dist --to storage:bucket`,
+  $ npm run snapshot -- upload --out dist --to storage:bucket
+  $ npm run snapshot -- mirror https://register.example --out copy`,
   );
 
 const COMMANDS = [
@@ -99,14 +101,15 @@ const COMMANDS = [
   addVerify,
   addRollback,
   addUpload,
+  addMirror,
   addEdge,
   addSample,
 ];
 for (const add of COMMANDS) add(program, terminal);
 
-/** Commands take options only. @throws CommanderError naming the option that an argument may be meant for */
+/** Most commands take options only. @throws CommanderError naming the option that an argument may be meant for */
 function refuseArguments(command: Command): void {
-  const [argument] = command.args;
+  const argument = command.args[command.registeredArguments.length];
   if (argument === undefined) return;
   const has = (option: string): boolean => command.options.some(({ long }) => long === option);
   const isRegister = has('--register') && (/\.(db|sqlite3?)$/.test(argument) || !has('--out'));

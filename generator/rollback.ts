@@ -71,9 +71,7 @@ async function open(tree: Tree, progress: Progress): Promise<Opened> {
     ({ previous }) => {
       const why = takenDown(tree);
       if (why !== undefined) {
-        throw Failure.invalid(
-          `"${out}" keeps no previous snapshot: ${why}, which going back would publish again`,
-        );
+        throw Failure.invalid(`"${out}" keeps no previous snapshot: ${why}`);
       }
       manifest = readManifest(join(previous, 'snapshot.json'));
       if (manifest === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);

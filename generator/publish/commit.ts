@@ -90,12 +90,17 @@ export function takenDown({ previous }: Tree): string | undefined {
   }
 }
 
-/** Stages what takes the place of the previous snapshot, since a rollback would publish a withheld record. */
-export function stageTakedown({ withoutPrevious }: StagePaths, { before }: Takedown): void {
+/** Stages what takes the place of the previous snapshot. @param why there is none to go back to */
+export function stageWithout({ withoutPrevious }: StagePaths, why: string): void {
   mkdirSync(withoutPrevious);
+  writeFileSync(join(withoutPrevious, TAKEN_DOWN), why);
+}
+
+/** The same after a takedown: a rollback would publish a withheld record. */
+export function stageTakedown(paths: StagePaths, { before }: Takedown): void {
   // If the state was lost, so was the list of what was withheld before.
   const verb = before === undefined ? 'may have been' : 'was';
-  writeFileSync(join(withoutPrevious, TAKEN_DOWN), `something ${verb} withheld since`);
+  stageWithout(paths, `something ${verb} withheld since, which going back would publish again`);
 }
 
 /** Replaces the previous snapshot. @param folder in the stage */

@@ -48,8 +48,8 @@ export interface Indexing {
   readonly replacing: string;
   /** Set for a route that the next snapshot no longer has. */
   readonly former: Former | undefined;
-  /** Whether this is the first snapshot, which has no change list. */
-  readonly isFirst: boolean;
+  /** Whether the changes are listed, with their bodies. */
+  readonly hasChanges: boolean;
   /** The size from which the previous snapshot's documents have compressed siblings. */
   readonly compressedFrom: number;
   /** The keys of withheld records, if the route has a document for each record. */
@@ -75,7 +75,7 @@ export function indexRoute({
   added,
   replacing,
   former,
-  isFirst,
+  hasChanges,
   compressedFrom,
   withheld: withheldKeys,
 }: Indexing): IndexedRoute {
@@ -110,14 +110,14 @@ export function indexRoute({
       if (!isSucceeded(key)) lists.delete(url);
       return;
     }
-    if (isFirst) return;
+    if (!hasChanges) return;
     const put = { path: url, sha256: entry.hash.toString('hex'), bytes: entry.bytes };
     if (!isTogether) lists.put(put);
     lists.body(put, isDownload ? undefined : readStaged(file(key)));
   };
   try {
     const sum = applyPatches(oldIndex, patches, next, note);
-    if (isTogether && !isFirst && counts.added + counts.changed > 0) lists.put(together(next, route));
+    if (isTogether && hasChanges && counts.added + counts.changed > 0) lists.put(together(next, route));
     lists.finish();
     const summary = summarise(next, route);
     const unchanged = summary.documents - counts.added - counts.changed;

@@ -26,6 +26,8 @@ const HERE: Indexer = {
 const NONE: ReadonlySet<number> = new Set();
 
 export class NextIndex {
+  /** Whether the changes are listed, with their bodies: neither for a first snapshot nor for a copy. */
+  hasChanges: boolean;
   readonly #paths: StagePaths;
   readonly #spec: StageSpec;
   readonly #routes: readonly ComparedRoute[];
@@ -48,6 +50,7 @@ export class NextIndex {
     this.#routes = routes;
     this.#folder = folder;
     this.#old = old;
+    this.hasChanges = old !== undefined;
   }
 
   /** Indexes routes whose documents are all staged; by default in this thread, if they are small. */
@@ -89,7 +92,7 @@ export class NextIndex {
       added: this.#paths.tree,
       replacing: this.#paths.replacing,
       former: found.isFormer ? this.#former(found) : undefined,
-      isFirst: this.#old === undefined,
+      hasChanges: this.hasChanges,
       compressedFrom: this.#spec.compressedFrom,
       withheld: withheld?.keys.get(name) ?? NONE,
     });

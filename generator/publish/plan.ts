@@ -24,3 +24,17 @@ export interface Announcement {
   readonly kinds: Readonly<Record<string, string>>;
   readonly snapshotFeed: RenderSnapshotFeed;
 }
+
+/** What a copy publishes about itself: what its origin does. */
+export interface CopiedAnnouncement {
+  /** The content of snapshot.json. */
+  readonly manifest: string | Uint8Array;
+  readonly own: OwnFiles;
+}
+
+/** Files that are not documents, by their names below the tree. */
+export interface OwnFiles {
+  /** Each with a file to link there. */
+  readonly put: ReadonlyMap<string, string>;
+  readonly removed: readonly string[];
+}

@@ -2,7 +2,7 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
-import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, asFailure } from '../errors.js';
@@ -10,22 +10,22 @@ import { NO_HASH } from '../incremental/hash-file.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
 import { filesIn, readChangeIndex, renewDownloads } from './changes/change-index.js';
-import { stageChanges } from './changes/stage-changes.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
-import { apply, isPrepared, prepareCommit, replacePrevious, stageTakedown } from './commit.js';
+import { apply, isPrepared, prepareCommit, replacePrevious, stageTakedown, stageWithout } from './commit.js';
 import type { Discard } from './commit.js';
 import { treeDigest } from './digest.js';
 import { readIndex, replaceIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
 import { Lock } from './lock.js';
 import { NextIndex } from './next-index.js';
-import type { Announcement, Plan } from './plan.js';
+import { stageCopied, stageOwn } from './own-files.js';
+import type { Announcement, CopiedAnnouncement, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
 import { measure } from './scan.js';
 import { FORMAT, comparedRoutes, readManifest } from './snapshot-json.js';
 import type { ComparedRoute, Manifest, PublishedRoute } from './snapshot-json.js';
-import { renewSnapshotFeed, stageSnapshotFeed } from './snapshot-feed.js';
+import { renewSnapshotFeed } from './snapshot-feed.js';
 import { ListWriter, discardStage, newStage, reserveRoom } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { StageWriter } from './stage-writer.js';
@@ -195,12 +195,17 @@ export class Publisher {
   }
 
   /** Stages the announcement and commits. @param discard see `apply` */
-  async commit(plan: Plan, announcement: Announcement, progress: Progress, discard?: Discard): Promise<void> {
+  async commit(
+    plan: Plan,
+    announcement: Announcement | CopiedAnnouncement,
+    progress: Progress,
+    discard?: Discard,
+  ): Promise<void> {
     const { tree } = this;
     const { sequence, changes } = plan;
     try {
       writeFileSync(this.paths.manifest, announcement.manifest, { flush: true });
-      if (sequence === this.previous?.sequence) {
+      if (!('own' in announcement) && sequence === this.previous?.sequence) {
         this.#renew(plan, announcement);
         this.abort();
         return;
@@ -246,31 +251,15 @@ export class Publisher {
     return { digest, ...this.next.described, ...this.described, ...this.takedown.described };
   }
 
-  /** Stages the changes and their index, the snapshot feed and the rollback data. */
-  async #complete(plan: Plan, { kinds, snapshotFeed }: Announcement): Promise<void> {
+  /** Stages the publisher's own files, the index and the rollback data. */
+  async #complete(plan: Plan, announcement: Announcement | CopiedAnnouncement): Promise<void> {
     const { tree, paths, previous } = this;
-    const byRoute = this.next.changesByRoute();
-    const manifest = readManifest(paths.manifest);
-    if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
-    if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
-    const { changes, added, outdated } = await stageChanges(tree, paths, previous, {
-      treeId: plan.treeId,
-      manifest,
-      counts: Object.fromEntries(
-        Object.entries(kinds).map(([kind, route]) => {
-          const { added = 0, changed = 0, removed = 0 } = byRoute.get(route) ?? {};
-          return [kind, { added, changed, removed }];
-        }),
-      ),
-      isTakedown: this.takedown.isOne,
-    });
-    for (const file of added) this.#lists.file(file);
-    for (const file of outdated) {
-      this.#lists.remove(file);
-      this.#lists.url(`/${file}`);
-    }
-    const feed = stageSnapshotFeed(paths, this.#lists, snapshotFeed(changes));
-    writeIndex(paths.index, { ...this.#nextIndex(plan), snapshotFeed: feed });
+    const isCopy = 'own' in announcement;
+    const snapshotFeed = isCopy
+      ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own) }
+      : await stageOwn(this, this.#lists, plan, announcement);
+    writeIndex(paths.index, { ...this.#nextIndex(plan), snapshotFeed });
+    if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
     this.#lists.finish();
     rmSync(paths.patches, { recursive: true, force: true });
@@ -282,7 +271,7 @@ export class Publisher {
       mkdirSync(paths.previous);
       return;
     }
-    if (this.takedown.isOne) stageTakedown(paths, this.takedown);
+    if (!isCopy && this.takedown.isOne) stageTakedown(paths, this.takedown);
     reserveRoom(paths, this.next.placed);
   }
 

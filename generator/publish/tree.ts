@@ -47,6 +47,8 @@ export class Tree {
   readonly previous: string;
   /** What remotes hold, for `upload`: a folder for each (see upload/record.ts). */
   readonly uploads: string;
+  /** What `mirror` remembers and fetches (see mirror/). */
+  readonly mirror: string;
   /** Whether `prepare` created the folders. */
   #isNew = false;
   #isStateNew = false;
@@ -61,6 +63,7 @@ export class Tree {
     this.stage = join(state, 'stage');
     this.previous = join(state, 'previous');
     this.uploads = join(state, 'uploads');
+    this.mirror = join(state, 'mirror');
   }
 
   /**

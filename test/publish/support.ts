@@ -24,6 +24,7 @@ import { addBuild } from '../../generator/commands/build.js';
 import { addCheck } from '../../generator/commands/check.js';
 import { addDiff } from '../../generator/commands/diff.js';
 import { addEdge } from '../../generator/commands/edge.js';
+import { addMirror } from '../../generator/commands/mirror.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
 import { addScaffold } from '../../generator/commands/scaffold.js';
@@ -198,7 +199,7 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['index', 'previous', 'tree', 'uploads']);
+const AT_REST = new Set(['index', 'mirror', 'previous', 'tree', 'uploads']);
 
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>
@@ -310,7 +311,17 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     ended.stderr += text;
   };
   const program = new Command('snapshot').exitOverride().configureOutput({ writeErr });
-  const commands = [addBuild, addCheck, addDiff, addEdge, addRollback, addScaffold, addUpload, addVerify];
+  const commands = [
+    addBuild,
+    addCheck,
+    addDiff,
+    addEdge,
+    addMirror,
+    addRollback,
+    addScaffold,
+    addUpload,
+    addVerify,
+  ];
   for (const add of commands) add(program, terminal);
   try {
     await program.parseAsync(args, { from: 'user' });

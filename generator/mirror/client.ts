@@ -1,0 +1,167 @@
+/** The HTTP client: one connection, within the limits, and patient with what may pass by itself. */
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { setTimeout } from 'node:timers/promises';
+import { Failure, messageOf } from '../errors.js';
+import { follow } from '../progress.js';
+import type { Progress } from '../progress.js';
+import type { Bucket } from '../routes/index.js';
+import { Limits } from './limits.js';
+
+/** A server that sends nothing for so long is given up: 60,000 ms (= 1 minute). */
+const SILENCE_MS = 60_000;
+/** How often in a row a request may fail; the waits between double from 1 s, so 31 s in all. */
+const TRIES = 6;
+const FIRST_WAIT_MS = 1000;
+/** The longest wait that a server may ask for: 3600 s (= 1 hour). */
+const WAIT_SECONDS = 3600;
+const REDIRECTS = 3;
+
+export interface Ask {
+  readonly path: string;
+  readonly bucket: Bucket;
+  /** The share of a download that is asked for; all of it by default. */
+  readonly share?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Reply {
+  /** 200, 206, 304, 404, 410 or 416. */
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+/** Something that may pass by itself. */
+class Passing extends Error {
+  readonly waitMs: number | undefined;
+  constructor(message: string, waitMs?: number) {
+    super(message);
+    this.waitMs = waitMs;
+  }
+}
+
+export class Client {
+  readonly limits = new Limits();
+  /** Sent and received so far. */
+  requests = 0;
+  bytes = 0;
+  readonly #base: URL;
+  readonly #agent: http.Agent;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #progress: Progress;
+
+  /** @param base an http or https URL, of which only the origin is used */
+  constructor(base: URL, userAgent: string, progress: Progress) {
+    this.#base = base;
+    const options = { keepAlive: true, maxSockets: 1 };
+    this.#agent = base.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
+    this.#headers = { 'User-Agent': userAgent, 'Accept-Encoding': 'identity' };
+    this.#progress = progress;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Waits; signals are handled meanwhile. */
+  wait(ms: number): Promise<void> {
+    return follow(setTimeout(ms), () => 0, this.#progress);
+  }
+
+  /**
+   * Makes a request, and makes it again if the connection or the server fails.
+   * @param ask called for each try, so that it can go on where the last one stopped
+   * @throws Failure environment: it failed too often; what `read` throws
+   */
+  async get<T>(ask: () => Ask, read: (reply: Reply) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const before = this.bytes;
+      try {
+        return await this.#try(ask(), read);
+      } catch (error) {
+        if (!(error instanceof Passing)) throw error;
+        if (this.bytes > before) tries = 1;
+        if (tries >= TRIES) {
+          throw Failure.environment(`${this.#base.origin}${ask().path}: ${error.message} (${tries} times)`);
+        }
+        await this.wait(error.waitMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
+      }
+    }
+  }
+
+  async #try<T>(ask: Ask, read: (reply: Reply) => Promise<T>, redirects = 0): Promise<T> {
+    const waitMs = this.limits.take(ask.bucket, ask.share ?? 1);
+    if (waitMs > 0) await this.wait(waitMs);
+    this.requests += 1;
+    const response = await follow(this.#send(ask), () => 0, this.#progress);
+    try {
+      const { statusCode: status = 0, headers } = response;
+      if (status === 429 || status >= 500) {
+        if (status === 429) this.limits.drain(ask.bucket);
+        const seconds = Number(headers['retry-after']);
+        const isGiven = seconds > 0 && seconds <= WAIT_SECONDS;
+        throw new Passing(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
+      }
+      if ([301, 302, 307, 308].includes(status)) {
+        const path = this.#redirected(ask, headers.location);
+        if (path === undefined || redirects === REDIRECTS) {
+          throw Failure.environment(
+            `${this.#base.origin}${ask.path} redirects to "${headers.location ?? ''}", expected the document itself`,
+          );
+        }
+        return await this.#try({ ...ask, path }, read, redirects + 1);
+      }
+      if (![200, 206, 304, 404, 410, 416].includes(status)) {
+        throw Failure.environment(`${this.#base.origin}${ask.path}: the response is ${status}, expected 200`);
+      }
+      return await read({ status, headers, chunks: this.#chunks(response) });
+    } finally {
+      // A connection can be used again once its response is read.
+      if (response.statusCode === 304) response.resume();
+      else if (!response.complete) response.destroy();
+    }
+  }
+
+  #send({ path, headers }: Ask): Promise<http.IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const { hostname, port, protocol } = this.#base;
+      const { request } = protocol === 'https:' ? https : http;
+      const sent = request({
+        // Node wants IPv6 addresses without brackets.
+        hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+        port,
+        path,
+        agent: this.#agent,
+        headers: { ...this.#headers, ...headers },
+        timeout: SILENCE_MS,
+      });
+      sent.on('timeout', () => sent.destroy(new Error(`nothing was sent for ${SILENCE_MS / 1000} s`)));
+      sent.on('error', (error) => reject(new Passing(error.message)));
+      sent.on('response', resolve);
+      sent.end();
+    });
+  }
+
+  /** The path of a redirection on the same origin. */
+  #redirected({ path }: Ask, location = ''): string | undefined {
+    const url = new URL(this.#base.origin + path);
+    const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+    return target?.origin === this.#base.origin ? target.pathname + target.search : undefined;
+  }
+
+  async *#chunks(response: http.IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
+    const chunks: AsyncIterator<unknown> = response[Symbol.asyncIterator]();
+    for (;;) {
+      const next = chunks.next().catch((error: unknown) => {
+        throw new Passing(messageOf(error));
+      });
+      const { done, value } = await follow(next, () => 0, this.#progress);
+      if (done === true || !Buffer.isBuffer(value)) return;
+      this.bytes += value.length;
+      const pause = this.#progress.advance(value.length);
+      if (pause !== undefined) await pause;
+      yield value;
+    }
+  }
+}

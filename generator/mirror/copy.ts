@@ -1,0 +1,145 @@
+/** One attempt to make the tree equal to a snapshot of its origin. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure, isInterrupt } from '../errors.js';
+import type { Progress } from '../progress.js';
+import { isSound, readIndex } from '../publish/index-json.js';
+import type { Changes } from '../publish/index-route.js';
+import { writeLists } from '../publish/lists.js';
+import type { OwnFiles, Plan } from '../publish/plan.js';
+import { Publisher } from '../publish/publisher.js';
+import type { Tree } from '../publish/tree.js';
+import type { Client } from './client.js';
+import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
+import { Objects } from './objects.js';
+import { MovedOn, StartOver, addresses, getSmall, originSchema, parsed, readChangeIndex } from './origin.js';
+import type { ChangeIndex, Origin } from './origin.js';
+import { Overlay } from './overlay.js';
+import { ownFiles } from './own-files.js';
+import { stageAll } from './stage.js';
+
+export interface Copied {
+  readonly fetched: 'nothing' | 'changes' | 'everything';
+  /** Numbers of documents; null if none was compared. */
+  readonly changes: Readonly<Changes> | null;
+}
+
+export const NOTHING: Copied = { fetched: 'nothing', changes: null };
+
+export interface Snapshot {
+  readonly origin: Origin;
+  /** Of its snapshot.json. */
+  readonly content: Buffer;
+}
+
+/** Whether the index describes the tree, and no repair has marked documents in it as damaged. */
+export function isWhole(tree: Tree, published: Buffer): boolean {
+  const { digest } = originSchema.safeParse(parsed(published)).data ?? {};
+  return isSound(tree.index, digest ?? '') && Object.keys(readIndex(tree.index).routes).length > 0;
+}
+
+/**
+ * @param startsOver whether to copy everything, since the changes led to something else
+ * @throws MovedOn; StartOver; Failure environment, busy, invalid, interrupted
+ */
+export async function copy(
+  tree: Tree,
+  client: Client,
+  snapshot: Snapshot,
+  startsOver: boolean,
+  progress: Progress,
+): Promise<Copied> {
+  const { origin, content } = snapshot;
+  const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
+  const before = originSchema.safeParse(parsed(published ?? Buffer.alloc(0))).data;
+  const isSameTree = before?.tree.id === origin.tree.id;
+  if (published !== undefined && !isSameTree && !existsSync(tree.mirror)) {
+    throw Failure.environment(`"${tree.out}" holds a tree that is no copy: choose another folder with --out`);
+  }
+  const isBase = published !== undefined && isSameTree && isWhole(tree, published);
+  if (isBase && published.equals(content)) return NOTHING;
+  if (isBase && before.sequence > origin.sequence) {
+    throw new MovedOn(
+      `snapshot ${origin.sequence} is older than snapshot ${before.sequence}, which the copy has`,
+    );
+  }
+  // If the copy is given up, what was fetched stays: to the publisher, these folders are not new.
+  tree.prepare();
+  const publisher = await Publisher.open(tree, () => origin.routes, progress);
+  let prepared: Prepared;
+  try {
+    // The lists of an interrupted run, for which nobody asked.
+    writeLists(tree, '', {});
+    const isFollowed = isBase && !startsOver && publisher.previous?.digest === before.digest;
+    prepared = await prepare(publisher, client, snapshot, isFollowed ? before : undefined, progress);
+  } catch (error) {
+    publisher.abort(isInterrupt(error));
+    throw error;
+  }
+  const { plan, own, fetched } = prepared;
+  await publisher.commit({ ...plan, sequence: origin.sequence }, { manifest: content, own }, progress);
+  writeLists(tree, '', {});
+  rmSync(join(tree.mirror, FILES), { recursive: true, force: true });
+  return { fetched, changes: plan.changes };
+}
+
+/** What was fetched, until it is published. */
+const FILES = 'files';
+
+interface Prepared {
+  readonly fetched: Copied['fetched'];
+  readonly plan: Plan;
+  readonly own: OwnFiles;
+}
+
+/** @param before what the copy has, if changes may lead on from there */
+async function prepare(
+  publisher: Publisher,
+  client: Client,
+  { origin }: Snapshot,
+  before: Origin | undefined,
+  progress: Progress,
+): Promise<Prepared> {
+  const { tree } = publisher;
+  if (before?.sequence === origin.sequence && before.digest === origin.digest) {
+    // Only the time of the build is another.
+    publisher.delegate(origin.routes.map(({ name }) => name));
+    return { fetched: 'nothing', plan: await publisher.plan(), own: { put: new Map(), removed: [] } };
+  }
+  const index = await indexOf(client, origin);
+  const objects = new Objects(join(tree.mirror, FILES), client);
+  const overlay = new Overlay(join(tree.mirror, 'scratch.sqlite'), addresses(origin));
+  try {
+    const session = {
+      tree,
+      client,
+      objects,
+      overlay,
+      origin,
+      index,
+      taken: new Set<string>(),
+      progress,
+    };
+    const documents = before === undefined ? await fetchAll(session) : undefined;
+    if (before !== undefined) await fetchChanges(session, before);
+    await fetchRest(session);
+    const own = await ownFiles(session);
+    await stageAll(publisher, origin, documents, overlay, objects, progress);
+    const plan = await publisher.plan();
+    if (plan.digest !== origin.digest) {
+      const message = `the copy has the digest ${plan.digest}, expected ${origin.digest}`;
+      throw before === undefined ? new MovedOn(message) : new StartOver(message);
+    }
+    return { fetched: before === undefined ? 'everything' : 'changes', plan, own };
+  } finally {
+    overlay.close();
+  }
+}
+
+/** The index of the changes of a snapshot. @throws MovedOn: it is of another */
+async function indexOf(client: Client, { tree, sequence, digest }: Origin): Promise<ChangeIndex> {
+  const reply = await getSmall(client, '/changes/index.json');
+  const index = readChangeIndex(reply?.content ?? Buffer.alloc(0));
+  if (index.tree === tree.id && index.sequence === sequence && index.digest === digest) return index;
+  throw new MovedOn(`/changes/index.json is of snapshot ${index.sequence}, expected ${sequence}`);
+}

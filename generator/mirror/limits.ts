@@ -1,0 +1,70 @@
+/** The origin's rate limits, kept by the client: a token bucket for each, as in the proxy. */
+import { countedBy } from '../routes/index.js';
+import type { Bucket } from '../routes/index.js';
+
+/** A bucket in snapshot.json. */
+export interface Limit {
+  readonly tokens: number;
+  readonly refill_seconds: number;
+}
+
+interface Level {
+  readonly tokens: number;
+  readonly refillMs: number;
+  /** Tokens left at a time; negative if requests have yet to wait. */
+  left: number;
+  at: number;
+}
+
+export class Limits {
+  readonly #levels = new Map<Bucket, Level>();
+
+  /** Keeps to limits from now on. What was taken before counts, if they are the same as before. */
+  set(limits: Readonly<Record<Bucket, Limit>>): void {
+    for (const bucket of ['api', 'download', 'page'] as const) {
+      const { tokens, refill_seconds } = limits[bucket];
+      const refillMs = 1000 * refill_seconds;
+      const known = this.#levels.get(bucket);
+      if (known?.tokens === tokens && known.refillMs === refillMs) continue;
+      this.#levels.set(bucket, { tokens, refillMs, left: tokens, at: performance.now() });
+    }
+  }
+
+  /** Takes tokens for a request. @returns how long to wait before it, in ms */
+  take(bucket: Bucket, share: number): number {
+    const waits = countedBy(bucket).map((name) => {
+      const level = this.#now(name);
+      if (level === undefined) return 0;
+      level.left -= name === 'download' ? share : 1;
+      return Math.max(0, -level.left * level.refillMs);
+    });
+    return Math.ceil(Math.max(...waits));
+  }
+
+  /** The origin refused a request: others use the same address. */
+  drain(bucket: Bucket): void {
+    for (const name of countedBy(bucket)) {
+      const level = this.#now(name);
+      if (level !== undefined) level.left = Math.min(level.left, 0);
+    }
+  }
+
+  /** The least time for so many requests, in seconds. */
+  secondsFor(requests: readonly Bucket[]): number {
+    const counted = requests.flatMap(countedBy);
+    const seconds = [...this.#levels.keys()].map((name) => {
+      const { left, refillMs } = this.#now(name) ?? { left: 0, refillMs: 0 };
+      return ((counted.filter((each) => each === name).length - left) * refillMs) / 1000;
+    });
+    return Math.ceil(Math.max(0, ...seconds));
+  }
+
+  #now(bucket: Bucket): Level | undefined {
+    const level = this.#levels.get(bucket);
+    if (level === undefined) return undefined;
+    const now = performance.now();
+    level.left = Math.min(level.tokens, level.left + (now - level.at) / level.refillMs);
+    level.at = now;
+    return level;
+  }
+}

@@ -1,0 +1,126 @@
+/** Downloaded files by the hash of their content, so that each is fetched once, whenever a run is killed. */
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { measure } from '../publish/scan.js';
+import type { Bucket } from '../routes/index.js';
+import type { Client, Reply } from './client.js';
+import { MovedOn } from './origin.js';
+
+/** A file of the origin. */
+export interface Wanted {
+  readonly path: string;
+  readonly bucket: Bucket;
+  readonly bytes: number;
+  /** Undefined if nothing says it; then `bytes` is the most that it can be. */
+  readonly sha256: string | undefined;
+}
+
+export interface Fetched {
+  readonly file: string;
+  readonly bytes: number;
+  readonly hash: Buffer;
+}
+
+export class Objects {
+  readonly #folder: string;
+  readonly #client: Client;
+
+  constructor(folder: string, client: Client) {
+    this.#folder = folder;
+    this.#client = client;
+    mkdirSync(folder, { recursive: true });
+  }
+
+  /** Where a file is or will be. */
+  path(sha256: string): string {
+    return join(this.#folder, sha256);
+  }
+
+  /** @returns a file with this content; undefined if it was not fetched, or was damaged since */
+  find(sha256: string): Fetched | undefined {
+    const file = this.path(sha256);
+    if (!existsSync(file)) return undefined;
+    const measured = measure(file);
+    return measured.hash.toString('hex') === sha256 ? { file, ...measured } : undefined;
+  }
+
+  /** Fetches a file, or the rest of it. @throws MovedOn: it is not there, or has another content */
+  async fetch(wanted: Wanted): Promise<Fetched> {
+    const { path, bucket, bytes, sha256 } = wanted;
+    const found = sha256 === undefined ? undefined : this.find(sha256);
+    if (found !== undefined) return found;
+    const partial = join(this.#folder, `${sha256 ?? 'unknown'}.partial`);
+    const tag = `${partial}.etag`;
+    if (sha256 === undefined) rmSync(tag, { force: true });
+    const start = (): number => (existsSync(tag) && existsSync(partial) ? statSync(partial).size : 0);
+    if (sha256 === undefined || start() !== bytes) {
+      await this.#client.get(
+        () => {
+          const from = start();
+          if (from === 0) return { path, bucket };
+          const headers = { Range: `bytes=${from}-`, 'If-Range': readFileSync(tag, 'utf8') };
+          return { path, bucket, share: Math.max(0.01, 1 - from / bytes), headers };
+        },
+        (reply) => receive(reply, wanted, partial, tag),
+      );
+    }
+    const measured = measure(partial);
+    const hex = measured.hash.toString('hex');
+    rmSync(tag, { force: true });
+    if (hex !== (sha256 ?? hex)) {
+      rmSync(partial);
+      throw new MovedOn(`${path} has SHA-256 ${hex}, expected ${sha256 ?? ''}`);
+    }
+    renameSync(partial, this.path(hex));
+    return { file: this.path(hex), ...measured };
+  }
+}
+
+async function receive(
+  { status, headers, chunks }: Reply,
+  { path, bytes, sha256 }: Wanted,
+  partial: string,
+  tag: string,
+): Promise<void> {
+  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers['content-range'] ?? '');
+  const from = status === 206 && range !== null ? Number(range[1]) : 0;
+  const isExpected =
+    status === 206 ? from === sizeOf(partial) && range?.[2] === String(bytes) : status === 200;
+  const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+  const isLength = length === undefined || (sha256 === undefined ? length <= bytes : from + length === bytes);
+  if (!isExpected || !isLength) {
+    for (const file of [partial, tag]) rmSync(file, { force: true });
+    throw new MovedOn(
+      `${path}: the response is ${status} with ${length ?? 'unknown'} bytes, expected 200 with ${bytes}`,
+    );
+  }
+  if (status === 200) {
+    rmSync(tag, { force: true });
+    writeFileSync(partial, '');
+    // A weak tag permits no ranges (RFC 9110, section 13.1.5).
+    if (headers.etag?.startsWith('"') === true) writeFileSync(tag, headers.etag);
+  }
+  const descriptor = openSync(partial, 'a');
+  try {
+    let received = from;
+    for await (const chunk of chunks) {
+      received += chunk.length;
+      if (received > bytes) throw new MovedOn(`${path} has more than ${bytes} bytes`);
+      writeFileSync(descriptor, chunk);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const sizeOf = (file: string): number => (existsSync(file) ? statSync(file).size : 0);

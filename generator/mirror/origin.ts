@@ -1,0 +1,158 @@
+/** What an origin says about itself, checked: nothing of it is believed that could do harm. */
+import { z } from 'zod';
+import { Failure } from '../errors.js';
+import { routeSchema } from '../publish/snapshot-json.js';
+import { BUCKETS, urlTemplate } from '../routes/index.js';
+import type { Bucket } from '../routes/index.js';
+import type { PublishedRoute } from '../publish/snapshot-json.js';
+import { isRendered } from '../publish/snapshot-json.js';
+import { locator } from '../publish/scan.js';
+import type { Client } from './client.js';
+
+/** JSON that is read whole: 16 MiB at most. */
+export const JSON_BYTES = 16 * 1024 * 1024;
+
+/** The origin publishes another snapshot meanwhile, or a cache is older than another. */
+export class MovedOn extends Error {}
+/** The changes don't lead from the copy to the origin's snapshot, so it is to be copied from the start. */
+export class StartOver extends Error {}
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const size = z.int().min(0);
+const limit = z.object({ tokens: z.number().positive(), refill_seconds: z.number().positive() });
+
+export const originSchema = z.looseObject({
+  format: z.literal(4),
+  sequence: z.int().min(1),
+  as_of: z.string().nullable(),
+  digest: sha256,
+  tree: z.object({ id: z.string().regex(/^[0-9a-f]{16}$/), bytes: size }),
+  downloads: z.object({ sequence: z.int().min(1), digest: sha256 }),
+  limits: z.object({ api: limit, download: limit, page: limit }),
+  routes: z.array(routeSchema.extend({ bucket: z.enum(BUCKETS) })).refine(areSafe),
+});
+export type Origin = z.infer<typeof originSchema>;
+
+/** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
+function areSafe(routes: readonly PublishedRoute[]): boolean {
+  const rendered = routes.filter(isRendered);
+  const isFile = (file: string): boolean =>
+    file.split('/').every((part) => /^[^.\\\0][^\\\0]*$/.test(part) || part === '.well-known') &&
+    !/^(snapshot\.json|changes)(\/|$)/.test(file);
+  const isOnce = (template: string): boolean => (template.match(/\{/g)?.length ?? 0) <= 1;
+  const areUnique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
+  return (
+    rendered.every(
+      ({ path, file }) => /^\/[!-~]*$/.test(path) && isFile(file) && isOnce(path) && isOnce(file),
+    ) &&
+    (['name', 'path', 'file'] as const).every((member) => areUnique(rendered.map((route) => route[member])))
+  );
+}
+
+const ownPath = z.string().regex(/^\/changes\/(over-\d+\/)?\d+\.(json|ndjson\.gz)$/);
+const file = z.object({ file: ownPath, bytes: size, sha256 });
+export type OwnFile = z.infer<typeof file>;
+
+export const changeIndex = z.looseObject({
+  tree: z.string(),
+  sequence: z.int(),
+  digest: sha256,
+  oldest: z.int(),
+  changes: z.array(
+    z.looseObject({
+      sequence: z.int(),
+      from: z.int().nullable(),
+      from_digest: sha256.nullable(),
+      digest: sha256,
+      file: ownPath.nullable(),
+      bytes: size.nullable(),
+      sha256: sha256.nullable(),
+      bundle: file.nullable(),
+    }),
+  ),
+  rollups: z.array(
+    file.loose().extend({ from: z.int(), sequence: z.int(), from_digest: sha256, digest: sha256 }),
+  ),
+});
+export type ChangeIndex = z.infer<typeof changeIndex>;
+
+const dataPackage = z.looseObject({
+  resources: z.array(
+    z.looseObject({ path: z.string(), bytes: size, hash: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
+  ),
+});
+
+const put = z.object({ path: z.string(), documents: z.int().exactOptional(), sha256, bytes: size });
+const changeList = z.looseObject({ put: z.array(put), delete: z.array(z.string()) });
+
+/** The header of a bundle, and one of its other lines. */
+export const bundleHeader = z.object({ tree: z.string(), from: z.int(), to: z.int() });
+export const bundleLine = z.union([
+  put.omit({ documents: true }).extend({ body: z.string().exactOptional() }),
+  z.object({ path: z.string(), deleted: z.literal(true) }),
+]);
+export type BundleLine = z.infer<typeof bundleLine>;
+
+const read =
+  <T>(schema: z.ZodType<T>, what: string) =>
+  (content: Buffer): T => {
+    const { data, error } = schema.safeParse(parsed(content));
+    if (data !== undefined) return data;
+    const [issue] = error?.issues ?? [];
+    const where = issue === undefined || issue.path.length === 0 ? '' : ` (see "${issue.path.join('.')}")`;
+    throw Failure.invalid(`${what} of the origin can't be used${where}: expected that of a tree of format 4`);
+  };
+
+export const readOrigin = read(originSchema, '/snapshot.json');
+export const readChangeIndex = read(changeIndex, '/changes/index.json');
+export const readDataPackage = read(dataPackage, '/downloads/datapackage.json');
+export const readChangeList = read(changeList, 'a change list');
+
+export function parsed(content: Buffer): unknown {
+  try {
+    return JSON.parse(content.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A small file of the origin and its ETag; undefined if it is what the ETag is of. */
+export const getSmall = (
+  client: Client,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly content: Buffer; readonly etag: string | undefined } | undefined> =>
+  client.get(
+    () => ({ path, bucket: 'api', headers }),
+    async ({ status, headers: { etag }, chunks }) => {
+      if (status === 304) return undefined;
+      if (status !== 200) throw new MovedOn(`${path} is not there (${status})`);
+      const content: Buffer[] = [];
+      let bytes = 0;
+      for await (const chunk of chunks) {
+        content.push(chunk);
+        bytes += chunk.length;
+        if (bytes > JSON_BYTES)
+          throw Failure.invalid(`${path} of the origin has more than ${JSON_BYTES} bytes`);
+      }
+      return { content: Buffer.concat(content), etag };
+    },
+  );
+
+/** A document's route and key. */
+export interface Address {
+  readonly route: PublishedRoute & { readonly bucket: Bucket };
+  readonly key: number;
+}
+
+/** Finds the document of a URL path, in the form in which change lists name it. */
+export function addresses({ routes }: Origin): (path: string) => Address | undefined {
+  const rendered = routes.filter(isRendered);
+  const byName = new Map(rendered.map((route) => [route.name, route]));
+  const locate = locator(rendered.map((route) => ({ ...route, file: urlTemplate(route) })));
+  return (path) => {
+    const place = locate(path);
+    const route = byName.get(place?.route.name ?? '');
+    return place?.suffix === '' && route !== undefined ? { route, key: place.key } : undefined;
+  };
+}

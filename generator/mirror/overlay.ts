@@ -1,0 +1,149 @@
+/**
+ * The documents that a run learned of, in a temporary database, so that memory stays flat: those of
+ * `other.ndjson.gz`, of bundles and of lists. What is added later replaces what was there.
+ */
+import { hash } from 'node:crypto';
+import { createReadStream, rmSync } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Failure } from '../errors.js';
+import { openDatabase } from '../sqlite/index.js';
+import type { Database, Statement } from '../sqlite/index.js';
+import { bundleHeader, bundleLine, parsed } from './origin.js';
+import type { Address, BundleLine } from './origin.js';
+
+/** The longest line of a bundle: 64 MiB. */
+const LINE_BYTES = 64 * 1024 * 1024;
+
+/** The bodies of a line, or of a file's lines, are not what they should be. */
+export class Damaged extends Error {}
+
+export interface Row {
+  readonly key: number;
+  /** Null if the document is deleted. */
+  readonly bytes: number | null;
+  /** In hex; null if nothing says it, and `bytes` is the most that it can be. */
+  readonly sha256: string | null;
+  /** Null if it is to be fetched from its path. */
+  readonly body: Buffer | null;
+}
+
+export class Overlay {
+  readonly #file: string;
+  readonly #database: Database;
+  readonly #put: Statement<[string, number, number | null, string | null, Buffer | null]>;
+  readonly #addressOf: (path: string) => Address | undefined;
+
+  constructor(file: string, addressOf: (path: string) => Address | undefined) {
+    this.#file = file;
+    this.#addressOf = addressOf;
+    rmSync(file, { force: true });
+    this.#database = openDatabase(file);
+    this.#database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+      CREATE TABLE document (route TEXT, key INTEGER, bytes INTEGER, sha256 TEXT, body BLOB,
+        PRIMARY KEY (route, key)) STRICT`);
+    this.#put = this.#database.prepare('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)');
+  }
+
+  close(): void {
+    this.#database.close();
+    rmSync(this.#file, { force: true });
+  }
+
+  /** Adds a document by its route and key. */
+  add({ route, key }: Address, row: Omit<Row, 'key'>): void {
+    this.#put.run(route.name, key, row.bytes, row.sha256, row.body);
+  }
+
+  /** @throws Damaged: no route has the path, or the body is another */
+  addLine(line: BundleLine): void {
+    const address = this.#addressOf(line.path);
+    if (address === undefined) throw new Damaged(`no route has the path "${line.path}"`);
+    if ('deleted' in line) return this.add(address, { bytes: null, sha256: null, body: null });
+    const { path, bytes, sha256 } = line;
+    const body = line.body === undefined ? null : Buffer.from(line.body);
+    if (body !== null && (body.length !== bytes || hash('sha256', body) !== sha256)) {
+      throw new Damaged(`the body of "${path}" is not what its line says`);
+    }
+    this.add(address, { bytes, sha256, body });
+  }
+
+  /**
+   * Adds all lines of a file, or none.
+   * @param step the snapshots between which a bundle leads; undefined for documents of one snapshot
+   * @throws Damaged
+   */
+  async addFile(file: string, step?: { tree: string; from: number; to: number }): Promise<void> {
+    this.#database.exec('BEGIN');
+    try {
+      let isFirst = step !== undefined;
+      for await (const line of linesOf(file)) {
+        if (isFirst) {
+          const header = bundleHeader.safeParse(parsed(line)).data;
+          const isOfStep =
+            header?.tree === step?.tree && header?.from === step?.from && header?.to === step?.to;
+          if (!isOfStep) throw new Damaged(`"${file}" is of another step`);
+          isFirst = false;
+          continue;
+        }
+        const { data } = bundleLine.safeParse(parsed(line));
+        if (data === undefined) throw new Damaged(`"${file}" has a line of another form`);
+        this.addLine(data);
+      }
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** The rows of a route, in ascending order of their keys. */
+  rows(route: string): IterableIterator<Row> {
+    const select = 'SELECT key, bytes, sha256, body FROM document WHERE route = ? ORDER BY key';
+    return this.#database.prepare<[string], Row>(select).iterate(route);
+  }
+
+  /** Documents to fetch, of a route, in pages: the database can be written meanwhile. */
+  missing(route: string, after: number): readonly Row[] {
+    const select = `SELECT key, bytes, sha256, body FROM document
+      WHERE route = ? AND key > ? AND body IS NULL AND bytes IS NOT NULL ORDER BY key LIMIT 1000`;
+    return this.#database.prepare<[string, number], Row>(select).all(route, after);
+  }
+
+  /** How many documents of each route are to be fetched, and their size as far as it is known. */
+  get rest(): readonly { readonly route: string; readonly documents: number; readonly bytes: number }[] {
+    const select = `SELECT route, count(*) AS documents, sum(iif(sha256 IS NULL, 0, bytes)) AS bytes
+      FROM document WHERE body IS NULL AND bytes IS NOT NULL GROUP BY route`;
+    return this.#database.prepare<[], { route: string; documents: number; bytes: number }>(select).all();
+  }
+
+  /** Whether anything is known of a document. */
+  has({ route, key }: Address): boolean {
+    const select = 'SELECT 1 FROM document WHERE route = ? AND key = ?';
+    return this.#database.prepare<[string, number]>(select).get(route.name, key) !== undefined;
+  }
+}
+
+/** The lines of a gzip file, without their line feeds. @throws Damaged */
+export async function* linesOf(file: string): AsyncGenerator<Buffer, void, undefined> {
+  const unpacked = createGunzip();
+  pipeline(createReadStream(file), unpacked, () => undefined);
+  const chunks: AsyncIterator<unknown> = unpacked[Symbol.asyncIterator]();
+  let parts: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await chunks.next().catch((error: unknown) => {
+      throw new Damaged(`"${file}" can't be unpacked: ${String(error)}`);
+    });
+    if (done === true || !Buffer.isBuffer(value)) break;
+    let rest = value;
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      yield Buffer.concat([...parts, rest.subarray(0, end)]);
+      [parts, length, rest] = [[], 0, rest.subarray(end + 1)];
+    }
+    parts.push(rest);
+    length += rest.length;
+    if (length > LINE_BYTES) throw Failure.invalid(`"${file}" has a line of more than ${LINE_BYTES} bytes`);
+  }
+  if (length > 0) yield Buffer.concat(parts);
+}

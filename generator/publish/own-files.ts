@@ -1,0 +1,58 @@
+/** What a snapshot publishes besides documents and snapshot.json: changes and the feed of snapshots. */
+import { linkSync } from 'node:fs';
+import { join } from 'node:path';
+import { stageChanges } from './changes/stage-changes.js';
+import { FileWriter } from './files.js';
+import type { Announcement, OwnFiles, Plan } from './plan.js';
+import type { Publisher } from './publisher.js';
+import { measure } from './scan.js';
+import { stageSnapshotFeed } from './snapshot-feed.js';
+import { readManifest } from './snapshot-json.js';
+import type { ListWriter, StagePaths } from './stage.js';
+
+/** Stages those of a build. @returns the hashes of the feed, for the index */
+export async function stageOwn(
+  { tree, paths, previous, next, takedown }: Publisher,
+  lists: ListWriter,
+  { treeId }: Plan,
+  { kinds, snapshotFeed }: Announcement,
+): Promise<Record<string, string>> {
+  const byRoute = next.changesByRoute();
+  const manifest = readManifest(paths.manifest);
+  if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
+  if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
+  const { changes, added, outdated } = await stageChanges(tree, paths, previous, {
+    treeId,
+    manifest,
+    counts: Object.fromEntries(
+      Object.entries(kinds).map(([kind, route]) => {
+        const { added = 0, changed = 0, removed = 0 } = byRoute.get(route) ?? {};
+        return [kind, { added, changed, removed }];
+      }),
+    ),
+    isTakedown: takedown.isOne,
+  });
+  for (const file of added) lists.file(file);
+  for (const file of outdated) {
+    lists.remove(file);
+    lists.url(`/${file}`);
+  }
+  return stageSnapshotFeed(paths, lists, snapshotFeed(changes));
+}
+
+/** Stages those of a copy, which are its origin's. @returns the hashes of the feed, for the index */
+export function stageCopied(
+  paths: StagePaths,
+  lists: ListWriter,
+  { put, removed }: OwnFiles,
+): Record<string, string> {
+  const [tree, last] = [new FileWriter(paths.tree), new FileWriter(paths.last)];
+  const feed: Record<string, string> = {};
+  for (const [name, source] of put) {
+    const isChange = name.startsWith('changes/');
+    (isChange ? last : tree).link(name, source);
+    if (!isChange) feed[name] = measure(source).hash.toString('hex');
+  }
+  for (const name of removed) lists.remove(name);
+  return feed;
+}

@@ -1,0 +1,348 @@
+/**
+ * An origin of made-up documents, as docs/format.md describes one and no builder makes it: it can
+ * break any rule. Its files are written here, independently of the generator.
+ */
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { digestOf, sha256 } from '../publish/support.js';
+
+/** Bodies by URL path. */
+export type Documents = Readonly<Record<string, string | Buffer>>;
+
+const id = (name: string) => [{ name, in: 'path' as const, type: 'id', description: '' }];
+const limit = {
+  name: 'limit',
+  in: 'query' as const,
+  type: 'integer',
+  minimum: 1,
+  maximum: 3,
+  default: 2,
+  description: '',
+};
+const route = (name: string, path: string, file: string, cacheClass: string, more: object = {}) => ({
+  name,
+  path,
+  file,
+  class: cacheClass,
+  bucket: cacheClass === 'page' ? 'page' : 'api',
+  type: 'application/json',
+  ...more,
+});
+const download = (name: string, file: string) =>
+  route(name, `/downloads/${file}`, `downloads/${file}`, 'download', { bucket: 'download' });
+
+export const ROUTES = [
+  route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', 'record', { parameters: id('id') }),
+  route('stats', '/api/v1/stats', 'api/v1/stats.json', 'summary'),
+  route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', 'summary', { parameters: [limit] }),
+  route('own', '/brand.bin', 'brand.bin', 'summary'),
+  download('documents-group', 'documents/group.ndjson.gz'),
+  download('documents-other', 'documents/other.ndjson.gz'),
+  route('datapackage', '/downloads/datapackage.json', 'downloads/datapackage.json', 'download'),
+  route('front-page', '/', 'index.html', 'page'),
+  route('snapshot', '/snapshot.json', 'snapshot.json', 'summary'),
+  route('changes', '/changes/index.json', 'changes/index.json', 'summary'),
+];
+export type MadeUpRoute = (typeof ROUTES)[number];
+
+/** Bytes that are no UTF-8 text. */
+const BINARY = Buffer.from([0xff, 0x00, 0xfe, 0x80]);
+
+/** The documents of a register with these groups, without its downloads. */
+export const documentsOf = (groups: Readonly<Record<number, string>>, word = 'a'): Documents => ({
+  ...Object.fromEntries(
+    Object.entries(groups).map(([key, name]) => [
+      `/api/v1/group/${key}`,
+      JSON.stringify({ id: Number(key), name }),
+    ]),
+  ),
+  '/api/v1/stats': JSON.stringify({ groups: Object.keys(groups).length, word }),
+  ...Object.fromEntries([1, 2, 3].map((n) => [`/api/v1/largest?limit=${n}`, JSON.stringify({ n, word })])),
+  '/brand.bin': Buffer.concat([BINARY, Buffer.from(word)]),
+  '/': `<h1>${word} ünïcode</h1>`,
+});
+
+const bytesOf = (body: string | Buffer): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
+const isPage = (path: string): boolean => path === '/';
+const isDownload = (path: string): boolean => path.startsWith('/downloads/');
+const isText = (body: string | Buffer): boolean =>
+  typeof body === 'string' || body.equals(Buffer.from(body.toString('utf8')));
+
+const line = (path: string, body: string | Buffer, hasBody = isText(body)) =>
+  JSON.stringify({
+    path,
+    sha256: sha256(bytesOf(body)),
+    bytes: bytesOf(body).length,
+    ...(hasBody && !isDownload(path) && { body: body.toString() }),
+  });
+const zipped = (lines: readonly string[]): Buffer =>
+  // Two members, as a builder that works in parts writes.
+  Buffer.concat(
+    [lines.slice(0, 1), lines.slice(1)].map((part) => gzipSync(part.map((text) => `${text}\n`).join(''))),
+  );
+
+/** What is served at a path instead of what is there. */
+export type Instead = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer | undefined,
+) => boolean;
+
+interface Published {
+  readonly sequence: number;
+  readonly digest: string;
+  readonly all: Documents;
+}
+
+export class MadeUpOrigin {
+  /** The responses, by path. */
+  readonly files = new Map<string, Buffer>();
+  /** The paths that were asked for, each with the range if there is one. */
+  readonly log: string[] = [];
+  instead: Instead = () => false;
+  routes: readonly MadeUpRoute[] = ROUTES;
+  tree = 'a'.repeat(16);
+  limits = { tokens: 1_000_000, refill_seconds: 0.001 };
+  readonly history: Published[] = [];
+  #changes: object[] = [];
+  #rollups: object[] = [];
+  #oldest = 1;
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer((request, response) => this.#respond(request, response));
+  }
+
+  async start(port: number): Promise<string> {
+    await new Promise<void>((settle) => {
+      this.#server.listen(port, '127.0.0.1', settle);
+    });
+    const address = this.#server.address();
+    return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`;
+  }
+
+  stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((settle) => {
+      this.#server.close(() => settle());
+    });
+  }
+
+  /** The paths asked for since the last call. */
+  asked(): string[] {
+    return this.log.splice(0);
+  }
+
+  /** Publishes a snapshot. @param keepsDownloads whether they stay those of an earlier snapshot */
+  publish(documents: Documents, keepsDownloads = false): void {
+    const last = this.history.at(-1);
+    const downloads =
+      keepsDownloads && last !== undefined ? ofDownloads(last.all) : this.#downloads(documents);
+    const all = { ...documents, ...downloads };
+    const hashes = new Map(Object.entries(all).map(([path, body]) => [path, sha256(bytesOf(body))]));
+    const digest = digestOf(hashes, this.routes as never);
+    const sequence = (last?.sequence ?? 0) + 1;
+    if (!keepsDownloads) this.#downloaded = { sequence, digest };
+    this.history.push({ sequence, digest, all });
+    this.#serve(all);
+    this.#describe(last);
+    this.announce();
+  }
+
+  #downloaded = { sequence: 1, digest: '' };
+
+  #downloads(documents: Documents): Documents {
+    const groups = Object.entries(documents).filter(([path]) => path.startsWith('/api/v1/group/'));
+    const others = Object.entries(documents).filter(
+      ([path]) => !path.startsWith('/api/v1/group/') && !isPage(path),
+    );
+    const group = zipped(groups.map(([, body]) => body.toString()));
+    const other = zipped(others.map(([path, body]) => line(path, body)));
+    const resource = (path: string, body: Buffer) => ({
+      path,
+      bytes: body.length,
+      hash: `sha256:${sha256(body)}`,
+    });
+    return {
+      '/downloads/documents/group.ndjson.gz': group,
+      '/downloads/documents/other.ndjson.gz': other,
+      '/downloads/datapackage.json': JSON.stringify({
+        resources: [
+          resource('documents/group.ndjson.gz', group),
+          resource('documents/other.ndjson.gz', other),
+        ],
+      }),
+    };
+  }
+
+  #serve(all: Documents): void {
+    for (const path of this.files.keys()) if (!path.startsWith('/changes/')) this.files.delete(path);
+    for (const [path, body] of Object.entries(all)) this.files.set(path, bytesOf(body));
+  }
+
+  /** Adds the list and the bundle from the last snapshot. */
+  #describe(last: Published | undefined): void {
+    const [now] = this.history.slice(-1);
+    if (now === undefined) return;
+    const { sequence, digest, all } = now;
+    const common = { sequence, digest, as_of: null, built_at: '2026-12-01T00:00:00Z', counts: {} };
+    if (last === undefined) {
+      const none = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };
+      this.#changes = [{ ...common, ...none }];
+      return;
+    }
+    const step = { from: last.sequence, from_digest: last.digest };
+    const header = {
+      tree: this.tree,
+      from: last.sequence,
+      to: sequence,
+      from_digest: last.digest,
+      to_digest: digest,
+    };
+    const put = Object.entries(all).filter(([path, body]) => !same(last.all[path], body));
+    const gone = Object.keys(last.all).filter((path) => all[path] === undefined);
+    const bodies = [header, ...put, ...gone].map((each) => {
+      if (typeof each === 'string') return JSON.stringify({ path: each, deleted: true });
+      return Array.isArray(each) ? line(each[0], each[1]) : JSON.stringify(each);
+    });
+    const largest = put.filter(([path]) => path.startsWith('/api/v1/largest'));
+    const lines = largest.map(([path, body]) => `${sha256(bytesOf(body))}  ${path}\n`);
+    const size = largest.reduce((sum, [, body]) => sum + bytesOf(body).length, 0);
+    const listed = put
+      .filter((each) => !largest.includes(each))
+      .map(([path, body]): object => ({ path, sha256: sha256(bytesOf(body)), bytes: bytesOf(body).length }));
+    if (largest.length > 0)
+      listed.push({
+        path: '/api/v1/largest?limit={limit}',
+        documents: 3,
+        sha256: sha256(lines.join('')),
+        bytes: size,
+      });
+    const list = this.#add(
+      `/changes/${sequence}.json`,
+      Buffer.from(JSON.stringify({ ...header, put: listed, delete: gone })),
+    );
+    const bundle = this.#add(`/changes/${sequence}.ndjson.gz`, zipped(bodies));
+    this.#changes.unshift({ ...common, ...step, ...list, bundle });
+  }
+
+  #add(file: string, content: Buffer) {
+    this.files.set(file, content);
+    return { file, bytes: content.length, sha256: sha256(content) };
+  }
+
+  /** Adds a roll-up of the snapshots from one to the newest. */
+  rollUp(from: number): void {
+    const [start, now] = [this.history.find(({ sequence }) => sequence === from), this.history.at(-1)];
+    if (start === undefined || now === undefined) throw new Error('expected published snapshots');
+    const touched = new Set(
+      this.history.filter(({ sequence }) => sequence >= from).flatMap(({ all }) => Object.keys(all)),
+    );
+    const differs = (path: string): boolean =>
+      this.history.some(({ sequence, all }) => sequence >= from && !same(all[path], now.all[path]));
+    const header = {
+      tree: this.tree,
+      from,
+      to: now.sequence,
+      from_digest: start.digest,
+      to_digest: now.digest,
+    };
+    const lines = [...touched].filter(differs).map((path) => {
+      const body = now.all[path];
+      return body === undefined ? JSON.stringify({ path, deleted: true }) : line(path, body);
+    });
+    const file = this.#add(
+      `/changes/over-7/${now.sequence}.ndjson.gz`,
+      zipped([JSON.stringify(header), ...lines]),
+    );
+    this.#rollups.unshift({
+      from,
+      sequence: now.sequence,
+      from_digest: start.digest,
+      digest: now.digest,
+      ...file,
+    });
+    this.announce();
+  }
+
+  /** Deletes all lists and bundles but the newest, as a takedown does. */
+  takeDown(): void {
+    const [newest] = this.#changes;
+    const none = { file: null, bytes: null, sha256: null, bundle: null };
+    this.#changes = this.#changes.map((change) => (change === newest ? change : { ...change, ...none }));
+    this.#rollups = [];
+    this.#oldest = (this.history.at(-1)?.sequence ?? 1) - 1;
+    const kept = new Set([`/changes/${this.#oldest + 1}.json`, `/changes/${this.#oldest + 1}.ndjson.gz`]);
+    for (const path of this.files.keys())
+      if (path.startsWith('/changes/') && !kept.has(path)) this.files.delete(path);
+    this.announce();
+  }
+
+  /** Writes snapshot.json and the index of the changes. @param members what to say instead */
+  announce(members: object = {}, builtAt = '2026-12-01T00:00:00Z'): void {
+    const now = this.history.at(-1);
+    if (now === undefined) return;
+    const { sequence, digest, all } = now;
+    const bytes = Object.values(all).reduce((sum, body) => sum + bytesOf(body).length, 0);
+    const { routes, limits, tree } = this;
+    const snapshot = {
+      format: 4,
+      sequence,
+      as_of: null,
+      built_at: builtAt,
+      digest,
+      tree: { id: tree, files: Object.keys(all).length, bytes },
+      downloads: { as_of: null, ...this.#downloaded },
+      limits: { api: limits, download: limits, page: limits },
+      compressed_from: 4096,
+      routes,
+      ...members,
+    };
+    this.files.set('/snapshot.json', Buffer.from(JSON.stringify(snapshot)));
+    const index = {
+      tree,
+      sequence,
+      digest,
+      oldest: this.#oldest,
+      downloads: this.#downloaded,
+      changes: this.#changes,
+      rollups: this.#rollups,
+    };
+    this.files.set('/changes/index.json', Buffer.from(JSON.stringify(index)));
+    for (const format of ['atom', 'json'])
+      this.files.set(`/feeds/snapshots.${format}`, Buffer.from(`feed ${sequence}`));
+  }
+
+  #respond(request: IncomingMessage, response: ServerResponse): void {
+    const { url = '', headers } = request;
+    const { range } = headers;
+    this.log.push(range === undefined ? url : `${url} ${range}`);
+    const body = this.files.get(url);
+    if (this.instead(request, response, body)) return;
+    if (body === undefined) {
+      response.writeHead(404).end('not found');
+      return;
+    }
+    const etag = `"${createHash('sha1').update(body).digest('hex')}"`;
+    if (headers['if-none-match'] === etag) {
+      response.writeHead(304, { etag }).end();
+      return;
+    }
+    const start = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
+    if (start > 0 && headers['if-range'] === etag) {
+      const part = body.subarray(start);
+      const content = `bytes ${start}-${body.length - 1}/${body.length}`;
+      response.writeHead(206, { etag, 'content-range': content, 'content-length': part.length }).end(part);
+      return;
+    }
+    response.writeHead(200, { etag, 'content-length': body.length }).end(body);
+  }
+}
+
+const same = (one: string | Buffer | undefined, other: string | Buffer | undefined): boolean =>
+  one === other || (one !== undefined && other !== undefined && bytesOf(one).equals(bytesOf(other)));
+
+const ofDownloads = (all: Documents): Documents =>
+  Object.fromEntries(Object.entries(all).filter(([path]) => isDownload(path)));
