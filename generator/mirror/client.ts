@@ -117,9 +117,9 @@ export class Client {
       }
       return await read({ status, headers, chunks: this.#chunks(response) });
     } finally {
-      // A connection can be used again once its response is read.
-      if (response.statusCode === 304) response.resume();
-      else if (!response.complete) response.destroy();
+      // A connection can be used again once its response is read: what has arrived costs nothing.
+      if (response.complete || response.statusCode === 304) response.resume();
+      else response.destroy();
     }
   }
 

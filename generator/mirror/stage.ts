@@ -5,6 +5,7 @@ import type { Publisher } from '../publish/publisher.js';
 import { isRendered } from '../publish/snapshot-json.js';
 import { StageWriter } from '../publish/stage-writer.js';
 import type { Objects } from './objects.js';
+import { MovedOn } from './origin.js';
 import type { Origin } from './origin.js';
 import { linesOf } from './overlay.js';
 import type { Overlay, Row } from './overlay.js';
@@ -27,49 +28,26 @@ export async function stageAll(
   const rendered = routes.filter(isRendered);
   const writer = new StageWriter(publisher.spec, rendered, 'mirror');
   publisher.delegate(rendered.map(({ name }) => name));
+  const isFollowing = documents === undefined;
   let staged = 0;
-  const count = (bytes: number): void => {
-    staged += bytes;
-    if (staged > tree.bytes) throw Failure.invalid(`the documents have more than ${tree.bytes} bytes`);
-  };
   progress.start('staging', 0, 'documents');
   try {
     for (const { name } of rendered) {
-      const rows = overlay.rows(name);
-      let { value: row, done } = next(rows);
-      if (documents === undefined && done) continue;
-      const to = writer.route(name);
-      const take = (document: Row): void => {
-        const { key, bytes, sha256, body } = document;
-        if (documents === undefined) to.keepBelow(key);
+      // A route without a writer stays as it is.
+      let to = isFollowing ? undefined : writer.route(name);
+      const file = documents?.get(name);
+      for await (const row of merged(file === undefined ? [] : linesOf(file), overlay.rows(name))) {
+        const { key, bytes, sha256, body } = row;
+        to ??= writer.route(name);
+        if (isFollowing) to.keepBelow(key);
         if (body !== null) to.put(key, body);
         else if (bytes === null || sha256 === null) to.remove(key);
         else to.putFile({ key, bytes, hash: Buffer.from(sha256, 'hex') }, () => objects.path(sha256));
-        count(bytes ?? 0);
-      };
-      const takeBelow = async (key: number): Promise<void> => {
-        for (; row !== undefined && row.key < key; row = next(rows).value) {
-          take(row);
-          await progress.advance(1);
-        }
-      };
-      const base = documents?.get(name);
-      let last = -1;
-      for await (const line of base === undefined ? [] : linesOf(base)) {
-        const key = keyOf(line);
-        if (key === undefined || key <= last) {
-          throw Failure.invalid(`the documents of "${name}" don't ascend by id`);
-        }
-        last = key;
-        await takeBelow(key);
-        if (row?.key !== key) {
-          to.put(key, line);
-          count(line.length);
-        }
+        staged += bytes ?? 0;
+        if (staged > tree.bytes) throw new MovedOn(`the documents have more than ${tree.bytes} bytes`);
         await progress.advance(1);
       }
-      await takeBelow(Number.POSITIVE_INFINITY);
-      if (documents === undefined) to.keepBelow(Number.POSITIVE_INFINITY);
+      if (isFollowing) to?.keepBelow(Number.POSITIVE_INFINITY);
     }
     writer.finish();
   } finally {
@@ -78,14 +56,32 @@ export async function stageAll(
   progress.finish();
 }
 
-const next = (rows: Iterator<Row>): { readonly value: Row | undefined; readonly done: boolean } => {
-  const { value, done } = rows.next();
-  return done === true ? { value: undefined, done } : { value, done: false };
-};
+/** The rows of an overlay, and between them the documents that it lies over. Both ascend. */
+async function* merged(
+  documents: AsyncIterable<Buffer> | readonly Buffer[],
+  rows: IterableIterator<Row>,
+): AsyncGenerator<Row, void, undefined> {
+  try {
+    let next = rows.next();
+    let last = -1;
+    for await (const body of documents) {
+      const key = idOf(body);
+      if (key <= last)
+        throw Failure.invalid(`the document of ${key} follows that of ${last}, expected ascending ids`);
+      last = key;
+      for (; next.done !== true && next.value.key < key; next = rows.next()) yield next.value;
+      if (next.done === true || next.value.key !== key) yield { key, bytes: body.length, sha256: null, body };
+    }
+    for (; next.done !== true; next = rows.next()) yield next.value;
+  } finally {
+    rows.return?.();
+  }
+}
 
 /** The id of a record, which is the first member of its document. */
-function keyOf(line: Buffer): number | undefined {
-  const [, id] = /^\{"id":(\d{1,16})[,}]/.exec(line.toString('latin1', 0, 32)) ?? [];
-  const key = Number(id);
-  return Number.isSafeInteger(key) ? key : undefined;
+function idOf(document: Buffer): number {
+  const start = document.toString('latin1', 0, '{"id":9007199254740991,'.length);
+  const id = Number(/^\{"id":(\d+)[,}]/.exec(start)?.[1]);
+  if (Number.isSafeInteger(id)) return id;
+  throw Failure.invalid(`a document begins with ${JSON.stringify(start)}, expected its id`);
 }

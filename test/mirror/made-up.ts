@@ -319,8 +319,8 @@ export class MadeUpOrigin {
     const { url = '', headers } = request;
     const { range } = headers;
     this.log.push(range === undefined ? url : `${url} ${range}`);
+    if (this.instead(request, response, this.files.get(url))) return;
     const body = this.files.get(url);
-    if (this.instead(request, response, body)) return;
     if (body === undefined) {
       response.writeHead(404).end('not found');
       return;

@@ -1,5 +1,5 @@
 /** A mirror equals its origin, by as few requests as there can be, whatever happened to either. */
-import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -180,5 +180,187 @@ describe('a copy that follows', () => {
     const { asked } = await mirrored();
     expect(asked.filter((each) => /changes\/.*\d/.test(each))).toEqual(['/changes/over-7/4.ndjson.gz']);
     expect(index().oldest).toBe(1);
+  });
+});
+
+/** Serves nothing at a path. */
+const without = (...paths: readonly string[]): void => {
+  origin.instead = ({ url = '' }, response) => {
+    if (!paths.includes(url)) return false;
+    response.writeHead(404).end();
+    return true;
+  };
+};
+
+/** Changes a response for as long as it says. */
+const altered = (file: string, alter: (body: Buffer) => Buffer, times = Number.POSITIVE_INFINITY): void => {
+  let count = 0;
+  origin.instead = ({ url }, response, body) => {
+    if (url !== file || body === undefined || (count += 1) > times) return false;
+    response.writeHead(200).end(alter(body));
+    return true;
+  };
+};
+
+const flipped = (body: Buffer): Buffer => Buffer.from(body.map((byte, at) => (at === 12 ? byte ^ 1 : byte)));
+
+/** Runs it in vain: the copy stays what it was, with everything that was fetched. */
+async function failed(...options: string[]) {
+  const before = existsSync(out)
+    ? files().map((file) => [file, readFileSync(join(out, file), 'latin1')])
+    : [];
+  const { code, stderr, stdout } = await run('--json', ...options);
+  const after = existsSync(out) ? files().map((file) => [file, readFileSync(join(out, file), 'latin1')]) : [];
+  expect(after).toEqual(before);
+  expect(stdout).toBe('');
+  return { code, message: stderr.trim() };
+}
+
+describe('without a usable bundle', () => {
+  beforeEach(async () => {
+    origin.publish(ONE);
+    await mirrored();
+    origin.publish(TWO, true);
+    origin.publish(THREE, true);
+  });
+
+  it.each([
+    ['missing', () => without('/changes/3.ndjson.gz')],
+    ['damaged', () => altered('/changes/3.ndjson.gz', flipped)],
+    ['of another size', () => altered('/changes/3.ndjson.gz', (body) => body.subarray(1))],
+  ])('that is %s, the copy takes the list and single documents', async (_, break_) => {
+    break_();
+    const { asked, fetched } = await mirrored();
+    expect(fetched).toBe('changes');
+    expect(asked).toEqual(
+      expect.arrayContaining([
+        '/changes/2.ndjson.gz',
+        '/changes/3.json',
+        '/api/v1/group/12',
+        '/api/v1/largest?limit=1',
+        '/api/v1/largest?limit=2',
+        '/api/v1/largest?limit=3',
+        '/',
+      ]),
+    );
+    // What the second snapshot touched and the third did not came with the bundle.
+    expect(asked).not.toContain('/api/v1/group/11');
+    // It can't be followed from before the list.
+    expect(index()).toMatchObject({ oldest: 3 });
+    expect(index().changes.map(({ file, bundle }) => [file !== null, bundle !== null])).toEqual([
+      [true, false],
+      [true, true],
+      [false, false],
+    ]);
+  });
+
+  it('and without a list, the copy starts over', async () => {
+    without('/changes/3.ndjson.gz', '/changes/3.json');
+    // The downloads have the first snapshot, and so don't help.
+    expect(await failed()).toMatchObject({ code: 1 });
+    origin.publish(FOUR);
+    const { asked, fetched } = await mirrored();
+    expect(fetched).toBe('everything');
+    expect(asked).toContain('/downloads/documents/other.ndjson.gz');
+    expect(index().oldest).toBe(4);
+  });
+});
+
+it('a takedown reaches the copy: older bundles are gone from it as well', async () => {
+  origin.publish(ONE);
+  await mirrored();
+  for (const documents of [TWO, THREE]) {
+    origin.publish(documents);
+    await mirrored();
+  }
+  expect(index()).toMatchObject({ oldest: 1 });
+  origin.publish(FOUR);
+  origin.takeDown();
+  await mirrored();
+  expect(changes()).toEqual(['changes/4.json', 'changes/4.ndjson.gz', 'changes/index.json']);
+  expect(index()).toMatchObject({ oldest: 3 });
+  const state = readdirSync(inState(out), { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  );
+  for (const { parentPath, name } of state)
+    expect(readFileSync(join(parentPath, name), 'latin1'), name).not.toContain('eleven');
+  const { code, stderr } = await inProcess('rollback', '--out', out);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('keeps no previous snapshot: it is a copy')]);
+});
+
+it('an origin that was begun anew is copied from the start, with whatever number', async () => {
+  origin.publish(ONE);
+  origin.publish(TWO);
+  await mirrored();
+  await origin.stop();
+  const port = Number(new URL(base).port);
+  origin = new MadeUpOrigin();
+  origin.tree = 'b'.repeat(16);
+  await origin.start(port);
+  origin.publish(THREE);
+  origin.publish(FOUR);
+  const { fetched, asked } = await mirrored();
+  expect(fetched).toBe('everything');
+  expect(asked).toContain('/downloads/documents/group.ndjson.gz');
+});
+
+it('a route table that changed is followed', async () => {
+  origin.publish(ONE);
+  await mirrored();
+  origin.routes = ROUTES.map((each) => (each.name === 'own' ? { ...each, name: 'brand' } : each));
+  origin.publish(TWO);
+  expect(await mirrored()).toMatchObject({ fetched: 'changes' });
+});
+
+describe('an origin that moves on', () => {
+  /** Publishes as soon as a path is asked for. */
+  const publishing = (file: string, documents: ReturnType<typeof documentsOf>): void => {
+    origin.instead = ({ url }) => {
+      if (url === file) {
+        origin.instead = () => false;
+        origin.publish(documents);
+      }
+      return false;
+    };
+  };
+
+  it.each([
+    '/changes/index.json',
+    '/downloads/datapackage.json',
+    '/downloads/documents/group.ndjson.gz',
+    '/brand.bin',
+    '/',
+  ])('while %s is fetched, is copied as it is then', async (file) => {
+    origin.publish(ONE);
+    publishing(file, TWO);
+    expect(await mirrored()).toMatchObject({ sequence: 2, fetched: 'everything' });
+  });
+
+  it('while its changes are fetched, is followed further', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    origin.publish(TWO);
+    publishing('/brand.bin', THREE);
+    expect(await mirrored()).toMatchObject({ sequence: 3, fetched: 'changes' });
+  });
+});
+
+describe('a copy that would not be equal', () => {
+  it('is not published', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    origin.publish(TWO);
+    const digest = '0'.repeat(64);
+    origin.announce({ digest });
+    expect(await failed()).toMatchObject({
+      code: 1,
+      message: expect.stringMatching(/^error: no copy equals http/),
+    });
+  });
+
+  it('because a page is another, is not published', async () => {
+    origin.publish(ONE);
+    altered('/', () => Buffer.from('<h1>another</h1>'));
+    expect(await failed()).toMatchObject({ code: 1, message: expect.stringContaining('has the digest') });
   });
 });
