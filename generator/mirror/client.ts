@@ -110,6 +110,7 @@ export class Client {
             `${this.#base.origin}${ask.path} redirects to "${headers.location ?? ''}", expected the document itself`,
           );
         }
+        release(response);
         return await this.#try({ ...ask, path }, read, redirects + 1);
       }
       if (![200, 206, 304, 404, 410, 416].includes(status)) {
@@ -117,9 +118,7 @@ export class Client {
       }
       return await read({ status, headers, chunks: this.#chunks(response) });
     } finally {
-      // A connection can be used again once its response is read: what has arrived costs nothing.
-      if (response.complete || response.statusCode === 304) response.resume();
-      else response.destroy();
+      release(response);
     }
   }
 
@@ -164,4 +163,10 @@ export class Client {
       yield value;
     }
   }
+}
+
+/** A connection can be used again once its response is read; what has arrived costs nothing. */
+function release(response: http.IncomingMessage): void {
+  if (response.complete || response.statusCode === 304) response.resume();
+  else response.destroy();
 }

@@ -7,6 +7,7 @@ import type { Effects } from '../build.js';
 import { addUnchangedNote } from '../build.js';
 import { Failure, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
+import { makeFolder } from '../publish/files.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../publish/tree.js';
 import { Client } from './client.js';
@@ -74,6 +75,7 @@ async function bringUpToDate(
     try {
       const copied = await copy(tree, client, { origin, content }, startsOver, progress);
       const record = { origin: base, etag, sha256: hash('sha256', content) };
+      makeFolder(tree.mirror);
       if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
       return result(origin, copied);
     } catch (error) {

@@ -1,0 +1,304 @@
+/** What a mirror makes of a network that fails, limits, and origins that are broken or hostile. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Limits } from '../../generator/mirror/limits.js';
+import { Lock } from '../../generator/publish/lock.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { inState } from '../support/tree.js';
+import { damageOf, inProcess, sha256, temporary } from '../publish/support.js';
+import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
+
+const path = temporary();
+let origin: MadeUpOrigin;
+let base: string;
+let out: string;
+
+beforeEach(async () => {
+  origin = new MadeUpOrigin();
+  base = await origin.start(0);
+  out = path('copy');
+});
+afterEach(() => origin.stop());
+
+const run = () => inProcess('mirror', base, '--out', out);
+
+const ONE = documentsOf({ 1: 'one', 2: 'two' });
+const GROUPS = '/downloads/documents/group.ndjson.gz';
+/** Too long for one packet, and hardly compressible. */
+const LONG = documentsOf(
+  Object.fromEntries(Array.from({ length: 4000 }, (_, at) => [at + 1, sha256(`group ${at}`)])),
+);
+
+/** Does something at the first requests for a path. */
+function atFirst(
+  file: string,
+  times: number,
+  respond: (response: ServerResponse, body: Buffer) => void,
+): void {
+  let count = 0;
+  origin.instead = ({ url }, response, body) => {
+    if (url !== file || body === undefined || (count += 1) > times) return false;
+    respond(response, body);
+    return true;
+  };
+}
+
+/** Sends the first half and closes the connection. */
+const cut = (etag?: string) => (response: ServerResponse, body: Buffer) => {
+  response.writeHead(200, { 'content-length': body.length, ...(etag !== undefined && { etag }) });
+  response.write(body.subarray(0, body.length / 2), () => response.destroy());
+};
+
+const succeeds = async () => {
+  const ended = await run();
+  expect([ended.code, ended.stderr]).toEqual([0, '']);
+  expect(await damageOf(out)).toEqual([]);
+  return ended.stdout;
+};
+
+const fails = async (code: number, message: RegExp | string) => {
+  const ended = await run();
+  expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(message)]);
+  expect(existsSync(join(out, 'snapshot.json'))).toBe(false);
+};
+
+describe('a connection that breaks', () => {
+  it('is taken up where it broke', async () => {
+    origin.publish(LONG);
+    const body = origin.files.get(GROUPS) ?? Buffer.alloc(0);
+    atFirst(GROUPS, 1, cut(`"${createHash('sha1').update(body).digest('hex')}"`));
+    await succeeds();
+    const [first, second] = origin.log.filter((each) => each.startsWith(GROUPS));
+    expect(first).toBe(GROUPS);
+    expect(Number(/bytes=(\d+)-$/.exec(second ?? '')?.[1])).toBeGreaterThan(1000);
+  });
+
+  it.each([
+    ['begins again if the file is another by now', '"another"', `${GROUPS} bytes=`],
+    ['begins again without a strong ETag', 'W/"weak"', GROUPS],
+    ['begins again without any ETag', undefined, GROUPS],
+  ])('%s', async (_, etag, second) => {
+    origin.publish(LONG);
+    atFirst(GROUPS, 1, cut(etag));
+    await succeeds();
+    const asked = origin.log.filter((each) => each.startsWith(GROUPS));
+    expect(asked).toEqual([GROUPS, expect.stringContaining(second)]);
+    expect(asked[1] === GROUPS).toBe(second === GROUPS);
+  });
+});
+
+describe('a server', () => {
+  it.each([429, 503])('that responds %i is asked again when it says', async (status) => {
+    origin.publish(ONE);
+    const times: number[] = [];
+    atFirst('/brand.bin', 1, (response) => {
+      times.push(performance.now());
+      response.writeHead(status, { 'retry-after': '2' }).end('later');
+    });
+    await succeeds();
+    expect(performance.now() - (times[0] ?? 0)).toBeGreaterThan(2000);
+    expect(origin.log.filter((each) => each === '/brand.bin')).toHaveLength(2);
+  });
+
+  it('that redirects within itself is followed, to another host never', async () => {
+    origin.publish(ONE);
+    atFirst('/brand.bin', 1, (response) => response.writeHead(308, { location: '/brand.bin?' }).end());
+    origin.files.set('/brand.bin?', origin.files.get('/brand.bin') ?? Buffer.alloc(0));
+    await succeeds();
+    out = path('another');
+    atFirst('/snapshot.json', 9, (response) =>
+      response.writeHead(302, { location: 'http://localhost:1/snapshot.json' }).end(),
+    );
+    await fails(3, /redirects to "http:\/\/localhost:1\/snapshot\.json"/);
+    atFirst('/snapshot.json', 9, (response) => response.writeHead(302, { location: '/snapshot.json' }).end());
+    await fails(3, /redirects to/);
+  });
+
+  it('gets all requests on one connection, and learns who asks', async () => {
+    origin.publish(ONE);
+    const [sockets, agents] = [new Set<unknown>(), new Set<unknown>()];
+    origin.instead = ({ socket, headers }) => {
+      sockets.add(socket);
+      agents.add(headers['user-agent']);
+      return false;
+    };
+    await succeeds();
+    expect(sockets.size).toBe(1);
+    expect([...agents]).toEqual(['test/0.0.0 (mirror)']);
+  });
+
+  it('is asked no more often than its limits permit', async () => {
+    origin.limits = { tokens: 4, refill_seconds: 0.25 };
+    origin.publish(ONE);
+    const start = performance.now();
+    await succeeds();
+    // 9 requests, the first before the limits are known; page and API have a bucket each.
+    expect(performance.now() - start).toBeGreaterThan(3 * 250);
+    expect(origin.log.filter((each) => each === '/snapshot.json')).toHaveLength(1);
+  });
+});
+
+describe('the limits', () => {
+  it('count a download against both buckets, and a range by its share', () => {
+    const limits = new Limits();
+    expect(limits.take('api', 1)).toBe(0);
+    const api = { tokens: 3, refill_seconds: 1000 };
+    limits.set({ api, download: { tokens: 2, refill_seconds: 100 }, page: api });
+    expect(limits.take('download', 1)).toBe(0);
+    expect(limits.take('download', 0.5)).toBe(0);
+    expect(limits.secondsFor(['download', 'download'])).toBe(1000);
+    expect(limits.take('page', 1)).toBe(0);
+    // Half a token is left of two, and one of three.
+    expect(Math.round(limits.take('download', 1) / 1000)).toBe(50);
+    expect(Math.round(limits.take('api', 1) / 1000)).toBe(1000);
+  });
+});
+
+describe('an origin that is no origin', () => {
+  it.each([
+    ['of a later format', { format: 5 }, /snapshot\.json of the origin can't be used \(see "format"\)/],
+    ['without an id', { tree: { files: 1, bytes: 1 } }, /\(see "tree\.id"\)/],
+    ['with a number that is none', { sequence: '1' }, /\(see "sequence"\)/],
+  ])('%s is refused', async (_, members, message) => {
+    origin.publish(ONE);
+    origin.announce(members);
+    await fails(1, message);
+  });
+
+  it('but a page is refused', async () => {
+    origin.files.set('/snapshot.json', Buffer.from('<html>'));
+    await fails(1, /can't be used/);
+  });
+
+  it.each([
+    '../outside.json',
+    'a/../../outside',
+    '/etc/passwd',
+    '.hidden',
+    'a/.snapshot/x',
+    'snapshot.json',
+    'changes/1.json',
+    'a\0b',
+    String.raw`..\outside`,
+    'a//b',
+    '',
+    'index.html',
+  ])('a route with the file %j is refused', async (file) => {
+    origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'bad', path: '/bad', file }];
+    origin.publish(ONE);
+    await fails(1, /can't be used \(see "routes"\)/);
+  });
+
+  it.each([
+    ['', '/changes/../../outside'],
+    ['', '/api/v1/stats'],
+  ])('%schange files of the name %j are refused', async (_, file) => {
+    origin.publish(ONE);
+    origin.publish(documentsOf({ 3: 'three' }));
+    const index: { changes: { file: string }[] } = JSON.parse(
+      String(origin.files.get('/changes/index.json')),
+    );
+    index.changes[0]!.file = file;
+    origin.files.set('/changes/index.json', Buffer.from(JSON.stringify(index)));
+    await fails(1, /index\.json of the origin can't be used/);
+  });
+});
+
+describe('an origin of bad bundles', () => {
+  /** Replaces the newest bundle by these lines. */
+  function bundle(...lines: readonly object[]): void {
+    const index = JSON.parse(String(origin.files.get('/changes/index.json')));
+    const { from, sequence } = index.changes[0];
+    const header = { tree: origin.tree, from, to: sequence, ...lines[0] };
+    const content = gzipSync([header, ...lines.slice(1)].map((line) => `${JSON.stringify(line)}\n`).join(''));
+    index.changes[0].bundle = {
+      file: `/changes/${sequence}.ndjson.gz`,
+      bytes: content.length,
+      sha256: sha256(content),
+    };
+    origin.files.set('/changes/index.json', Buffer.from(JSON.stringify(index)));
+    origin.files.set(`/changes/${sequence}.ndjson.gz`, content);
+  }
+  const stats = '/api/v1/stats';
+
+  it.each([
+    ['with a body of another hash', [{}, { path: stats, sha256: sha256('a'), bytes: 1, body: 'b' }]],
+    ['with a body of another size', [{}, { path: stats, sha256: sha256('a'), bytes: 2, body: 'a' }]],
+    ['with a path of no route', [{}, { path: '/../../etc', sha256: sha256('a'), bytes: 1, body: 'a' }]],
+    [
+      'with a path that is another’s sibling',
+      [{}, { path: `${stats}.gz`, sha256: sha256('a'), bytes: 1, body: 'a' }],
+    ],
+    ['of another tree', [{ tree: 'f'.repeat(16) }]],
+    ['of another step', [{ from: 7 }]],
+    ['with lines of another form', [{}, { no: 1 }]],
+  ])('%s is given up for single documents', async (_, lines) => {
+    origin.publish(ONE);
+    await succeeds();
+    origin.publish(documentsOf({ 1: 'new', 2: 'two' }), true);
+    bundle(...lines);
+    expect(await succeeds()).toContain('by its changes');
+    expect(origin.log).toContain('/api/v1/group/1');
+    expect(JSON.parse(readFileSync(join(out, 'api/v1/group/1.json'), 'utf8'))).toEqual({
+      id: 1,
+      name: 'new',
+    });
+  });
+
+  it('that leads to something else is given up for a copy from the start', async () => {
+    origin.publish(ONE);
+    await succeeds();
+    origin.publish(documentsOf({ 1: 'new', 2: 'two' }));
+    bundle({}, { path: stats, sha256: sha256('a'), bytes: 1, body: 'a' });
+    expect(await succeeds()).toContain('copied from the start');
+  });
+});
+
+it('documents larger than the origin says are not stored', async () => {
+  origin.publish(LONG);
+  const { tree } = JSON.parse(String(origin.files.get('/snapshot.json')));
+  origin.announce({ tree: { ...tree, bytes: 1000 } });
+  await fails(1, /expected 200 with|more than 1000 bytes/);
+});
+
+describe('a folder', () => {
+  it('that a build published is left alone', async () => {
+    origin.publish(ONE);
+    await succeeds();
+    rmSync(inState(out, 'mirror'), { recursive: true });
+    // The same tree: it is a copy that lost its state.
+    origin.announce({}, '2026-12-02T00:00:00Z');
+    await succeeds();
+    rmSync(inState(out, 'mirror'), { recursive: true });
+    origin.tree = 'c'.repeat(16);
+    origin.announce();
+    const before = readdirSync(out);
+    expect(await run()).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('holds a tree that is no copy'),
+    });
+    expect(readdirSync(out)).toEqual(before);
+  });
+
+  it('at which another process is at work ends with 75', async () => {
+    origin.publish(ONE);
+    const lock = Lock.take(new Tree(out).lock);
+    try {
+      expect(await run()).toMatchObject({ code: 75 });
+    } finally {
+      lock.release();
+    }
+  });
+});
+
+it.each(['ftp://127.0.0.1', 'http://127.0.0.1/register', 'http://user@127.0.0.1', 'example', 'http://a/?b'])(
+  'the base URL %s is refused',
+  async (url) => {
+    const { code, stderr } = await inProcess('mirror', url, '--out', out);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Expected an http or https URL')]);
+  },
+);
