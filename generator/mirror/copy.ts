@@ -3,17 +3,20 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
+import type { ChangeIndex } from '../publish/changes/change-index.js';
 import { isSound, readIndex } from '../publish/index-json.js';
 import type { Changes } from '../publish/index-route.js';
 import { writeLists } from '../publish/lists.js';
 import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
+import { readManifest } from '../publish/snapshot-json.js';
+import type { Manifest } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import type { Client } from './client.js';
 import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
 import { Objects } from './objects.js';
-import { MovedOn, StartOver, addresses, getSmall, originSchema, parsed, readChangeIndex } from './origin.js';
-import type { ChangeIndex, Origin } from './origin.js';
+import { MovedOn, StartOver, addresses, getSmall, readChangeIndex } from './origin.js';
+import type { Origin } from './origin.js';
 import { Overlay } from './overlay.js';
 import { ownFiles } from './own-files.js';
 import { stageAll } from './stage.js';
@@ -33,9 +36,13 @@ export interface Snapshot {
 }
 
 /** Whether the index describes the tree, and no repair has marked documents in it as damaged. */
-export function isWhole(tree: Tree, published: Buffer): boolean {
-  const { digest } = originSchema.safeParse(parsed(published)).data ?? {};
-  return isSound(tree.index, digest ?? '') && Object.keys(readIndex(tree.index).routes).length > 0;
+export function isWhole(tree: Tree): boolean {
+  const { digest } = readManifest(tree.manifest) ?? {};
+  return (
+    digest !== undefined &&
+    isSound(tree.index, digest) &&
+    Object.keys(readIndex(tree.index).routes).length > 0
+  );
 }
 
 /**
@@ -51,13 +58,13 @@ export async function copy(
 ): Promise<Copied> {
   const { origin, content } = snapshot;
   const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
-  const before = originSchema.safeParse(parsed(published ?? Buffer.alloc(0))).data;
+  const before = readManifest(tree.manifest);
   const isSameTree = before?.tree.id === origin.tree.id;
-  if (published !== undefined && !isSameTree && !existsSync(tree.mirror)) {
+  if (before !== undefined && !isSameTree && !existsSync(tree.mirror)) {
     throw Failure.environment(`"${tree.out}" holds a tree that is no copy: choose another folder with --out`);
   }
-  const isBase = published !== undefined && isSameTree && isWhole(tree, published);
-  if (isBase && published.equals(content)) return NOTHING;
+  const isBase = before !== undefined && isSameTree && isWhole(tree);
+  if (isBase && published?.equals(content) === true) return NOTHING;
   if (isBase && before.sequence > origin.sequence) {
     throw new MovedOn(
       `snapshot ${origin.sequence} is older than snapshot ${before.sequence}, which the copy has`,
@@ -97,10 +104,11 @@ async function prepare(
   publisher: Publisher,
   client: Client,
   { origin }: Snapshot,
-  before: Origin | undefined,
+  before: Manifest | undefined,
   progress: Progress,
 ): Promise<Prepared> {
   const { tree } = publisher;
+  publisher.next.hasChanges = false;
   if (before?.sequence === origin.sequence && before.digest === origin.digest) {
     // Only the time of the build is another.
     publisher.delegate(origin.routes.map(({ name }) => name));

@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
+import { listOf } from '../publish/changes/change-index.js';
+import type { ChangeIndex, Described } from '../publish/changes/change-index.js';
 import { linkOrCopy } from '../publish/files.js';
 import { measure } from '../publish/scan.js';
 import { isRendered } from '../publish/snapshot-json.js';
@@ -13,11 +15,11 @@ import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
 import type { Fetched, Objects } from './objects.js';
 import { JSON_BYTES, MovedOn, StartOver, readChangeList, readDataPackage } from './origin.js';
-import type { Address, ChangeIndex, Origin, OwnFile } from './origin.js';
+import type { Address, Origin } from './origin.js';
 import { Damaged } from './overlay.js';
 import type { Overlay } from './overlay.js';
 import type { Documents } from './stage.js';
-import { listOf, wayFrom } from './steps.js';
+import { wayFrom } from './steps.js';
 import type { At, Step } from './steps.js';
 
 export interface Session {
@@ -176,7 +178,7 @@ function ignoreMissing(error: unknown): void {
 
 async function takeFile(
   { objects, taken }: Session,
-  { file: path, bytes, sha256 }: OwnFile,
+  { file: path, bytes, sha256 }: Described,
   bucket: Bucket,
 ): Promise<string> {
   const { file } = await objects.fetch({ path, bucket, bytes, sha256 });

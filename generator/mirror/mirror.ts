@@ -105,5 +105,5 @@ function conditionsFor(
   if (published === undefined || !existsSync(recordFile(tree))) return {};
   const { data } = recordSchema.safeParse(parsed(readFileSync(recordFile(tree))));
   const isOfCopy = data?.origin === base && data.sha256 === hash('sha256', published);
-  return isOfCopy && isWhole(tree, published) ? { 'If-None-Match': data.etag } : {};
+  return isOfCopy && isWhole(tree) ? { 'If-None-Match': data.etag } : {};
 }

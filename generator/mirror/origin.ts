@@ -1,6 +1,7 @@
 /** What an origin says about itself, checked: nothing of it is believed that could do harm. */
 import { z } from 'zod';
 import { Failure } from '../errors.js';
+import { changeIndexSchema, filesIn } from '../publish/changes/change-index.js';
 import { routeSchema } from '../publish/snapshot-json.js';
 import { BUCKETS, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
@@ -49,32 +50,10 @@ function areSafe(routes: readonly PublishedRoute[]): boolean {
   );
 }
 
-const ownPath = z.string().regex(/^\/changes\/(over-\d+\/)?\d+\.(json|ndjson\.gz)$/);
-const file = z.object({ file: ownPath, bytes: size, sha256 });
-export type OwnFile = z.infer<typeof file>;
-
-export const changeIndex = z.looseObject({
-  tree: z.string(),
-  sequence: z.int(),
-  digest: sha256,
-  oldest: z.int(),
-  changes: z.array(
-    z.looseObject({
-      sequence: z.int(),
-      from: z.int().nullable(),
-      from_digest: sha256.nullable(),
-      digest: sha256,
-      file: ownPath.nullable(),
-      bytes: size.nullable(),
-      sha256: sha256.nullable(),
-      bundle: file.nullable(),
-    }),
-  ),
-  rollups: z.array(
-    file.loose().extend({ from: z.int(), sequence: z.int(), from_digest: sha256, digest: sha256 }),
-  ),
-});
-export type ChangeIndex = z.infer<typeof changeIndex>;
+const OWN_FILE = /^\/changes\/(over-\d+\/)?\d+\.(json|ndjson\.gz)$/;
+const changeIndex = changeIndexSchema.refine((index) =>
+  filesIn(index).every(({ file, sha256: sum }) => OWN_FILE.test(file) && sha256.safeParse(sum).success),
+);
 
 const dataPackage = z.looseObject({
   resources: z.array(
@@ -108,9 +87,9 @@ export const readChangeIndex = read(changeIndex, '/changes/index.json');
 export const readDataPackage = read(dataPackage, '/downloads/datapackage.json');
 export const readChangeList = read(changeList, 'a change list');
 
-export function parsed(content: Buffer): unknown {
+export function parsed(content: Buffer | string): unknown {
   try {
-    return JSON.parse(content.toString('utf8'));
+    return JSON.parse(content.toString());
   } catch {
     return undefined;
   }

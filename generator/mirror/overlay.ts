@@ -3,10 +3,9 @@
  * `other.ndjson.gz`, of bundles and of lists. What is added later replaces what was there.
  */
 import { hash } from 'node:crypto';
-import { createReadStream, rmSync } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { Failure } from '../errors.js';
+import { rmSync } from 'node:fs';
+import { codeOf, messageOf } from '../errors.js';
+import { gunzippedLines } from '../publish/changes/read-bundle.js';
 import { openDatabase } from '../sqlite/index.js';
 import type { Database, Statement } from '../sqlite/index.js';
 import { bundleHeader, bundleLine, parsed } from './origin.js';
@@ -124,26 +123,12 @@ export class Overlay {
   }
 }
 
-/** The lines of a gzip file, without their line feeds. @throws Damaged */
-export async function* linesOf(file: string): AsyncGenerator<Buffer, void, undefined> {
-  const unpacked = createGunzip();
-  pipeline(createReadStream(file), unpacked, () => undefined);
-  const chunks: AsyncIterator<unknown> = unpacked[Symbol.asyncIterator]();
-  let parts: Buffer[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await chunks.next().catch((error: unknown) => {
-      throw new Damaged(`"${file}" can't be unpacked: ${String(error)}`);
-    });
-    if (done === true || !Buffer.isBuffer(value)) break;
-    let rest = value;
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      yield Buffer.concat([...parts, rest.subarray(0, end)]);
-      [parts, length, rest] = [[], 0, rest.subarray(end + 1)];
-    }
-    parts.push(rest);
-    length += rest.length;
-    if (length > LINE_BYTES) throw Failure.invalid(`"${file}" has a line of more than ${LINE_BYTES} bytes`);
+/** The lines of a gzip file of the origin. @throws Damaged */
+export async function* linesOf(file: string): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* gunzippedLines(file, LINE_BYTES);
+  } catch (error) {
+    const isDamaged = error instanceof RangeError || codeOf(error)?.startsWith('Z_') === true;
+    throw isDamaged ? new Damaged(`"${file}": ${messageOf(error)}`) : error;
   }
-  if (length > 0) yield Buffer.concat(parts);
 }

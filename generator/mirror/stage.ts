@@ -58,14 +58,14 @@ export async function stageAll(
 
 /** The rows of an overlay, and between them the documents that it lies over. Both ascend. */
 async function* merged(
-  documents: AsyncIterable<Buffer> | readonly Buffer[],
+  documents: AsyncIterable<string> | readonly string[],
   rows: IterableIterator<Row>,
 ): AsyncGenerator<Row, void, undefined> {
   try {
     let next = rows.next();
     let last = -1;
-    for await (const body of documents) {
-      const key = idOf(body);
+    for await (const line of documents) {
+      const [key, body] = [idOf(line), Buffer.from(line)];
       if (key <= last)
         throw Failure.invalid(`the document of ${key} follows that of ${last}, expected ascending ids`);
       last = key;
@@ -79,8 +79,8 @@ async function* merged(
 }
 
 /** The id of a record, which is the first member of its document. */
-function idOf(document: Buffer): number {
-  const start = document.toString('latin1', 0, '{"id":9007199254740991,'.length);
+function idOf(document: string): number {
+  const start = document.slice(0, '{"id":9007199254740991,'.length);
   const id = Number(/^\{"id":(\d+)[,}]/.exec(start)?.[1]);
   if (Number.isSafeInteger(id)) return id;
   throw Failure.invalid(`a document begins with ${JSON.stringify(start)}, expected its id`);

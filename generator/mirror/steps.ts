@@ -1,5 +1,6 @@
 /** The way from one snapshot to another, by the files that the origin's index of changes names. */
-import type { ChangeIndex, OwnFile } from './origin.js';
+import { listOf } from '../publish/changes/change-index.js';
+import type { Change, ChangeIndex, Described } from '../publish/changes/change-index.js';
 
 export interface At {
   readonly sequence: number;
@@ -12,40 +13,28 @@ export interface Step {
   readonly from: number;
   readonly fromDigest: string;
   readonly to: At;
-  readonly file: OwnFile;
+  readonly file: Described;
 }
 
-/** All steps, those with bodies first. */
-export function stepsOf({ changes, rollups }: ChangeIndex): readonly Step[] {
-  const single = (
-    is: Step['is'],
-    fileOf: (change: ChangeIndex['changes'][number]) => OwnFile | null,
-  ): Step[] =>
-    changes.flatMap((change): Step[] => {
-      const { from, from_digest: fromDigest } = change;
-      const file = fileOf(change);
-      return from === null || fromDigest === null || file === null
-        ? []
-        : [{ is, from, fromDigest, to: change, file }];
-    });
+function stepsOf({ changes, rollups }: ChangeIndex): readonly Step[] {
+  const single = (is: Step['is'], to: Change, file: Described | null | undefined): Step[] =>
+    to.from === null || to.from_digest === null || file === null || file === undefined
+      ? []
+      : [{ is, from: to.from, fromDigest: to.from_digest, to, file }];
   return [
-    ...single('bundle', ({ bundle }) => bundle),
-    ...rollups.map((rollup): Step => ({
+    ...changes.flatMap((to) => [...single('bundle', to, to.bundle), ...single('list', to, listOf(to))]),
+    ...rollups.map((to): Step => ({
       is: 'bundle',
-      from: rollup.from,
-      fromDigest: rollup.from_digest,
-      to: rollup,
-      file: rollup,
+      from: to.from,
+      fromDigest: to.from_digest,
+      to,
+      file: to,
     })),
-    ...single('list', listOf),
   ];
 }
 
-export const listOf = ({ file, bytes, sha256 }: ChangeIndex['changes'][number]): OwnFile | null =>
-  file === null || bytes === null || sha256 === null ? null : { file, bytes, sha256 };
-
 /**
- * The fewest files that lead from a snapshot to the published one.
+ * The fewest files that lead from a snapshot to the published one; a list only where no bundle does.
  * @param unusable files to do without
  * @returns undefined if no files do
  */
@@ -74,33 +63,3 @@ export function wayFrom(
   }
   return way;
 }
-
-/**
- * The index of a copy: the origin's, restricted to the files that the copy has.
- * @param isHeld whether the copy has a file
- */
-export function restricted(index: ChangeIndex, isHeld: (file: OwnFile) => boolean): ChangeIndex {
-  const changes = index.changes.map((change) => {
-    const list = listOf(change);
-    const isListed = list !== null && isHeld(list);
-    return {
-      ...change,
-      ...(isListed ? {} : { file: null, bytes: null, sha256: null }),
-      bundle: change.bundle !== null && isHeld(change.bundle) ? change.bundle : null,
-    };
-  });
-  const rollups = index.rollups.filter(isHeld);
-  const bundles = stepsOf({ ...index, changes, rollups }).filter(({ is }) => is === 'bundle');
-  let oldest = index.sequence;
-  for (;;) {
-    const earlier = bundles.filter(({ from, to }) => from < oldest && to.sequence >= oldest);
-    if (earlier.length === 0) return { ...index, oldest, changes, rollups };
-    oldest = Math.min(...earlier.map(({ from }) => from));
-  }
-}
-
-/** The files that an index names. */
-export const filesOf = ({ changes, rollups }: ChangeIndex): readonly OwnFile[] => [
-  ...changes.flatMap((change) => [listOf(change), change.bundle].filter((file) => file !== null)),
-  ...rollups,
-];
