@@ -97,6 +97,7 @@ export class Client {
     const response = await follow(this.#send(ask), () => 0, this.#progress);
     try {
       const { statusCode: status = 0, headers } = response;
+      this.limits.learn(String(headers['ratelimit-policy'] ?? ''));
       if (status === 429 || status >= 500) {
         if (status === 429) this.limits.drain(ask.bucket);
         const seconds = Number(headers['retry-after']);

@@ -1,5 +1,5 @@
 /** The origin's rate limits, kept by the client: a token bucket for each, as in the proxy. */
-import { countedBy } from '../routes/index.js';
+import { BUCKETS, countedBy } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 
 /** A bucket in snapshot.json. */
@@ -18,16 +18,35 @@ interface Level {
 
 export class Limits {
   readonly #levels = new Map<Bucket, Level>();
+  readonly #isLearned = new Set<Bucket>();
 
-  /** Keeps to limits from now on. What was taken before counts, if they are the same as before. */
+  /** Keeps to the limits in snapshot.json, unless responses say others. */
   set(limits: Readonly<Record<Bucket, Limit>>): void {
-    for (const bucket of ['api', 'download', 'page'] as const) {
+    for (const bucket of BUCKETS) {
       const { tokens, refill_seconds } = limits[bucket];
-      const refillMs = 1000 * refill_seconds;
-      const known = this.#levels.get(bucket);
-      if (known?.tokens === tokens && known.refillMs === refillMs) continue;
-      this.#levels.set(bucket, { tokens, refillMs, left: tokens, at: performance.now() });
+      if (!this.#isLearned.has(bucket)) this.#set(bucket, tokens, 1000 * refill_seconds);
     }
+  }
+
+  /**
+   * Keeps to the limits that a response names: the server may have others than the tree.
+   * @param policy RateLimit-Policy: `"api";q=60;w=60`
+   */
+  learn(policy: string): void {
+    for (const [, name, quota, window] of policy.matchAll(/"(\w+)";q=(\d+);w=(\d+)/g)) {
+      const bucket = BUCKETS.find((each) => each === name);
+      const [tokens, seconds] = [Number(quota), Number(window)];
+      if (bucket === undefined || tokens === 0) continue;
+      this.#isLearned.add(bucket);
+      this.#set(bucket, tokens, (1000 * seconds) / tokens);
+    }
+  }
+
+  #set(bucket: Bucket, tokens: number, refillMs: number): void {
+    const known = this.#now(bucket);
+    if (known?.tokens === tokens && known.refillMs === refillMs) return;
+    const taken = known === undefined ? 0 : known.tokens - known.left;
+    this.#levels.set(bucket, { tokens, refillMs, left: tokens - taken, at: performance.now() });
   }
 
   /** Takes tokens for a request. @returns how long to wait before it, in ms */
