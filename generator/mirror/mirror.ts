@@ -67,7 +67,9 @@ async function bringUpToDate(
   let last: Buffer | undefined;
   let unchanged = 0;
   for (let tries = 1; ; tries += 1) {
+    progress.start(`asking ${base}`, 0, 'bytes');
     const reply = await getSmall(client, '/snapshot.json', headers);
+    progress.stop();
     if (reply === undefined) return result(readOrigin(published ?? Buffer.alloc(0)), NOTHING);
     const { content, etag } = reply;
     const origin = readOrigin(content);
