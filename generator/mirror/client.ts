@@ -151,13 +151,13 @@ export class Client {
   }
 
   async *#chunks(response: http.IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
-    const chunks: AsyncIterator<unknown> = response[Symbol.asyncIterator]();
+    const chunks: AsyncIterator<unknown, unknown> = response[Symbol.asyncIterator]();
     for (;;) {
       const next = chunks.next().catch((error: unknown) => {
         throw new Passing(messageOf(error));
       });
-      const { done, value } = await follow(next, () => 0, this.#progress);
-      if (done === true || !Buffer.isBuffer(value)) return;
+      const { value } = await follow(next, () => 0, this.#progress);
+      if (!Buffer.isBuffer(value)) return;
       this.bytes += value.length;
       const pause = this.#progress.advance(value.length);
       if (pause !== undefined) await pause;

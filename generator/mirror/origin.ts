@@ -34,18 +34,20 @@ export const originSchema = z.looseObject({
 });
 export type Origin = z.infer<typeof originSchema>;
 
+const isFile = (file: string): boolean =>
+  file.split('/').every((part) => /^[^.\\\0][^\\\0]*$/.test(part) || part === '.well-known') &&
+  !/^(snapshot\.json|changes)(\/|$)/.test(file);
+const hasOneParameter = (template: string): boolean => template.split('{').length <= 2;
+const areUnique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
+
+const isSafe = ({ path, file }: PublishedRoute): boolean =>
+  /^\/[!-~]*$/.test(path) && isFile(file) && hasOneParameter(path) && hasOneParameter(file);
+
 /** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
 function areSafe(routes: readonly PublishedRoute[]): boolean {
   const rendered = routes.filter(isRendered);
-  const isFile = (file: string): boolean =>
-    file.split('/').every((part) => /^[^.\\\0][^\\\0]*$/.test(part) || part === '.well-known') &&
-    !/^(snapshot\.json|changes)(\/|$)/.test(file);
-  const isOnce = (template: string): boolean => (template.match(/\{/g)?.length ?? 0) <= 1;
-  const areUnique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
   return (
-    rendered.every(
-      ({ path, file }) => /^\/[!-~]*$/.test(path) && isFile(file) && isOnce(path) && isOnce(file),
-    ) &&
+    rendered.every(isSafe) &&
     (['name', 'path', 'file'] as const).every((member) => areUnique(rendered.map((route) => route[member])))
   );
 }

@@ -83,6 +83,12 @@ const zipped = (lines: readonly string[]): Buffer =>
     [lines.slice(0, 1), lines.slice(1)].map((part) => gzipSync(part.map((text) => `${text}\n`).join(''))),
   );
 
+const resource = (path: string, body: Buffer) => ({
+  path,
+  bytes: body.length,
+  hash: `sha256:${sha256(body)}`,
+});
+
 /** What is served at a path instead of what is there. */
 export type Instead = (
   request: IncomingMessage,
@@ -142,7 +148,7 @@ export class MadeUpOrigin {
       keepsDownloads && last !== undefined ? ofDownloads(last.all) : this.#downloads(documents);
     const all = { ...documents, ...downloads };
     const hashes = new Map(Object.entries(all).map(([path, body]) => [path, sha256(bytesOf(body))]));
-    const digest = digestOf(hashes, this.routes as never);
+    const digest = digestOf(hashes, this.routes);
     const sequence = (last?.sequence ?? 0) + 1;
     if (!keepsDownloads) this.#downloaded = { sequence, digest };
     this.history.push({ sequence, digest, all });
@@ -160,11 +166,6 @@ export class MadeUpOrigin {
     );
     const group = zipped(groups.map(([, body]) => body.toString()));
     const other = zipped(others.map(([path, body]) => line(path, body)));
-    const resource = (path: string, body: Buffer) => ({
-      path,
-      bytes: body.length,
-      hash: `sha256:${sha256(body)}`,
-    });
     return {
       '/downloads/documents/group.ndjson.gz': group,
       '/downloads/documents/other.ndjson.gz': other,
