@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EXIT } from '../../generator/errors.js';
 import { SETTINGS } from '../../proxy/config.js';
+import { MadeUpOrigin, documentsOf } from '../mirror/made-up.js';
 import { snapshot } from '../support/cli.js';
 import { DIFFERENCES } from './differences.js';
 import { PROJECT, temporary } from '../support/folder.js';
@@ -111,6 +112,7 @@ describe('docs/commands.md', () => {
       await print('build', ...tree).then(() => print('verify', '--out', out)),
       await print('rollback', '--out', out),
       ...(await uploads(out)),
+      await mirrored(),
       await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
       await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
     ];
@@ -142,6 +144,17 @@ async function uploads(out: string): Promise<unknown[]> {
   const results = [await print(...args), await print(...args, '--verify')];
   process.env['PATH'] = before;
   return results;
+}
+
+async function mirrored(): Promise<unknown> {
+  const origin = new MadeUpOrigin();
+  const base = await origin.start(0);
+  try {
+    origin.publish(documentsOf({ 1: 'one' }));
+    return await print('mirror', base, '--out', path('copy'));
+  } finally {
+    await origin.stop();
+  }
 }
 
 async function print(...args: string[]): Promise<unknown> {
