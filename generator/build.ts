@@ -1,4 +1,5 @@
 /** The main sequence of a build: open, check, render, stage, commit, report. */
+import { existsSync } from 'node:fs';
 import type { BuildConfig } from './config.js';
 import { Failure, asFailure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
@@ -76,6 +77,11 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   // Completes an interrupted commit first, whatever the state of the register.
   const tree = new Tree(config.out, config.state);
   await completeCommit(tree, progress);
+  if (existsSync(tree.mirror) && existsSync(tree.manifest)) {
+    throw Failure.environment(
+      `"${config.out}" is a copy, whose snapshots are numbered by its origin: choose another folder with --out`,
+    );
+  }
   const identity = identityOf(config.register);
   const register = Register.open(config.register);
   const pool = effects.startPool(config.register);

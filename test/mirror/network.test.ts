@@ -9,6 +9,8 @@ import { z } from 'zod';
 import { Limits } from '../../generator/mirror/limits.js';
 import { Lock } from '../../generator/publish/lock.js';
 import { Tree } from '../../generator/publish/tree.js';
+import { OPERATOR } from '../support/build.js';
+import { writeRegister } from '../support/register.js';
 import { inState } from '../support/tree.js';
 import { damageOf, inProcess, sha256, temporary } from '../publish/support.js';
 import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
@@ -286,6 +288,22 @@ describe('a folder', () => {
     const { code, stderr } = await run();
     expect([code, stderr]).toEqual([3, expect.stringContaining('holds a tree that is no copy')]);
     expect(readdirSync(out)).toEqual(before);
+  });
+
+  it('that is a copy is left alone by builds', async () => {
+    origin.publish(ONE);
+    await expectCopy();
+    const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1 }] });
+    const { code, stderr } = await inProcess(
+      'build',
+      '--register',
+      register,
+      '--operator',
+      OPERATOR,
+      '--out',
+      out,
+    );
+    expect([code, stderr]).toEqual([3, expect.stringContaining('is a copy, whose snapshots')]);
   });
 
   it('at which another process is at work ends with 75', async () => {

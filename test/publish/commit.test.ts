@@ -193,7 +193,10 @@ describe('the note of a takedown', () => {
       cpSync(paths.withoutPrevious, tree.previous, { recursive: true });
       return takenDown(tree);
     });
-    expect(seen).toEqual(['something was withheld since', 'something may have been withheld since']);
+    expect(seen).toEqual([
+      'something was withheld since, which going back would publish again',
+      'something may have been withheld since, which going back would publish again',
+    ]);
   });
 
   it('is missing where there was none, and is no other file', () => {
