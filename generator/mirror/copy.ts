@@ -86,12 +86,17 @@ export async function copy(
   const { plan, own, fetched } = prepared;
   await publisher.commit({ ...plan, sequence: origin.sequence }, { manifest: content, own }, progress);
   writeLists(tree, '', {});
-  rmSync(join(tree.mirror, FILES), { recursive: true, force: true });
   return { fetched, changes: plan.changes };
 }
 
 /** What was fetched, until it is published. */
 const FILES = 'files';
+const SCRATCH = 'scratch.sqlite';
+
+/** Deletes what was fetched, of this run or one that was killed: it may be withheld one day. */
+export function deleteFetched(tree: Tree): void {
+  for (const name of [FILES, SCRATCH]) rmSync(join(tree.mirror, name), { recursive: true, force: true });
+}
 
 interface Prepared {
   readonly fetched: Copied['fetched'];
@@ -116,7 +121,7 @@ async function prepare(
   }
   const index = await indexOf(client, origin);
   const objects = new Objects(join(tree.mirror, FILES), client);
-  const overlay = new Overlay(join(tree.mirror, 'scratch.sqlite'), addresses(origin));
+  const overlay = new Overlay(join(tree.mirror, SCRATCH), addresses(origin));
   try {
     const session = {
       tree,

@@ -11,7 +11,7 @@ import { makeFolder } from '../publish/files.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../publish/tree.js';
 import { Client } from './client.js';
-import { NOTHING, copy, isWhole } from './copy.js';
+import { NOTHING, copy, deleteFetched, isWhole } from './copy.js';
 import type { Copied } from './copy.js';
 import { MovedOn, StartOver, getSmall, parsed, readOrigin } from './origin.js';
 import type { Origin } from './origin.js';
@@ -58,7 +58,8 @@ async function bringUpToDate(
   progress: Progress,
 ): Promise<Mirrored> {
   const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
-  const result = ({ sequence, digest, as_of: asOf }: Origin, copied: Copied): Mirrored => {
+  const succeed = ({ sequence, digest, as_of: asOf }: Origin, copied: Copied): Mirrored => {
+    deleteFetched(tree);
     const { requests, bytes } = client;
     return { origin: base, sequence, digest, asOf, ...copied, requests, bytes };
   };
@@ -70,7 +71,7 @@ async function bringUpToDate(
     progress.start(`asking ${base}`, 0, 'bytes');
     const reply = await getSmall(client, '/snapshot.json', headers);
     progress.stop();
-    if (reply === undefined) return result(readOrigin(published ?? Buffer.alloc(0)), NOTHING);
+    if (reply === undefined) return succeed(readOrigin(published ?? Buffer.alloc(0)), NOTHING);
     const { content, etag } = reply;
     const origin = readOrigin(content);
     client.limits.set(origin.limits);
@@ -79,7 +80,7 @@ async function bringUpToDate(
       const record = { origin: base, etag, sha256: hash('sha256', content) };
       makeFolder(tree.mirror);
       if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
-      return result(origin, copied);
+      return succeed(origin, copied);
     } catch (error) {
       if (error instanceof StartOver && !startsOver) {
         startsOver = true;
