@@ -49,7 +49,12 @@ export async function renderAll(
   const { changed, changedTables, hasFingerprints } = examined;
   const { index, next, tree, paths, spec: stage, previous, takedown } = publisher;
   const sources = { register, config, overview, table: ROUTES };
-  const routes = [...RECORD_DOCUMENTS, ...RENDERED_FEEDS.flatMap(routeNames), ...LIST_ROUTES, ...FINDING_ROUTES];
+  const routes = [
+    ...RECORD_DOCUMENTS,
+    ...RENDERED_FEEDS.flatMap(routeNames),
+    ...LIST_ROUTES,
+    ...FINDING_ROUTES,
+  ];
   publisher.delegate(routes);
   let done = 0;
   const onProgress = (steps: number): void => void (done += steps);

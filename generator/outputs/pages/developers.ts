@@ -154,6 +154,8 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
       every: interval(limits.api.refillSeconds),
     },
     licence: licenceText(operator),
-    explorer: dataBlock([...listed, ...lists, ...finding, ...publishing].map((each) => explorable(each, table, shown))),
+    explorer: dataBlock(
+      [...listed, ...lists, ...finding, ...publishing].map((each) => explorable(each, table, shown)),
+    ),
   };
 }
