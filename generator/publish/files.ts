@@ -98,6 +98,7 @@ export class LineWriter {
   readonly #separator: string;
   #descriptor: number | undefined;
   #lines: string[] = [];
+  #length = 0;
 
   /** @param separator written between lines, but not after the last */
   constructor(file: string, separator = '\n') {
@@ -107,7 +108,8 @@ export class LineWriter {
 
   write(line: string): void {
     this.#lines.push(line);
-    if (this.#lines.length >= LINES_AT_ONCE) this.#flush();
+    this.#length += line.length;
+    if (this.#lines.length >= LINES_AT_ONCE || this.#length >= CHARACTERS_AT_ONCE) this.#flush();
   }
 
   #flush(): void {
@@ -117,6 +119,7 @@ export class LineWriter {
     this.#descriptor ??= openSync(this.#file, 'w');
     writeFileSync(this.#descriptor, isFirst ? text : this.#separator + text);
     this.#lines = [];
+    this.#length = 0;
   }
 
   finish(): void {
@@ -131,6 +134,8 @@ export class LineWriter {
 }
 
 const LINES_AT_ONCE = 1000;
+/** 1 MiB: a line may be a whole document. */
+const CHARACTERS_AT_ONCE = 1024 * 1024;
 
 const CHUNK_BYTES = 64 * 1024;
 

@@ -9,7 +9,7 @@ import { Failure, asFailure } from '../errors.js';
 import { NO_HASH } from '../incremental/hash-file.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { filesIn, readChangeIndex, renewDownloads } from './changes/change-index.js';
+import { NO_CHANGES, readChangeIndex, renewDownloads, untrackedFiles } from './changes/change-index.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
 import { apply, isPrepared, prepareCommit, replacePrevious, stageTakedown, stageWithout } from './commit.js';
 import type { Discard } from './commit.js';
@@ -178,7 +178,7 @@ export class Publisher {
     const { changes, bytes } = next.total();
     const known = readChangeIndex(this.tree);
     // Bundles may hold what is withheld now, even if its documents are long gone.
-    const isTakedown = this.takedown.isOne && known !== undefined && filesIn(known).length > 0;
+    const isTakedown = this.takedown.isOne && untrackedFiles(this.tree, NO_CHANGES).length > 0;
     const isTouched =
       previous?.format !== FORMAT || isTakedown || changes.added + changes.changed + changes.removed > 0;
     // If snapshot.json was lost, the index of changes still has the last sequence number.

@@ -412,6 +412,25 @@ describe('change lists', () => {
     expect(indexOf(out)).toMatchObject({ sequence: 17, oldest: 15 });
   });
 
+  it.each([
+    ['missing', (file: string) => rmSync(file)],
+    ['cut short', (file: string) => truncateSync(file, 100)],
+  ])('and bundles go with what is withheld even if the index that names them is %s', async (_, damage) => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    await published({ register, out });
+    changeRegister(register, `UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
+    await published({ register, out });
+    changeRegister(register, 'DELETE FROM users WHERE id = 1007');
+    await published({ register, out, acceptRemovals: true });
+    expect(JSON.stringify(bundleOf(out, '2'))).toContain('Marlow');
+    damage(join(out, 'changes/index.json'));
+    changeRegister(register, `INSERT INTO withheld VALUES ('user', 1007, '2026-11-20T08:00:00Z')`);
+    await published({ register, out });
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(['4.json', '4.ndjson.gz', 'index.json']);
+    expect(await damageOf(out)).toEqual([]);
+  });
+
   it('name a tree that one begun anew does not share', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');

@@ -4,7 +4,7 @@
  * document, then each removed one.
  */
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { chunksOf, linesOf } from '../files.js';
@@ -39,15 +39,22 @@ export async function writeGzip(
 ): Promise<Described> {
   const sink = new Sink(join(paths.last, file));
   try {
-    await pipeline(
-      Readable.from(content, { objectMode: false }),
-      createGzip(),
-      async (chunks: AsyncIterable<Uint8Array>) => {
-        for await (const chunk of chunks) sink.write(chunk);
-      },
-    );
+    await pipeline(Readable.from(content, { objectMode: false }), createGzip(), writableTo(sink));
     return { file: `/${file}`, ...sink.finish() };
   } finally {
     sink.close();
   }
 }
+
+/** Its errors are those of the disk; a function at the end of a pipeline would hide them. */
+const writableTo = (sink: Sink): Writable =>
+  new Writable({
+    write: (chunk: Uint8Array, _encoding, done) => {
+      try {
+        sink.write(chunk);
+        done();
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });

@@ -1,8 +1,9 @@
 /** Stages what leads from the previous snapshot to the next: list, bundle, roll-ups and index. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SPANS } from '../../routes/publishing.js';
 import type { Manifest } from '../snapshot-json.js';
+import { listFiles } from '../stage.js';
 import type { StagePaths } from '../stage.js';
 import type { Tree } from '../tree.js';
 import { writeBundle } from './bundle.js';
@@ -69,6 +70,8 @@ export async function stageChanges(
     sha256: list?.sha256 ?? null,
     bundle: (step && (await writeBundle(paths, step))) ?? null,
   };
+  // The other lists stay in the state until they are reported, by when a body may be withheld.
+  for (const part of listFiles(paths.lists, 'bodies')) rmSync(part);
   const earlier = isChain ? published.changes : [];
   const changes = [newest, ...(isTakedown ? earlier.map(withoutFiles) : earlier)].slice(0, KEPT_LISTS);
   const locate = (file: string): string => {
