@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
+import { readChangeIndex } from '../publish/changes/change-index.js';
 import type { Publisher } from '../publish/publisher.js';
 import { measure } from '../publish/scan.js';
 import { EXPORT_ROUTES, pathInFolder } from '../routes/exports.js';
@@ -46,6 +47,9 @@ function described(publisher: Publisher): Described | undefined {
   const description = readDescription(publisher);
   const { sequence, digest } = publisher.previous?.downloads ?? {};
   if (description === undefined || sequence === undefined || digest === undefined) return undefined;
+  // A copy that begins with the downloads must find its way to the published snapshot.
+  const { tree, previous } = publisher;
+  if (sequence < (readChangeIndex(tree)?.oldest ?? previous?.sequence ?? 0)) return undefined;
   const rows = new Map<string, number>();
   for (const route of EXPORT_ROUTES.filter(({ bucket }) => bucket === 'download')) {
     const path = pathInFolder(route.file);

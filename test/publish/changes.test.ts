@@ -431,6 +431,24 @@ describe('change lists', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
+  it('lead from the downloads to the published snapshot, or those are written though they may be kept', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    const build = async (price: number) => {
+      changeRegister(register, `UPDATE items SET price = ${price} WHERE id = 1`);
+      await published({ register, out, keepDownloads: true });
+      const { sequence, oldest, downloads } = indexOf(out);
+      return [sequence, oldest, downloads?.sequence];
+    };
+    await published({ register, out });
+    expect(await build(2)).toEqual([2, 1, 1]);
+    expect(await build(3)).toEqual([3, 1, 1]);
+    // As after a repair without the bundle to the second snapshot.
+    const file = join(out, 'changes/index.json');
+    writeFileSync(file, JSON.stringify({ ...indexOf(out), oldest: 2 }));
+    expect((await build(4))[2]).toBe(4);
+  });
+
   it('name a tree that one begun anew does not share', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');
