@@ -1,5 +1,5 @@
 /** The files of the copy that are not documents: the changes that it holds, and the feed of snapshots. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   filesIn,
@@ -34,6 +34,8 @@ export async function ownFiles({ tree, objects, index, taken }: Session): Promis
   for (const { file, sha256 } of filesIn(copied))
     if (taken.has(sha256)) put.set(file.slice(1), objects.path(sha256));
   const staged = objects.path('index.json');
+  // A run that was killed after its commit leaves a link to the published file.
+  rmSync(staged, { force: true });
   writeFileSync(staged, JSON.stringify(copied));
   put.set('changes/index.json', staged);
   return { put, removed: untrackedFiles(tree, copied) };

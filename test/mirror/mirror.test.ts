@@ -1,5 +1,5 @@
 /** A mirror equals its origin, by as few requests as there can be, whatever happened to either. */
-import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -366,5 +366,22 @@ describe('a copy that would not be equal', () => {
     altered('/', () => Buffer.from('<h1>another</h1>'));
     const { code, message } = await failed();
     expect([code, message]).toEqual([1, expect.stringContaining('has the digest')]);
+  });
+
+  it('is not published in part, even if an earlier run was killed right after its commit', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    // Such a run leaves what it fetched, linked to what it published.
+    mkdirSync(inState(out, 'mirror/files'), { recursive: true });
+    for (const folder of ['mirror', 'mirror/files'])
+      linkSync(join(out, 'changes/index.json'), inState(out, `${folder}/index.json`));
+    origin.publish(TWO);
+    const digest = '0'.repeat(64);
+    origin.announce({ digest });
+    const told = String(origin.files.get('/changes/index.json'));
+    const published = origin.history.at(-1)?.digest ?? '';
+    origin.files.set('/changes/index.json', Buffer.from(told.replaceAll(published, digest)));
+    const { code, message } = await failed();
+    expect([code, message]).toEqual([1, expect.stringContaining('no copy equals')]);
   });
 });
