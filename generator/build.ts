@@ -1,5 +1,4 @@
 /** The main sequence of a build: open, check, render, stage, commit, report. */
-import { existsSync } from 'node:fs';
 import type { BuildConfig } from './config.js';
 import { Failure, asFailure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
@@ -11,6 +10,7 @@ import { snapshotFeed } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/snapshot.js';
 import { RECORD_ROUTES, implausible, implausibleAbsence, implausibleList } from './removal-guard.js';
 import type { Progress } from './progress.js';
+import { isCopy } from './publish/copied.js';
 import type { Changes } from './publish/index-route.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
@@ -77,7 +77,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   // Completes an interrupted commit first, whatever the state of the register.
   const tree = new Tree(config.out, config.state);
   await completeCommit(tree, progress);
-  if (existsSync(tree.mirror) && existsSync(tree.manifest)) {
+  if (isCopy(tree)) {
     throw Failure.environment(
       `"${config.out}" is a copy, whose snapshots are numbered by its origin: choose another folder with --out`,
     );

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { ChangeIndex } from '../publish/changes/change-index.js';
+import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../publish/index-json.js';
 import type { Changes } from '../publish/index-route.js';
 import { writeLists } from '../publish/lists.js';
@@ -60,9 +61,7 @@ export async function copy(
   const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
   const before = readManifest(tree.manifest);
   const isSameTree = before?.tree.id === origin.tree.id;
-  if (before !== undefined && !isSameTree && !existsSync(tree.mirror)) {
-    throw Failure.environment(`"${tree.out}" holds a tree that is no copy: choose another folder with --out`);
-  }
+  if (before !== undefined) requireCopy(tree, isSameTree);
   const isBase = before !== undefined && isSameTree && isWhole(tree);
   if (isBase && published?.equals(content) === true) return NOTHING;
   if (isBase && before.sequence > origin.sequence) {
@@ -84,9 +83,22 @@ export async function copy(
     throw error;
   }
   const { plan, own, fetched } = prepared;
+  // A commit that is interrupted leaves one tree or the other.
+  recordCopies(tree, [...copiedTrees(tree), origin.tree.id]);
   await publisher.commit({ ...plan, sequence: origin.sequence }, { manifest: content, own }, progress);
+  recordCopies(tree, [origin.tree.id]);
   writeLists(tree, '', {});
   return { fetched, changes: plan.changes };
+}
+
+/** @throws Failure environment: the published tree is not known to be a copy */
+function requireCopy(tree: Tree, isOfOrigin: boolean): void {
+  // Without its state, a copy can't be told from its origin.
+  if (isCopy(tree) || (isOfOrigin && !existsSync(tree.index))) return;
+  throw Failure.environment(
+    `"${tree.out}" holds a tree that is not known to be a copy: choose another folder with --out, ` +
+      `or if it is one, delete it and its state "${tree.state}"`,
+  );
 }
 
 /** What was fetched, until it is published. */

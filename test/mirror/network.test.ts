@@ -273,37 +273,65 @@ it('documents larger than the origin says are not stored', async () => {
   expect(await failing()).toEqual([1, expect.stringMatching(/expected 200 with|more than 1000 bytes/)]);
 });
 
+/** Builds a tree where the copy is to be. */
+const built = () => {
+  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1 }] });
+  return inProcess('build', '--register', register, '--operator', OPERATOR, '--out', out);
+};
+
+/** Runs it in vain, since there is a tree that is no copy. */
+const expectLeftAlone = async () => {
+  const before = readdirSync(out, { recursive: true });
+  const manifest = readFileSync(join(out, 'snapshot.json'));
+  const { code, stderr } = await run();
+  expect([code, stderr]).toEqual([3, expect.stringContaining('is not known to be a copy: choose another')]);
+  expect(readdirSync(out, { recursive: true })).toEqual(before);
+  expect(readFileSync(join(out, 'snapshot.json')).equals(manifest)).toBe(true);
+};
+
 describe('a folder', () => {
-  it('that a build published is left alone', async () => {
+  it('that holds another tree is left alone', async () => {
     origin.publish(ONE);
     await expectCopy();
-    rmSync(inState(out, 'mirror'), { recursive: true });
-    // The same tree: it is a copy that lost its state.
     origin.announce({}, '2026-12-02T00:00:00Z');
+    // The same tree: it is a copy that lost its state, and has one again.
+    rmSync(inState(out), { recursive: true });
     await expectCopy();
-    rmSync(inState(out, 'mirror'), { recursive: true });
+    rmSync(inState(out), { recursive: true });
     origin.tree = 'c'.repeat(16);
     origin.announce();
-    const before = readdirSync(out);
-    const { code, stderr } = await run();
-    expect([code, stderr]).toEqual([3, expect.stringContaining('holds a tree that is no copy')]);
-    expect(readdirSync(out)).toEqual(before);
+    await expectLeftAlone();
   });
 
-  it('that is a copy is left alone by builds', async () => {
+  it('that holds the origin itself is left alone', async () => {
+    // A state without a record of a copy is that of a tree that builds publish.
     origin.publish(ONE);
     await expectCopy();
-    const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1 }] });
-    const { code, stderr } = await inProcess(
-      'build',
-      '--register',
-      register,
-      '--operator',
-      OPERATOR,
-      '--out',
-      out,
-    );
-    expect([code, stderr]).toEqual([3, expect.stringContaining('is a copy, whose snapshots')]);
+    rmSync(inState(out, 'mirror'), { recursive: true });
+    await expectLeftAlone();
+    expect(existsSync(inState(out, 'mirror'))).toBe(false);
+    expect((await built()).stderr).not.toContain('is a copy');
+  });
+
+  it('in which a mirror failed can be built into, again and again, and is left alone then', async () => {
+    origin.publish(ONE);
+    atFirst('/', 9, (response) => response.writeHead(403).end());
+    expect(await failing()).toEqual([3, expect.stringContaining('the response is 403')]);
+    expect(existsSync(inState(out, 'mirror'))).toBe(true);
+    for (const _ of [1, 2]) expect(await built()).toMatchObject({ code: 0, stderr: '' });
+    origin.instead = () => false;
+    await expectLeftAlone();
+  });
+
+  it('that is a copy is left alone by builds, whatever tree its origin has begun since', async () => {
+    origin.publish(ONE);
+    for (const tree of ['a', 'd']) {
+      origin.tree = tree.repeat(16);
+      origin.announce();
+      await expectCopy();
+      const { code, stderr } = await built();
+      expect([code, stderr]).toEqual([3, expect.stringContaining('is a copy, whose snapshots')]);
+    }
   });
 
   it('at which another process is at work ends with 75', async () => {
