@@ -22,6 +22,8 @@ export interface Ask {
   readonly bucket: Bucket;
   /** The share of a download that is asked for; all of it by default. */
   readonly share?: number;
+  /** The first byte that is asked for; 0 by default. */
+  readonly start?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -71,19 +73,23 @@ export class Client {
 
   /**
    * Makes a request, and makes it again if the connection or the server fails.
-   * @param ask called for each try, so that it can go on where the last one stopped
+   * @param ask called for each try, so that it can go on where the last one stopped: then it has
+   * all tries again
    * @throws Failure environment: it failed too often; what `read` throws
    */
   async get<T>(ask: () => Ask, read: (reply: Reply) => Promise<T>): Promise<T> {
+    let furthest = 0;
     for (let tries = 1; ; tries += 1) {
-      const before = this.bytes;
+      const asked = ask();
+      const { path, start = 0 } = asked;
+      // What a try got counts only if the next goes on from there.
+      if (start > furthest) [furthest, tries] = [start, 1];
       try {
-        return await this.#try(ask(), read);
+        return await this.#try(asked, read);
       } catch (error) {
         if (!(error instanceof Passing)) throw error;
-        if (this.bytes > before) tries = 1;
         if (tries >= TRIES) {
-          throw Failure.environment(`${this.#base.origin}${ask().path}: ${error.message} (${tries} times)`);
+          throw Failure.environment(`${this.#base.origin}${path}: ${error.message} (${tries} times)`);
         }
         await this.wait(error.waitMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
       }
@@ -123,7 +129,7 @@ export class Client {
     }
   }
 
-  #send({ path, headers }: Ask): Promise<http.IncomingMessage> {
+  #send({ path, start = 0, headers }: Ask): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const { hostname, port, protocol } = this.#base;
       const { request } = protocol === 'https:' ? https : http;
@@ -133,7 +139,7 @@ export class Client {
         port,
         path,
         agent: this.#agent,
-        headers: { ...this.#headers, ...headers },
+        headers: { ...this.#headers, ...(start > 0 && { Range: `bytes=${start}-` }), ...headers },
         timeout: SILENCE_MS,
       });
       sent.on('timeout', () => sent.destroy(new Error(`nothing was sent for ${SILENCE_MS / 1000} s`)));

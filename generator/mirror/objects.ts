@@ -68,8 +68,8 @@ export class Objects {
         () => {
           const from = start();
           if (from === 0) return { path, bucket };
-          const headers = { Range: `bytes=${from}-`, 'If-Range': readFileSync(tag, 'utf8') };
-          return { path, bucket, share: Math.max(0.01, 1 - from / bytes), headers };
+          const headers = { 'If-Range': readFileSync(tag, 'utf8') };
+          return { path, bucket, share: Math.max(0.01, 1 - from / bytes), start: from, headers };
         },
         (reply) => receive(reply, wanted, partial, tag),
       );
