@@ -61,6 +61,7 @@ export class Objects {
     if (found !== undefined) return found;
     const partial = join(this.#folder, `${sha256 ?? 'unknown'}.partial`);
     const tag = `${partial}.etag`;
+    // Without a hash, nothing would show that the parts are of two files.
     if (sha256 === undefined) rmSync(tag, { force: true });
     const start = (): number => (existsSync(tag) && existsSync(partial) ? statSync(partial).size : 0);
     if (sha256 === undefined || start() !== bytes) {
@@ -108,7 +109,7 @@ async function receive(
     rmSync(tag, { force: true });
     writeFileSync(partial, '');
     // A weak tag permits no ranges (RFC 9110, section 13.1.5).
-    if (headers.etag?.startsWith('"') === true) writeFileSync(tag, headers.etag);
+    if (sha256 !== undefined && headers.etag?.startsWith('"') === true) writeFileSync(tag, headers.etag);
   }
   const descriptor = openSync(partial, 'a');
   try {

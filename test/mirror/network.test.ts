@@ -95,6 +95,18 @@ describe('a connection that breaks', () => {
   });
 });
 
+it.each(['/', '/downloads/datapackage.json'])(
+  'the connection of %s breaks: it is asked for again, since nothing says its size',
+  async (file) => {
+    origin.publish(ONE);
+    const body = origin.files.get(file) ?? Buffer.alloc(0);
+    atFirst(file, 1, cut(`"${createHash('sha1').update(body).digest('hex')}"`));
+    await expectCopy();
+    expect(origin.log.filter((each) => each.split(' ')[0] === file)).toEqual([file, file]);
+    expect(origin.log.filter((each) => each === '/snapshot.json')).toHaveLength(1);
+  },
+);
+
 describe('a server', () => {
   it.each([429, 503])('that responds %i is asked again when it says', async (status) => {
     origin.publish(ONE);
