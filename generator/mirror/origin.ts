@@ -3,15 +3,22 @@ import { z } from 'zod';
 import { Failure } from '../errors.js';
 import { changeIndexSchema, filesIn } from '../publish/changes/change-index.js';
 import { routeSchema } from '../publish/snapshot-json.js';
-import { BUCKETS, urlTemplate } from '../routes/index.js';
+import { BUCKETS, ROUTES, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import type { PublishedRoute } from '../publish/snapshot-json.js';
 import { isRendered } from '../publish/snapshot-json.js';
 import { locator } from '../publish/scan.js';
 import type { Client } from './client.js';
+import { areApart } from './templates.js';
 
 /** JSON that is read whole: 16 MiB at most. */
 export const JSON_BYTES = 16 * 1024 * 1024;
+
+/** More than any tree has; so the time to compare them is short. */
+const ROUTES_MOST = 1000;
+const FILE_LENGTH = 500;
+/** How many documents the values of a query parameter can make. */
+const VALUES_MOST = 10_000;
 
 /** The origin publishes another snapshot meanwhile, or a cache is older than another. */
 export class MovedOn extends Error {}
@@ -30,25 +37,39 @@ export const originSchema = z.looseObject({
   tree: z.object({ id: z.string().regex(/^[0-9a-f]{16}$/), bytes: size }),
   downloads: z.object({ sequence: z.int().min(1), digest: sha256 }),
   limits: z.object({ api: limit, download: limit, page: limit }),
-  routes: z.array(routeSchema.extend({ bucket: z.enum(BUCKETS) })).refine(areSafe),
+  routes: z
+    .array(routeSchema.extend({ bucket: z.enum(BUCKETS) }))
+    .max(ROUTES_MOST)
+    .refine(areSafe),
 });
 export type Origin = z.infer<typeof originSchema>;
 
 const isFile = (file: string): boolean =>
+  file.length <= FILE_LENGTH &&
   file.split('/').every((part) => /^[^.\\\0][^\\\0]*$/.test(part) || part === '.well-known') &&
   !/^(snapshot\.json|changes)(\/|$)/.test(file);
 const hasOneParameter = (template: string): boolean => template.split('{').length <= 2;
 const areUnique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
 
-const isSafe = ({ path, file }: PublishedRoute): boolean =>
-  /^\/[!-~]*$/.test(path) && isFile(file) && hasOneParameter(path) && hasOneParameter(file);
+const isSafe = ({ path, file, parameters = [] }: PublishedRoute): boolean =>
+  /^\/[!-~]*$/.test(path) &&
+  isFile(file) &&
+  hasOneParameter(path) &&
+  hasOneParameter(file) &&
+  parameters.every((each) => each.in !== 'query' || each.maximum - each.minimum < VALUES_MOST);
+
+/** The publisher's own routes, which are the same in all trees of this format. */
+const OWN_ROUTES: readonly PublishedRoute[] = ROUTES.filter((route) => !isRendered(route));
+const isOwn = ({ name, path, file }: PublishedRoute): boolean =>
+  OWN_ROUTES.some((own) => own.name === name && own.path === path && own.file === file);
 
 /** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
 function areSafe(routes: readonly PublishedRoute[]): boolean {
   const rendered = routes.filter(isRendered);
   return (
-    rendered.every(isSafe) &&
-    (['name', 'path', 'file'] as const).every((member) => areUnique(rendered.map((route) => route[member])))
+    routes.every((route) => (isRendered(route) ? isSafe(route) : isOwn(route))) &&
+    (['name', 'path'] as const).every((member) => areUnique(routes.map((route) => route[member]))) &&
+    areApart(rendered, OWN_ROUTES)
   );
 }
 

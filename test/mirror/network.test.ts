@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Limits } from '../../generator/mirror/limits.js';
+import { originSchema } from '../../generator/mirror/origin.js';
 import { Lock } from '../../generator/publish/lock.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { OPERATOR } from '../support/build.js';
@@ -206,8 +207,72 @@ describe('an origin that is no origin', () => {
     'a//b',
     '',
     'index.html',
+    // Files of the publisher, of other routes, their siblings and folders.
+    'feeds/snapshots.atom',
+    'feeds/snapshots.json.gz',
+    'api/v1/group/7.json',
+    'api/v1/group/7.json.br',
+    'api/v1/group/{key}.json',
+    'api/v1/group/1{key}.json',
+    'api/v1/stats.json',
+    'api/v1/stats.json/x',
+    'api/v1',
+    'api/v1/group/{key}.json/x',
   ])('a route with the file %j is refused', async (file) => {
     origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'bad', path: '/bad', file }];
+    origin.publish(ONE);
+    expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
+  });
+
+  it.each(['api/v1/{key}/stats.json', 'api/v1/group/x{key}.json', 'api/v1/group/{key}/x.json'])(
+    'a route with the file %j is not refused',
+    async (file) => {
+      origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'good', path: '/good', file }];
+      origin.publish(ONE);
+      expect(originSchema.safeParse(JSON.parse(String(origin.files.get('/snapshot.json'))))).toMatchObject({
+        success: true,
+      });
+    },
+  );
+
+  it.each([
+    ['snapshot', { file: '../secret.txt' }],
+    ['snapshot', { path: '/other.json' }],
+    ['changes', { file: 'changes/1.json' }],
+    ['change-list', { path: '/changes/{sequence}.json', file: '../{sequence}.json' }],
+    ['change-bundle', { path: '/changes/{sequence}.ndjson.gz', file: '/etc/{sequence}' }],
+    ['feed-snapshots', { path: '/feeds/snapshots.atom', file: 'api/v1/stats.json' }],
+    ['feed-snapshots-json', { path: '/feeds/all.json', file: 'feeds/snapshots.json' }],
+  ])('a route %s of another path or file is refused: %j', async (name, members) => {
+    const own = ROUTES.find((each) => each.name === name) ?? ROUTES[3]!;
+    origin.routes = [
+      ...ROUTES.filter((each) => each !== own || own === ROUTES[3]),
+      { ...own, name, ...members },
+    ];
+    origin.publish(ONE);
+    expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
+  });
+
+  it('of a list with endless values is refused', async () => {
+    const maximum = Number.MAX_SAFE_INTEGER;
+    origin.routes = ROUTES.map((each) =>
+      'parameters' in each && each.name === 'largest'
+        ? {
+            ...each,
+            parameters: [
+              {
+                name: 'limit',
+                in: 'query',
+                type: 'integer',
+                minimum: 1,
+                maximum,
+                default: 2,
+                description: '',
+              },
+            ],
+          }
+        : each,
+    );
     origin.publish(ONE);
     expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
   });
