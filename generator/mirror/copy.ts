@@ -133,7 +133,7 @@ async function prepare(
   }
   const index = await indexOf(client, origin);
   const objects = new Objects(join(tree.mirror, FILES), client);
-  const overlay = new Overlay(join(tree.mirror, SCRATCH), addresses(origin));
+  const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin));
   try {
     const session = {
       tree,

@@ -31,10 +31,13 @@ export class Overlay {
   readonly #file: string;
   readonly #database: Database;
   readonly #put: Statement<[string, number, number | null, string | null, Buffer | null]>;
+  readonly #mostBytes: number;
   readonly #addressOf: (path: string) => Address | undefined;
 
-  constructor(file: string, addressOf: (path: string) => Address | undefined) {
+  /** @param mostBytes what the bodies of one file may have in all */
+  constructor(file: string, mostBytes: number, addressOf: (path: string) => Address | undefined) {
     this.#file = file;
+    this.#mostBytes = mostBytes;
     this.#addressOf = addressOf;
     rmSync(file, { force: true });
     this.#database = openDatabase(file);
@@ -76,6 +79,7 @@ export class Overlay {
     this.#database.exec('BEGIN');
     try {
       let isFirst = step !== undefined;
+      let bodies = 0;
       for await (const line of linesOf(file)) {
         if (isFirst) {
           const header = bundleHeader.safeParse(parsed(line)).data;
@@ -87,6 +91,10 @@ export class Overlay {
         }
         const { data } = bundleLine.safeParse(parsed(line));
         if (data === undefined) throw new Damaged(`"${file}" has a line of another form`);
+        if ('body' in data) bodies += data.bytes;
+        if (bodies > this.#mostBytes) {
+          throw new Damaged(`"${file}" has documents of more than ${this.#mostBytes} bytes`);
+        }
         this.addLine(data);
       }
       this.#database.exec('COMMIT');

@@ -310,6 +310,7 @@ function bundle(...lines: readonly object[]): void {
 
 describe('an origin of bad bundles', () => {
   const stats = '/api/v1/stats';
+  const [huge, part] = ['a'.repeat(10_000), 'a'.repeat(100)];
 
   it.each([
     ['with a body of another hash', [{}, { path: stats, sha256: sha256('a'), bytes: 1, body: 'b' }]],
@@ -322,6 +323,17 @@ describe('an origin of bad bundles', () => {
     ['of another tree', [{ tree: 'f'.repeat(16) }]],
     ['of another step', [{ from: 7 }]],
     ['with lines of another form', [{}, { no: 1 }]],
+    [
+      'with more than the whole tree',
+      [{}, { path: stats, sha256: sha256(huge), bytes: huge.length, body: huge }],
+    ],
+    [
+      'with more than the whole tree in parts',
+      [
+        {},
+        ...Array.from({ length: 100 }, () => ({ path: stats, sha256: sha256(part), bytes: 100, body: part })),
+      ],
+    ],
   ])('%s is given up for single documents', async (_, lines) => {
     origin.publish(ONE);
     await expectCopy();
@@ -342,6 +354,23 @@ describe('an origin of bad bundles', () => {
     bundle({}, { path: stats, sha256: sha256('a'), bytes: 1, body: 'a' });
     expect(await expectCopy()).toContain('copied from the start');
   });
+});
+
+it('other documents larger than the origin says are not stored', async () => {
+  origin.publish(ONE);
+  const bytes = ['group', 'other'].map((name) => {
+    const file = origin.files.get(`/downloads/documents/${name}.ndjson.gz`);
+    return file?.length ?? 0;
+  });
+  // More than each compressed file, and less than the documents in them.
+  const most = Math.max(...bytes, origin.files.get('/downloads/datapackage.json')?.length ?? 0);
+  const long = { ...ONE, '/api/v1/stats': JSON.stringify({ text: 'a'.repeat(10 * most) }) };
+  origin.publish(long);
+  origin.announce({ tree: { id: origin.tree, files: 10, bytes: 5 * most } });
+  expect(await failing()).toEqual([
+    1,
+    expect.stringMatching(/downloads are damaged: .* has documents of more than \d+ bytes/),
+  ]);
 });
 
 it('documents larger than the origin says are not stored', async () => {
