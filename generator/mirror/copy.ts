@@ -18,7 +18,7 @@ import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
 import { Objects } from './objects.js';
 import { MovedOn, StartOver, addresses, getSmall, readChangeIndex } from './origin.js';
 import type { Origin } from './origin.js';
-import { Overlay } from './overlay.js';
+import { Overlay, deleteDatabase } from './overlay.js';
 import { ownFiles } from './own-files.js';
 import { stageAll } from './stage.js';
 
@@ -107,7 +107,8 @@ const SCRATCH = 'scratch.sqlite';
 
 /** Deletes what was fetched, of this run or one that was killed: it may be withheld one day. */
 export function deleteFetched(tree: Tree): void {
-  for (const name of [FILES, SCRATCH]) rmSync(join(tree.mirror, name), { recursive: true, force: true });
+  rmSync(join(tree.mirror, FILES), { recursive: true, force: true });
+  deleteDatabase(join(tree.mirror, SCRATCH));
 }
 
 interface Prepared {

@@ -39,9 +39,10 @@ export class Overlay {
     this.#file = file;
     this.#mostBytes = mostBytes;
     this.#addressOf = addressOf;
-    rmSync(file, { force: true });
+    deleteDatabase(file);
     this.#database = openDatabase(file);
-    this.#database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+    // The journal is a file: in memory, it would grow with what a bundle replaces.
+    this.#database.exec(`PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;
       CREATE TABLE document (route TEXT, key INTEGER, bytes INTEGER, sha256 TEXT, body BLOB,
         PRIMARY KEY (route, key)) STRICT`);
     this.#put = this.#database.prepare('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)');
@@ -49,7 +50,7 @@ export class Overlay {
 
   close(): void {
     this.#database.close();
-    rmSync(this.#file, { force: true });
+    deleteDatabase(this.#file);
   }
 
   /** Adds a document by its route and key. */
@@ -129,6 +130,11 @@ export class Overlay {
     const select = 'SELECT 1 FROM document WHERE route = ? AND key = ?';
     return this.#database.prepare<[string, number]>(select).get(route.name, key) !== undefined;
   }
+}
+
+/** Deletes the database of a run that ended or was killed, along with its journal. */
+export function deleteDatabase(file: string): void {
+  for (const name of [file, `${file}-journal`]) rmSync(name, { force: true });
 }
 
 /** The lines of a gzip file of the origin. @throws Damaged */
