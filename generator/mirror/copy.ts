@@ -8,6 +8,7 @@ import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../publish/index-json.js';
 import type { Changes } from '../publish/index-route.js';
 import { writeLists } from '../publish/lists.js';
+import { Lock } from '../publish/lock.js';
 import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../publish/snapshot-json.js';
@@ -15,11 +16,11 @@ import type { Manifest } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import type { Client } from './client.js';
 import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
-import { Objects } from './objects.js';
+import { Objects, objectFolders } from './objects.js';
 import { MovedOn, StartOver, addresses, getSmall, readChangeIndex } from './origin.js';
 import type { Origin } from './origin.js';
 import { Overlay, deleteDatabase } from './overlay.js';
-import { ownFiles } from './own-files.js';
+import { ownFiles, relabelled, stagedIndex } from './own-files.js';
 import { stageAll } from './stage.js';
 
 export interface Copied {
@@ -101,14 +102,25 @@ function requireCopy(tree: Tree, isOfOrigin: boolean): void {
   );
 }
 
-/** What was fetched, until it is published. */
-const FILES = 'files';
+/** The database of a run, among what is fetched. */
 const SCRATCH = 'scratch.sqlite';
 
-/** Deletes what was fetched, of this run or one that was killed: it may be withheld one day. */
+/**
+ * Deletes what was fetched, of this run or one that was killed: it may be withheld one day. If
+ * another run is at work, it is left to that.
+ */
 export function deleteFetched(tree: Tree): void {
-  rmSync(join(tree.mirror, FILES), { recursive: true, force: true });
-  deleteDatabase(join(tree.mirror, SCRATCH));
+  const fetched = [...objectFolders(tree.mirror), stagedIndex(tree)];
+  const scratch = join(tree.mirror, SCRATCH);
+  if (![...fetched, scratch].some((each) => existsSync(each))) return;
+  const lock = Lock.takeIfFree(tree.lock);
+  if (lock === undefined) return;
+  try {
+    for (const each of fetched) rmSync(each, { recursive: true, force: true });
+    deleteDatabase(scratch);
+  } finally {
+    lock.release();
+  }
 }
 
 interface Prepared {
@@ -128,12 +140,13 @@ async function prepare(
   const { tree } = publisher;
   publisher.next.hasChanges = false;
   if (before?.sequence === origin.sequence && before.digest === origin.digest) {
-    // Only the time of the build is another.
+    // Only the time of the build is another, or the snapshot that the downloads are of.
     publisher.delegate(origin.routes.map(({ name }) => name));
-    return { fetched: 'nothing', plan: await publisher.plan(), own: { put: new Map(), removed: [] } };
+    const own = { put: relabelled(tree, origin), removed: [] };
+    return { fetched: 'nothing', plan: await publisher.plan(), own };
   }
   const index = await indexOf(client, origin);
-  const objects = new Objects(join(tree.mirror, FILES), client);
+  const objects = new Objects(tree.mirror, client, origin.digest);
   const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin));
   try {
     const session = {

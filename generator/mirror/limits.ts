@@ -8,6 +8,9 @@ export interface Limit {
   readonly refill_seconds: number;
 }
 
+/** The longest time until a token is back that is believed: a day. Timers end at 2^31 ms. */
+const REFILL_MS = 24 * 3600 * 1000;
+
 interface Level {
   readonly tokens: number;
   readonly refillMs: number;
@@ -42,7 +45,8 @@ export class Limits {
     }
   }
 
-  #set(bucket: Bucket, tokens: number, refillMs: number): void {
+  #set(bucket: Bucket, tokens: number, refill: number): void {
+    const refillMs = Math.min(refill, REFILL_MS);
     const known = this.#now(bucket);
     if (known?.tokens === tokens && known.refillMs === refillMs) return;
     const taken = known === undefined ? 0 : known.tokens - known.left;

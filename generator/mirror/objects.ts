@@ -31,23 +31,45 @@ export interface Fetched {
   readonly hash: Buffer;
 }
 
+/** Names the snapshot that the files are of. */
+const SNAPSHOT = 'snapshot';
+
 export class Objects {
   readonly #folder: string;
+  readonly #earlier: string;
   readonly #client: Client;
 
-  constructor(folder: string, client: Client) {
-    this.#folder = folder;
+  /**
+   * @param parent has two folders: one for this snapshot, and one for that of the last attempts,
+   * from which files are taken over. Those of yet earlier attempts are deleted
+   */
+  constructor(parent: string, client: Client, digest: string) {
+    [this.#folder, this.#earlier] = objectFolders(parent);
     this.#client = client;
-    mkdirSync(folder, { recursive: true });
+    const snapshot = join(this.#folder, SNAPSHOT);
+    if (existsSync(snapshot) && readFileSync(snapshot, 'utf8') === digest) return;
+    if (existsSync(snapshot)) {
+      rmSync(this.#earlier, { recursive: true, force: true });
+      renameSync(this.#folder, this.#earlier);
+    }
+    mkdirSync(this.#folder, { recursive: true });
+    writeFileSync(snapshot, digest);
+  }
+
+  /** Takes over a file from the earlier snapshot. */
+  #takeOver(name: string): void {
+    const [file, earlier] = [this.path(name), join(this.#earlier, name)];
+    if (!existsSync(file) && existsSync(earlier)) renameSync(earlier, file);
   }
 
   /** Where a file is or will be. */
-  path(sha256: string): string {
-    return join(this.#folder, sha256);
+  path(name: string): string {
+    return join(this.#folder, name);
   }
 
   /** @returns a file with this content; undefined if it was not fetched, or was damaged since */
   find(sha256: string): Fetched | undefined {
+    this.#takeOver(sha256);
     const file = this.path(sha256);
     if (!existsSync(file)) return undefined;
     const measured = measure(file);
@@ -59,8 +81,9 @@ export class Objects {
     const { path, bucket, bytes, sha256 } = wanted;
     const found = sha256 === undefined ? undefined : this.find(sha256);
     if (found !== undefined) return found;
-    const partial = join(this.#folder, `${sha256 ?? 'unknown'}.partial`);
-    const tag = `${partial}.etag`;
+    const name = `${sha256 ?? 'unknown'}.partial`;
+    const [partial, tag] = [this.path(name), this.path(`${name}.etag`)];
+    if (sha256 !== undefined) for (const each of [name, `${name}.etag`]) this.#takeOver(each);
     // Without a hash, nothing would show that the parts are of two files.
     if (sha256 === undefined) rmSync(tag, { force: true });
     const start = (): number => (existsSync(tag) && existsSync(partial) ? statSync(partial).size : 0);
@@ -86,6 +109,12 @@ export class Objects {
     return { file: this.path(hex), ...measured };
   }
 }
+
+/** The folders of files: those of the snapshot that is copied, and those of an earlier attempt. */
+export const objectFolders = (parent: string): readonly [string, string] => [
+  join(parent, 'files'),
+  join(parent, 'earlier-files'),
+];
 
 async function receive(
   { status, headers, chunks }: Reply,

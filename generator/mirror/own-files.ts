@@ -1,6 +1,7 @@
 /** The files of the copy that are not documents: the changes that it holds, and the feed of snapshots. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   filesIn,
   indexOf,
@@ -9,10 +10,15 @@ import {
   untrackedFiles,
 } from '../publish/changes/change-index.js';
 import type { ChangeIndex, Described } from '../publish/changes/change-index.js';
+import { makeFolder } from '../publish/files.js';
 import type { OwnFiles } from '../publish/plan.js';
+import type { Tree } from '../publish/tree.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
 import type { Session } from './fetch.js';
 import { JSON_BYTES } from './origin.js';
+import type { Origin } from './origin.js';
+
+const INDEX_FILE = 'changes/index.json';
 
 /** Fetches the feed of snapshots, and says which bundles and lists come and go. */
 export async function ownFiles({ tree, objects, index, taken }: Session): Promise<OwnFiles> {
@@ -33,12 +39,31 @@ export async function ownFiles({ tree, objects, index, taken }: Session): Promis
   );
   for (const { file, sha256 } of filesIn(copied))
     if (taken.has(sha256)) put.set(file.slice(1), objects.path(sha256));
-  const staged = objects.path('index.json');
-  // A run that was killed after its commit leaves a link to the published file.
-  rmSync(staged, { force: true });
-  writeFileSync(staged, JSON.stringify(copied));
-  put.set('changes/index.json', staged);
+  put.set(INDEX_FILE, writeIndex(tree, copied));
   return { put, removed: untrackedFiles(tree, copied) };
+}
+
+/**
+ * The copy's index, if another snapshot is now named as that of the downloads.
+ * @returns what to put
+ */
+export function relabelled(tree: Tree, { downloads }: Origin): ReadonlyMap<string, string> {
+  const index = readChangeIndex(tree);
+  const { sequence, digest } = downloads;
+  if (index === undefined || isDeepStrictEqual(index.downloads, { sequence, digest })) return new Map();
+  return new Map([[INDEX_FILE, writeIndex(tree, { ...index, downloads: { sequence, digest } })]]);
+}
+
+/** Where the index is written, to be linked. */
+export const stagedIndex = ({ mirror }: Tree): string => join(mirror, 'index.json');
+
+function writeIndex(tree: Tree, index: ChangeIndex): string {
+  const file = stagedIndex(tree);
+  makeFolder(tree.mirror);
+  // It may be a link to the published index, which must not be written in place.
+  rmSync(file, { force: true });
+  writeFileSync(file, JSON.stringify(index));
+  return file;
 }
 
 /** The origin's index, restricted to the files that the copy has. */

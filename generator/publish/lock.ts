@@ -66,6 +66,16 @@ export class Lock {
     }
   }
 
+  /** Takes the lock, unless another process has it. */
+  static takeIfFree(file: string): Lock | undefined {
+    try {
+      return Lock.take(file);
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw error;
+    }
+  }
+
   release(): void {
     this.#database.close();
   }
@@ -97,13 +107,9 @@ export async function whenFree<T>(
 }
 
 function isFree(file: string): boolean {
-  try {
-    Lock.take(file).release();
-    return true;
-  } catch (error) {
-    if (isBusy(error)) return false;
-    throw error;
-  }
+  const lock = Lock.takeIfFree(file);
+  lock?.release();
+  return lock !== undefined;
 }
 
 const isBusy = (error: unknown): error is Failure => error instanceof Failure && error.exitCode === EXIT.busy;

@@ -3,6 +3,8 @@ import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { Lock } from '../../generator/publish/lock.js';
+import { Tree } from '../../generator/publish/tree.js';
 import { inState } from '../support/tree.js';
 import { inProcess, leftovers, temporary } from '../publish/support.js';
 import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
@@ -140,6 +142,34 @@ describe('a copy that is up to date', () => {
     const { asked, fetched, bytes } = await mirrored();
     expect(existsSync(left)).toBe(false);
     expect([asked, fetched, bytes]).toEqual([['/snapshot.json'], 'nothing', 0]);
+  });
+
+  it('leaves what another run is fetching to that', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    const left = inState(out, 'mirror/files');
+    mkdirSync(left);
+    const lock = Lock.take(new Tree(out).lock);
+    try {
+      expect(await run()).toMatchObject({ code: 0 });
+      expect(existsSync(left)).toBe(true);
+    } finally {
+      lock.release();
+    }
+    await mirrored();
+    expect(existsSync(left)).toBe(false);
+  });
+
+  it('says of which snapshot the downloads are, if the origin names another', async () => {
+    origin.publish(ONE);
+    origin.publish(TWO, true);
+    await mirrored();
+    const { digest = '' } = origin.history.at(-1) ?? {};
+    const downloads = { sequence: 2, digest };
+    origin.announce({ downloads: { as_of: null, ...downloads } });
+    const { asked, fetched } = await mirrored();
+    expect([asked, fetched]).toEqual([['/snapshot.json'], 'nothing']);
+    expect(index()).toMatchObject({ oldest: 1, downloads, changes: [{ sequence: 2 }, { sequence: 1 }] });
   });
 
   it('costs one request if only the time of the build is another', async () => {
@@ -327,6 +357,36 @@ const publishing = (file: string, documents: ReturnType<typeof documentsOf>): vo
     return false;
   };
 };
+
+it('what failed runs fetched is used, and kept no longer than for one more snapshot', async () => {
+  const refuse = () => {
+    origin.instead = ({ url }, response) => {
+      if (url !== '/feeds/snapshots.atom') return false;
+      response.writeHead(403).end();
+      return true;
+    };
+  };
+  const kept = (): string[] =>
+    readdirSync(inState(out, 'mirror'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
+  const groups = '/downloads/documents/group.ndjson.gz';
+  const brands: string[] = [];
+  for (const word of ['a', 'b', 'c']) {
+    origin.publish(documentsOf({ 1: 'one' }, word));
+    brands.push(origin.files.get('/brand.bin')?.toString('latin1') ?? '');
+    refuse();
+    expect(await failed()).toMatchObject({ code: 3 });
+  }
+  expect(brands.map((brand) => kept().includes(brand))).toEqual([false, true, true]);
+  // The groups stayed the same in all three.
+  expect(origin.asked().filter((each) => each === groups)).toHaveLength(1);
+  origin.instead = () => false;
+  const { asked } = await mirrored();
+  expect(asked).not.toContain(groups);
+  expect(asked).not.toContain('/brand.bin');
+  expect(kept()).toHaveLength(2);
+});
 
 describe('an origin that moves on', () => {
   it.each([

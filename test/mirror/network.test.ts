@@ -178,6 +178,20 @@ describe('the limits', () => {
   });
 });
 
+it('limits that would make a timer overflow count as one request a day', () => {
+  const day = 24 * 3600 * 1000;
+  const limits = new Limits();
+  const api = { tokens: 1, refill_seconds: 1e9 };
+  limits.set({ api, download: api, page: api });
+  limits.learn('"page";q=1;w=999999999999');
+  for (const bucket of ['api', 'page'] as const) {
+    expect(limits.take(bucket, 1)).toBe(0);
+    const wait = limits.take(bucket, 1);
+    expect(wait).toBeGreaterThan(day - 60_000);
+    expect(wait).toBeLessThanOrEqual(day);
+  }
+});
+
 describe('an origin that is no origin', () => {
   it.each([
     ['of a later format', { format: 5 }, /snapshot\.json of the origin can't be used \(see "format"\)/],
