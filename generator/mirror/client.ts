@@ -17,7 +17,7 @@ const FIRST_WAIT_MS = 1000;
 const WAIT_SECONDS = 3600;
 const REDIRECTS = 3;
 
-export interface Ask {
+export interface RequestOptions {
   readonly path: string;
   readonly bucket: Bucket;
   /** The share of a download that is asked for; all of it by default. */
@@ -27,7 +27,7 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Reply {
+export interface OriginResponse {
   /** 200, 206, 304, 404, 410 or 416. */
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
@@ -35,7 +35,7 @@ export interface Reply {
 }
 
 /** Something that may pass by itself. */
-class Passing extends Error {
+class TransientError extends Error {
   readonly waitMs: number | undefined;
   constructor(message: string, waitMs?: number) {
     super(message);
@@ -73,21 +73,21 @@ export class Client {
 
   /**
    * Makes a request, and makes it again if the connection or the server fails.
-   * @param ask called for each try, so that it can go on where the last one stopped: then it has
+   * @param next called for each try, so that it can go on where the last one stopped: then it has
    * all tries again
    * @throws Failure environment: it failed too often; what `read` throws
    */
-  async get<T>(ask: () => Ask, read: (reply: Reply) => Promise<T>): Promise<T> {
+  async get<T>(next: () => RequestOptions, read: (response: OriginResponse) => Promise<T>): Promise<T> {
     let furthest = 0;
     for (let tries = 1; ; tries += 1) {
-      const asked = ask();
-      const { path, start = 0 } = asked;
+      const options = next();
+      const { path, start = 0 } = options;
       // What a try got counts only if the next goes on from there.
       if (start > furthest) [furthest, tries] = [start, 1];
       try {
-        return await this.#try(asked, read);
+        return await this.#try(options, read);
       } catch (error) {
-        if (!(error instanceof Passing)) throw error;
+        if (!(error instanceof TransientError)) throw error;
         if (tries >= TRIES) {
           throw Failure.environment(`${this.#base.origin}${path}: ${error.message} (${tries} times)`);
         }
@@ -96,32 +96,38 @@ export class Client {
     }
   }
 
-  async #try<T>(ask: Ask, read: (reply: Reply) => Promise<T>, redirects = 0): Promise<T> {
-    const waitMs = this.limits.take(ask.bucket, ask.share ?? 1);
+  async #try<T>(
+    options: RequestOptions,
+    read: (response: OriginResponse) => Promise<T>,
+    redirects = 0,
+  ): Promise<T> {
+    const waitMs = this.limits.take(options.bucket, options.share ?? 1);
     if (waitMs > 0) await this.wait(waitMs);
     this.requests += 1;
-    const response = await follow(this.#send(ask), () => 0, this.#progress);
+    const response = await follow(this.#send(options), () => 0, this.#progress);
     try {
       const { statusCode: status = 0, headers } = response;
       this.limits.learn(String(headers['ratelimit-policy'] ?? ''));
       if (status === 429 || status >= 500) {
-        if (status === 429) this.limits.drain(ask.bucket);
+        if (status === 429) this.limits.drain(options.bucket);
         const seconds = Number(headers['retry-after']);
         const isGiven = seconds > 0 && seconds <= WAIT_SECONDS;
-        throw new Passing(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
+        throw new TransientError(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
       }
       if ([301, 302, 307, 308].includes(status)) {
-        const path = this.#redirected(ask, headers.location);
+        const path = this.#redirected(options, headers.location);
         if (path === undefined || redirects === REDIRECTS) {
           throw Failure.environment(
-            `${this.#base.origin}${ask.path} redirects to "${headers.location ?? ''}", expected the document itself`,
+            `${this.#base.origin}${options.path} redirects to "${headers.location ?? ''}", expected the document itself`,
           );
         }
         release(response);
-        return await this.#try({ ...ask, path }, read, redirects + 1);
+        return await this.#try({ ...options, path }, read, redirects + 1);
       }
       if (![200, 206, 304, 404, 410, 416].includes(status)) {
-        throw Failure.environment(`${this.#base.origin}${ask.path}: the response is ${status}, expected 200`);
+        throw Failure.environment(
+          `${this.#base.origin}${options.path}: the response is ${status}, expected 200`,
+        );
       }
       return await read({ status, headers, chunks: this.#chunks(response) });
     } finally {
@@ -129,7 +135,7 @@ export class Client {
     }
   }
 
-  #send({ path, start = 0, headers }: Ask): Promise<http.IncomingMessage> {
+  #send({ path, start = 0, headers }: RequestOptions): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const { hostname, port, protocol } = this.#base;
       const { request } = protocol === 'https:' ? https : http;
@@ -143,14 +149,14 @@ export class Client {
         timeout: SILENCE_MS,
       });
       sent.on('timeout', () => sent.destroy(new Error(`nothing was sent for ${SILENCE_MS / 1000} s`)));
-      sent.on('error', (error) => reject(new Passing(error.message)));
+      sent.on('error', (error) => reject(new TransientError(error.message)));
       sent.on('response', resolve);
       sent.end();
     });
   }
 
   /** The path of a redirection on the same origin. */
-  #redirected({ path }: Ask, location = ''): string | undefined {
+  #redirected({ path }: RequestOptions, location = ''): string | undefined {
     const url = new URL(this.#base.origin + path);
     const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     return target?.origin === this.#base.origin ? target.pathname + target.search : undefined;
@@ -160,7 +166,7 @@ export class Client {
     const chunks: AsyncIterator<unknown, unknown> = response[Symbol.asyncIterator]();
     for (;;) {
       const next = chunks.next().catch((error: unknown) => {
-        throw new Passing(messageOf(error));
+        throw new TransientError(messageOf(error));
       });
       const { value } = await follow(next, () => 0, this.#progress);
       if (!Buffer.isBuffer(value)) return;

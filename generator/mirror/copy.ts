@@ -17,7 +17,7 @@ import type { Tree } from '../publish/tree.js';
 import type { Client } from './client.js';
 import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
 import { Objects, objectFolders } from './objects.js';
-import { MovedOn, StartOver, addresses, getSmall, readChangeIndex } from './origin.js';
+import { MovedOn, StartOver, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin } from './origin.js';
 import { Overlay, deleteDatabase } from './overlay.js';
 import { ownFiles, relabelled, stagedIndex } from './own-files.js';
@@ -145,7 +145,7 @@ async function prepare(
     const own = { put: relabelled(tree, origin), removed: [] };
     return { fetched: 'nothing', plan: await publisher.plan(), own };
   }
-  const index = await indexOf(client, origin);
+  const index = await fetchIndex(client, origin);
   const objects = new Objects(tree.mirror, client, origin.digest);
   const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin));
   try {
@@ -176,9 +176,9 @@ async function prepare(
 }
 
 /** The index of the changes of a snapshot. @throws MovedOn: it is of another */
-async function indexOf(client: Client, { tree, sequence, digest }: Origin): Promise<ChangeIndex> {
-  const reply = await getSmall(client, '/changes/index.json');
-  const index = readChangeIndex(reply?.content ?? Buffer.alloc(0));
+async function fetchIndex(client: Client, { tree, sequence, digest }: Origin): Promise<ChangeIndex> {
+  const response = await fetchBuffer(client, '/changes/index.json');
+  const index = parseChangeIndex(response?.content ?? Buffer.alloc(0));
   if (index.tree === tree.id && index.sequence === sequence && index.digest === digest) return index;
   throw new MovedOn(`/changes/index.json is of snapshot ${index.sequence}, expected ${sequence}`);
 }

@@ -14,12 +14,12 @@ import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
 import type { Fetched, Objects } from './objects.js';
-import { JSON_BYTES, MovedOn, StartOver, readChangeList, readDataPackage } from './origin.js';
+import { JSON_BYTES, MovedOn, StartOver, parseChangeList, parseDataPackage } from './origin.js';
 import type { Address, Origin } from './origin.js';
 import { Damaged } from './overlay.js';
 import type { Overlay } from './overlay.js';
 import type { Documents } from './stage.js';
-import { wayFrom } from './steps.js';
+import { planSteps } from './steps.js';
 import type { At, Step } from './steps.js';
 
 export interface Session {
@@ -90,7 +90,7 @@ export async function fetchAll(session: Session): Promise<Documents> {
     bytes: size,
     hash,
   } = await obtain(session, { route: described, key: 0 }, JSON_BYTES, undefined);
-  const { resources } = readDataPackage(readFileSync(file));
+  const { resources } = parseDataPackage(readFileSync(file));
   const byPath = new Map([
     [path, { bytes: size, sha256: hash.toString('hex') }],
     ...resources.map((each) => {
@@ -141,12 +141,12 @@ export async function fetchChanges(session: Session, from: At): Promise<void> {
   const { index } = session;
   const unusable = new Set<string>();
   for (let at = from; ;) {
-    const way = wayFrom(at, index, unusable);
-    if (way === undefined)
+    const plan = planSteps(at, index, unusable);
+    if (plan === undefined)
       throw new StartOver(`no changes lead from snapshot ${at.sequence} to ${index.sequence}`);
-    const [step] = way;
+    const [step] = plan;
     if (step === undefined) return;
-    startDownload(session, sum(way.map(({ file }) => file)), way.map(bucketOf));
+    startDownload(session, sum(plan.map(({ file }) => file)), plan.map(bucketOf));
     try {
       await take(session, step);
       at = step.to;
@@ -189,7 +189,7 @@ async function takeFile(
 async function takeList(session: Session, { file }: Step): Promise<void> {
   const { overlay, origin, client } = session;
   if (file.bytes > JSON_BYTES) throw new StartOver(`${file.file} is too long to fetch each document`);
-  const list = readChangeList(readFileSync(await takeFile(session, file, 'api')));
+  const list = parseChangeList(readFileSync(await takeFile(session, file, 'api')));
   const downloads = origin.routes.filter((route) => isRendered(route) && route.class === 'download');
   const everything = client.limits.secondsFor(downloads.map(({ bucket }) => bucket));
   if (client.limits.secondsFor(list.put.map(() => 'api')) > everything) {

@@ -13,7 +13,7 @@ import type { Tree } from '../publish/tree.js';
 import { Client } from './client.js';
 import { NOTHING, copy, deleteFetched, isWhole } from './copy.js';
 import type { Copied } from './copy.js';
-import { MovedOn, StartOver, getSmall, parsed, readOrigin } from './origin.js';
+import { MovedOn, StartOver, fetchBuffer, parseJson, parseOrigin } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** How often a copy is begun because the origin moves on, and how often if its snapshot.json stays. */
@@ -69,11 +69,11 @@ async function bringUpToDate(
   let unchanged = 0;
   for (let tries = 1; ; tries += 1) {
     progress.start(`asking ${base}`, 0, 'bytes');
-    const reply = await getSmall(client, '/snapshot.json', headers);
+    const response = await fetchBuffer(client, '/snapshot.json', headers);
     progress.stop();
-    if (reply === undefined) return succeed(readOrigin(published ?? Buffer.alloc(0)), NOTHING);
-    const { content, etag } = reply;
-    const origin = readOrigin(content);
+    if (response === undefined) return succeed(parseOrigin(published ?? Buffer.alloc(0)), NOTHING);
+    const { content, etag } = response;
+    const origin = parseOrigin(content);
     client.limits.set(origin.limits);
     try {
       const copied = await copy(tree, client, { origin, content }, startsOver, progress);
@@ -106,7 +106,7 @@ function conditionsFor(
   published: Buffer | undefined,
 ): Readonly<Record<string, string>> {
   if (published === undefined || !existsSync(recordFile(tree))) return {};
-  const { data } = recordSchema.safeParse(parsed(readFileSync(recordFile(tree))));
+  const { data } = recordSchema.safeParse(parseJson(readFileSync(recordFile(tree))));
   const isOfCopy = data?.origin === base && data.sha256 === hash('sha256', published);
   return isOfCopy && isWhole(tree) ? { 'If-None-Match': data.etag } : {};
 }

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { measure } from '../publish/scan.js';
 import type { Bucket } from '../routes/index.js';
-import type { Client, Reply } from './client.js';
+import type { Client, OriginResponse } from './client.js';
 import { MovedOn } from './origin.js';
 
 /** A file of the origin. */
@@ -95,7 +95,7 @@ export class Objects {
           const headers = { 'If-Range': readFileSync(tag, 'utf8') };
           return { path, bucket, share: Math.max(0.01, 1 - from / bytes), start: from, headers };
         },
-        (reply) => receive(reply, wanted, partial, tag),
+        (response) => receive(response, wanted, partial, tag),
       );
     }
     const measured = measure(partial);
@@ -117,7 +117,7 @@ export const objectFolders = (parent: string): readonly [string, string] => [
 ];
 
 async function receive(
-  { status, headers, chunks }: Reply,
+  { status, headers, chunks }: OriginResponse,
   { path, bytes, sha256 }: Wanted,
   partial: string,
   tag: string,

@@ -95,22 +95,22 @@ export const bundleLine = z.union([
 ]);
 export type BundleLine = z.infer<typeof bundleLine>;
 
-const read =
+const parser =
   <T>(schema: z.ZodType<T>, what: string) =>
   (content: Buffer): T => {
-    const { data, error } = schema.safeParse(parsed(content));
+    const { data, error } = schema.safeParse(parseJson(content));
     if (data !== undefined) return data;
     const [issue] = error?.issues ?? [];
     const where = issue === undefined || issue.path.length === 0 ? '' : ` (see "${issue.path.join('.')}")`;
     throw Failure.invalid(`${what} of the origin can't be used${where}: expected that of a tree of format 4`);
   };
 
-export const readOrigin = read(originSchema, '/snapshot.json');
-export const readChangeIndex = read(changeIndex, '/changes/index.json');
-export const readDataPackage = read(dataPackage, '/downloads/datapackage.json');
-export const readChangeList = read(changeList, 'a change list');
+export const parseOrigin = parser(originSchema, '/snapshot.json');
+export const parseChangeIndex = parser(changeIndex, '/changes/index.json');
+export const parseDataPackage = parser(dataPackage, '/downloads/datapackage.json');
+export const parseChangeList = parser(changeList, 'a change list');
 
-export function parsed(content: Buffer | string): unknown {
+export function parseJson(content: Buffer | string): unknown {
   try {
     return JSON.parse(content.toString());
   } catch {
@@ -118,8 +118,8 @@ export function parsed(content: Buffer | string): unknown {
   }
 }
 
-/** A small file of the origin and its ETag; undefined if it is what the ETag is of. */
-export const getSmall = (
+/** The content of a small file of the origin, and its ETag; undefined if it is what the ETag is of. */
+export const fetchBuffer = (
   client: Client,
   path: string,
   headers: Readonly<Record<string, string>> = {},

@@ -8,7 +8,7 @@ import { codeOf, messageOf } from '../errors.js';
 import { gunzippedLines } from '../publish/changes/read-bundle.js';
 import { openDatabase } from '../sqlite/index.js';
 import type { Database, Statement } from '../sqlite/index.js';
-import { bundleHeader, bundleLine, parsed } from './origin.js';
+import { bundleHeader, bundleLine, parseJson } from './origin.js';
 import type { Address, BundleLine } from './origin.js';
 
 /** The longest line of a bundle: 64 MiB. */
@@ -83,14 +83,14 @@ export class Overlay {
       let bodies = 0;
       for await (const line of linesOf(file)) {
         if (isFirst) {
-          const header = bundleHeader.safeParse(parsed(line)).data;
+          const header = bundleHeader.safeParse(parseJson(line)).data;
           const isOfStep =
             header?.tree === step?.tree && header?.from === step?.from && header?.to === step?.to;
           if (!isOfStep) throw new Damaged(`"${file}" is of another step`);
           isFirst = false;
           continue;
         }
-        const { data } = bundleLine.safeParse(parsed(line));
+        const { data } = bundleLine.safeParse(parseJson(line));
         if (data === undefined) throw new Damaged(`"${file}" has a line of another form`);
         if ('body' in data) bodies += data.bytes;
         if (bodies > this.#mostBytes) {

@@ -38,7 +38,7 @@ function stepsOf({ changes, rollups }: ChangeIndex): readonly Step[] {
  * @param unusable files to do without
  * @returns undefined if no files do
  */
-export function wayFrom(
+export function planSteps(
   start: At,
   index: ChangeIndex,
   unusable: ReadonlySet<string>,
@@ -46,20 +46,24 @@ export function wayFrom(
   const steps = stepsOf(index).filter(({ file }) => !unusable.has(file.file));
   const known = index.changes.find(({ sequence }) => sequence === start.sequence);
   if (known !== undefined && known.digest !== start.digest) return undefined;
-  const way: Step[] = [];
+  const plan: Step[] = [];
   for (let at = start; at.sequence !== index.sequence;) {
-    // The farthest step is the best: from where it leads, all others can still be taken.
+    // Bundles before lists. The farthest step is the best: from where it leads, all others can
+    // still be taken.
     const [best] = steps
       .filter(({ from, fromDigest, to }) => {
         const isBetween = from < at.sequence || (from === at.sequence && fromDigest === at.digest);
         return isBetween && to.sequence > at.sequence && to.sequence <= index.sequence;
       })
       .toSorted(
-        (a, b) => a.is.localeCompare(b.is) || b.to.sequence - a.to.sequence || a.file.bytes - b.file.bytes,
+        (a, b) =>
+          Number(a.is === 'list') - Number(b.is === 'list') ||
+          b.to.sequence - a.to.sequence ||
+          a.file.bytes - b.file.bytes,
       );
     if (best === undefined) return undefined;
-    way.push(best);
+    plan.push(best);
     at = best.to;
   }
-  return way;
+  return plan;
 }
