@@ -34,7 +34,7 @@ export class Overlay {
   readonly #mostBytes: number;
   readonly #addressOf: (path: string) => Address | undefined;
 
-  /** @param mostBytes what the bodies of one file may have in all */
+  /** @param mostBytes what the bodies of one file may have in all, and its lines without bodies */
   constructor(file: string, mostBytes: number, addressOf: (path: string) => Address | undefined) {
     this.#file = file;
     this.#mostBytes = mostBytes;
@@ -80,7 +80,7 @@ export class Overlay {
     this.#database.exec('BEGIN');
     try {
       let isFirst = step !== undefined;
-      let bodies = 0;
+      let content = 0;
       for await (const line of linesOf(file)) {
         if (isFirst) {
           const header = bundleHeader.safeParse(parseJson(line)).data;
@@ -92,9 +92,9 @@ export class Overlay {
         }
         const { data } = bundleLine.safeParse(parseJson(line));
         if (data === undefined) throw new Damaged(`"${file}" has a line of another form`);
-        if ('body' in data) bodies += data.bytes;
-        if (bodies > this.#mostBytes) {
-          throw new Damaged(`"${file}" has documents of more than ${this.#mostBytes} bytes`);
+        content += 'body' in data ? data.bytes : line.length;
+        if (content > this.#mostBytes) {
+          throw new Damaged(`"${file}" has more than ${this.#mostBytes} bytes of documents`);
         }
         this.addLine(data);
       }

@@ -342,6 +342,10 @@ describe('an origin of bad bundles', () => {
       [{}, { path: stats, sha256: sha256(huge), bytes: huge.length, body: huge }],
     ],
     [
+      'with more deletions than the whole tree has bytes',
+      [{}, ...Array.from({ length: 1000 }, (_, at) => ({ path: `/api/v1/group/${at + 9}`, deleted: true }))],
+    ],
+    [
       'with more than the whole tree in parts',
       [
         {},
@@ -383,7 +387,7 @@ it('other documents larger than the origin says are not stored', async () => {
   origin.announce({ tree: { id: origin.tree, files: 10, bytes: 5 * most } });
   expect(await failing()).toEqual([
     1,
-    expect.stringMatching(/downloads are damaged: .* has documents of more than \d+ bytes/),
+    expect.stringMatching(/downloads are damaged: .* has more than \d+ bytes of documents/),
   ]);
 });
 
