@@ -358,6 +358,12 @@ const publishing = (file: string, documents: ReturnType<typeof documentsOf>): vo
   };
 };
 
+/** The contents of what the state keeps of fetched files. */
+const kept = (): string[] =>
+  readdirSync(inState(out, 'mirror'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
+
 it('what failed runs fetched is used, and kept no longer than for one more snapshot', async () => {
   const refuse = () => {
     origin.instead = ({ url }, response) => {
@@ -366,10 +372,6 @@ it('what failed runs fetched is used, and kept no longer than for one more snaps
       return true;
     };
   };
-  const kept = (): string[] =>
-    readdirSync(inState(out, 'mirror'), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
   const groups = '/downloads/documents/group.ndjson.gz';
   const brands: string[] = [];
   for (const word of ['a', 'b', 'c']) {

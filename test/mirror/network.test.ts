@@ -425,6 +425,7 @@ describe('a folder', () => {
     origin.tree = 'c'.repeat(16);
     origin.announce();
     await expectLeftAlone();
+    expect(existsSync(inState(out))).toBe(false);
   });
 
   it('that holds the origin itself is left alone', async () => {
