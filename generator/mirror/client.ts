@@ -109,7 +109,7 @@ export class Client {
       const { statusCode: status = 0, headers } = response;
       this.limits.learn(String(headers['ratelimit-policy'] ?? ''));
       if (status === 429 || status >= 500) {
-        if (status === 429) this.limits.drain(options.bucket);
+        if (status === 429) this.limits.drain(String(headers['ratelimit'] ?? ''));
         const seconds = Number(headers['retry-after']);
         const isGiven = seconds > 0 && seconds <= WAIT_SECONDS;
         throw new TransientError(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);

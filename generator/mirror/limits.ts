@@ -64,12 +64,15 @@ export class Limits {
     return Math.ceil(Math.max(...waits));
   }
 
-  /** The origin refused a request: others use the same address. */
-  drain(bucket: Bucket): void {
-    for (const name of countedBy(bucket)) {
-      const level = this.#now(name);
-      if (level !== undefined) level.left = Math.min(level.left, 0);
-    }
+  /**
+   * A limit has refused a request, since others use the same address. Retry-After says how long.
+   * @param state RateLimit, which names the limit: `"api";r=0;t=1`
+   */
+  drain(state: string): void {
+    const [, name] = /^"(\w+)"/.exec(state) ?? [];
+    const bucket = BUCKETS.find((each) => each === name);
+    const level = bucket && this.#now(bucket);
+    if (level !== undefined) level.left = Math.min(level.left, 0);
   }
 
   /** The least time for so many requests, in seconds. */
