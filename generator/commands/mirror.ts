@@ -20,7 +20,7 @@ export function addMirror(program: Command, terminal: Terminal): void {
     .command('mirror')
     .description('Make a copy of a published tree over HTTP, or bring it up to date.')
     .argument('<base-url>', 'where the tree is published, without a path', baseUrl)
-    .addOption(outOption())
+    .addOption(outOption('the copy'))
     .addOption(stateOption())
     .addOption(waitOption())
     .addOption(jsonOption())
@@ -47,7 +47,11 @@ function baseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.href === `${url.origin}/`)
     return url;
-  throw new InvalidArgumentError('Expected an http or https URL without a path, user name or query.');
+  const isHost = /^[\w.-]+(:\d+)?$/.test(text);
+  throw new InvalidArgumentError(
+    'Expected an http or https URL without a path, user name or query' +
+      (isHost ? ` (did you mean https://${text}?).` : '.'),
+  );
 }
 
 const FETCHED: Readonly<Record<Mirrored['fetched'], string>> = {

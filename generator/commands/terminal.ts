@@ -35,7 +35,8 @@ export const jsonOption = () => new Option('--json', 'print the result as one JS
 export const quietOption = () => new Option('--quiet', 'no progress, and no summary where all is well');
 export const registerOption = () =>
   new Option('--register <file>', 'the register, an SQLite file').default(DEFAULTS.register);
-export const outOption = () => new Option('--out <dir>', 'the published tree').default(DEFAULTS.out);
+export const outOption = (what = 'the published tree') =>
+  new Option('--out <dir>', what).default(DEFAULTS.out);
 export const stateOption = () =>
   new Option(
     '--state <dir>',
