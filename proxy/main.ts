@@ -8,7 +8,6 @@ import { ConfigError, EnvironmentError } from './errors.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
 import { matcherOf } from './limiter/client-ip.js';
-import { BUCKETS, type Quotas } from './limiter/middleware.js';
 import { RedisBuckets } from './limiter/redis-store.js';
 import { baseOf, listen, passedSocket } from './listen.js';
 import { errorCode } from './log.js';
@@ -18,7 +17,7 @@ import { createMetrics } from './ops/metrics.js';
 import { readPackage, returnToUser, type Package } from './package.js';
 import { openDisk } from './tree/disk.js';
 import { SnapshotError, titleOf, type Snapshot } from './tree/snapshot.js';
-import { publishedQuotas, SnapshotWatcher, type ActiveSnapshot } from './tree/watcher.js';
+import { SnapshotWatcher, type ActiveSnapshot } from './tree/watcher.js';
 
 /**
  * The proxy process: command line, listening, signals, exit codes. The only file that uses
@@ -215,18 +214,13 @@ function announce(
   base: string,
   isPassed: boolean,
   { dist, accessLog }: Config,
-  { snapshot, quotas }: ActiveSnapshot,
+  { snapshot }: ActiveSnapshot,
 ): void {
   const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
   const place = isPassed ? `${base} (socket passed by systemd)` : base;
   const lines = [`register-api proxy on ${place} serving ${dist} (${state})`];
-  if (snapshot !== undefined) {
-    const published = describe(publishedQuotas(snapshot));
-    if (describe(quotas) !== published) {
-      log(`limits set by hand: ${describe(quotas)}; the published texts say ${published}`);
-    }
+  if (snapshot !== undefined)
     lines.push('Try:', ...urlsToTry(snapshot).map((path) => `  ${base}${path}`));
-  }
   const stream = accessLog === undefined ? process.stdout : process.stderr;
   stream.write(`${lines.join('\n')}\n`);
 }
@@ -239,14 +233,6 @@ function urlsToTry({ routes, service }: Snapshot): string[] {
     .map(({ path, example }) => example ?? (path.includes('{') ? undefined : path))
     .filter((path) => path !== undefined);
   return [...pages, ...examples.slice(0, API_URLS_TO_TRY)];
-}
-
-function describe(quotas: Quotas): string {
-  const texts = BUCKETS.map((bucket) => {
-    const { burst, emissionIntervalMs } = quotas[bucket];
-    return `${bucket} ${burst}, one back in ${emissionIntervalMs / 1000} s`;
-  });
-  return texts.join('; ');
 }
 
 // A reader of our output that exits, such as head, must not stop the server.

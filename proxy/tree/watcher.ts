@@ -1,7 +1,7 @@
 import { BUILT_IN, createHeaderTables, type HeaderTables } from '../http/headers.js';
 import { emptyRouter, type Router } from '../http/router.js';
 import type { Quota } from '../limiter/gcra.js';
-import { DEFAULT_QUOTAS, type BucketName, type Quotas } from '../limiter/middleware.js';
+import { BUCKETS, DEFAULT_QUOTAS, type BucketName, type Quotas } from '../limiter/middleware.js';
 import { errorCode, type Dependencies, type Log } from '../log.js';
 import type { Disk } from './disk.js';
 import { cachedFile, type CachedFile } from './file-cache.js';
@@ -53,6 +53,8 @@ export class SnapshotWatcher {
   #timer: NodeJS.Timeout | undefined;
   /** The last problem logged, so that it is logged once and not every second. */
   #lastProblem = '';
+  /** The same of the limits set by hand. */
+  #lastLimits = '';
 
   /**
    * @param dist the published tree
@@ -153,9 +155,24 @@ export class SnapshotWatcher {
     this.#lastProblem = '';
     const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
     const document = cachedFile(SNAPSHOT_FILE, read, read.digest);
+    const before = this.#isReadable ? this.#active : undefined;
     this.#active = activate(snapshot, this.#active.epoch + 1, read.root, document, this.#overrides);
     this.#isReadable = true;
-    this.#log(`serving ${titleOf(snapshot)}`);
+    // The next build makes a hard link to snapshot.json, which changes its identity, and a build
+    // without changes writes only its time.
+    const isNews = before?.snapshot === undefined || titleOf(before.snapshot) !== titleOf(snapshot);
+    if (isNews || before?.root !== read.root) this.#log(`serving ${titleOf(snapshot)}`);
+    this.#logLimits(snapshot);
+  }
+
+  /** Says so if limits set by hand differ from those that the published texts state. */
+  #logLimits(snapshot: Snapshot): void {
+    const published = describe(publishedQuotas(snapshot));
+    const ours = describe(this.#active.quotas);
+    const line =
+      ours === published ? '' : `limits set by hand: ${ours}; the published texts say ${published}`;
+    if (line !== '' && line !== this.#lastLimits) this.#log(line);
+    this.#lastLimits = line;
   }
 
   #logProblem(problem: string): void {
@@ -203,10 +220,16 @@ function quotasOf(snapshot: Snapshot | undefined, overrides: QuotaOverrides): Qu
 }
 
 /** The limits as published in this snapshot. */
-export function publishedQuotas({ limits: { api, download, page } }: Snapshot): Quotas {
+function publishedQuotas({ limits: { api, download, page } }: Snapshot): Quotas {
   return { api: quotaOf(api), download: quotaOf(download), page: quotaOf(page) };
 }
 
 function quotaOf({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]): Quota {
   return { burst: tokens, emissionIntervalMs: Math.round(seconds * 1000) };
 }
+
+const describe = (quotas: Quotas): string =>
+  BUCKETS.map((bucket) => {
+    const { burst, emissionIntervalMs } = quotas[bucket];
+    return `${bucket} ${burst}, one back in ${emissionIntervalMs / 1000} s`;
+  }).join('; ');

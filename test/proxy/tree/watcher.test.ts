@@ -1,4 +1,4 @@
-import { rename, rm, symlink } from 'node:fs/promises';
+import { link, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
@@ -131,6 +131,41 @@ describe('SnapshotWatcher.confirm', () => {
     await publishSnapshot(root);
     await watcher.confirm();
     expect(watcher.active.epoch).toBe(epoch + 1);
+  });
+
+  it('names a snapshot once, though the file changes without it', async () => {
+    const { root, watcher, log } = await emptyWatch();
+    await publishSnapshot(root);
+    await watcher.start();
+    const { epoch } = watcher.active;
+    // As a build does, which keeps the snapshot before its own.
+    await link(join(root, 'snapshot.json'), join(root, 'previous.json'));
+    await watcher.confirm();
+    // As a build without changes does.
+    await publishSnapshot(root, { built_at: '2026-11-21T08:00:00Z' });
+    await watcher.confirm();
+    expect(watcher.active.epoch).toBe(epoch + 2);
+    expect(log).toEqual(['serving snapshot 3, as of 2026-11-20T08:00:00Z']);
+    await publishSnapshot(root, { sequence: 4 });
+    await watcher.confirm();
+    expect(log.slice(1)).toEqual(['serving snapshot 4, as of 2026-11-20T08:00:00Z']);
+  });
+
+  it('says which limits differ from the published ones when the first snapshot appears, and once', async () => {
+    const root = await emptyFolder();
+    const { watcher, log } = watch(root, { overrides: { ...NO_OVERRIDES, api: { burst: 5 } } });
+    await watcher.start();
+    expect(log).toEqual(['no snapshot.json: responding 503 until there is a good one']);
+    await publishSnapshot(root);
+    await watcher.confirm();
+    await publishSnapshot(root, { sequence: 4 });
+    await watcher.confirm();
+    expect(log.slice(1)).toEqual([
+      'serving snapshot 3, as of 2026-11-20T08:00:00Z',
+      'limits set by hand: api 5, one back in 1 s; download 12, one back in 60 s; page 240, one back in 0.25 s; ' +
+        'the published texts say api 60, one back in 1 s; download 12, one back in 60 s; page 240, one back in 0.25 s',
+      'serving snapshot 4, as of 2026-11-20T08:00:00Z',
+    ]);
   });
 
   it.each([
