@@ -151,8 +151,15 @@ process.stdout.on('error', (error) => {
   process.exit(EXIT.environment);
 });
 
+/** The arguments; after an unknown command that one alone, since commander prints help for --help first. */
+function commandLine(): readonly string[] {
+  const [, , first = ''] = process.argv;
+  const isKnown = first === 'help' || program.commands.some((command) => command.name() === first);
+  return isKnown || first.startsWith('-') ? process.argv : process.argv.slice(0, 3);
+}
+
 try {
-  await program.parseAsync();
+  await program.parseAsync(commandLine());
 } catch (error) {
   for (const bar of shown) bar.stop();
   process.exitCode = failed(error);

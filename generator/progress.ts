@@ -77,6 +77,8 @@ class Bar extends Paced {
   }
 
   protected override end(): void {
+    // The last steps were hardly ever painted, and a step may have done the work of many.
+    this.#bar?.update(this.total === 0 ? this.done : this.total);
     this.stop();
   }
 

@@ -6,6 +6,7 @@ import { number } from './progress.js';
 import type { VerifyReport } from './publish/verify.js';
 import type { CheckReport, Example, Finding } from './register/findings.js';
 import type { RowsByTable, Warning } from './register/warnings.js';
+import { BULK_FILES, EXPORT_FORMATS } from './routes/exports.js';
 import { RESOURCES, TABLES, WITHHELD } from './schema/index.js';
 
 /** The cost of a run. */
@@ -90,6 +91,8 @@ function exampleText({ column }: Finding, { key, value, record }: Example): stri
 export const asOfText = (asOf: string | null): string =>
   asOf === null ? 'no measurements yet' : `register as of ${asOf}`;
 
+const BULK_NAMES: ReadonlySet<string> = new Set(BULK_FILES.map(({ name }) => name));
+
 /** Whether a build had anything to publish. */
 export const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
   added + changed + removed > 0;
@@ -99,22 +102,24 @@ export function publishedLines(out: string, result: Published, cost: Cost): stri
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
-    `  records  ${list(records)}`,
-    ...notMeasured(absent).map((columns) => `  absent   ${columns} (not measured)`),
-    `  exports  ${exportsText(result)}`,
-    `  files    ${number(files)}, ${size(bytes)}`,
-    `  changes  ${list({ ...changes })}`,
-    `  cost     ${costText(cost)}`,
+    `  records    ${list(records)}`,
+    ...notMeasured(absent).map((columns) => `  absent     ${columns} (not measured)`),
+    `  downloads  ${downloadsText(result)}`,
+    `  files      ${number(files)}, ${size(bytes)}`,
+    `  changes    ${list({ ...changes })}`,
+    `  cost       ${costText(cost)}`,
   ];
 }
 
-function exportsText({ exports, downloads: { asOf, kept } }: Published): string {
-  const all = Object.values(exports);
-  const written = all.filter((table) => table.written).length;
-  const counts = list({ written, unchanged: all.length - written - kept.length });
+/** How many files of the downloads were written; a table has one for each format. */
+function downloadsText({ exports, downloads: { asOf, kept } }: Published): string {
+  const filesOf = (names: readonly string[]): number =>
+    names.reduce((sum, each) => sum + (BULK_NAMES.has(each) ? 1 : EXPORT_FORMATS.length), 0);
+  const written = filesOf(Object.keys(exports).filter((each) => exports[each]?.written === true));
+  const counts = list({ written, unchanged: filesOf(Object.keys(exports)) - written - filesOf(kept) });
   return kept.length === 0
     ? counts
-    : `${counts}, ${kept.length} kept ${asOf === null ? 'without measurements' : `as of ${asOf}`}`;
+    : `${counts}, ${number(filesOf(kept))} kept ${asOf === null ? 'without measurements' : `as of ${asOf}`}`;
 }
 
 /** The result of a check that found something. */

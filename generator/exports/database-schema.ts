@@ -36,8 +36,8 @@ export function aboutSql(facts: About): readonly string[] {
     created(
       'about',
       'About this database: one row.',
-      columns.map(([column, value, meaning]) => [
-        `${name(column)} TEXT${value === null ? '' : ' NOT NULL'}`,
+      columns.map(([column, , meaning]) => [
+        `${name(column)} TEXT${column === 'as_of' ? '' : ' NOT NULL'}`,
         meaning,
       ]),
       [],

@@ -42,7 +42,7 @@ const sharded = (name: string, path: string, description: string, what: string):
       description: `first hexadecimal digits of the SHA-256 of the ${what}, as many as /api/v1/lookup says`,
     },
   ],
-  absent: `nothing is published for the prefix {prefix}`,
+  absent: 'nothing is published for the prefix {prefix}; /api/v1/lookup says how many digits it has today',
 });
 
 export const FINDING: readonly Endpoint[] = [

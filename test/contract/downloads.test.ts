@@ -1,11 +1,14 @@
 /** The bulk downloads as their users get them: from the real generator, through the real proxy. */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
+import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
@@ -45,6 +48,41 @@ async function site(options: readonly string[] = []): Promise<Site> {
 const MANY = ['--download-tokens', '1000'];
 const routesOf = z.object({
   routes: z.array(z.object({ path: z.string(), file: z.string(), bucket: z.string(), type: z.string() })),
+});
+
+describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
+  it('has a recipe that fetches every file, what has changed alone, and its time by the limit', async () => {
+    const { out, base, change } = await site(MANY);
+    const readme = readFileSync(join(out, 'downloads/README.txt'), 'utf8');
+    const text = readme.replaceAll(/\s+/g, ' ');
+    expect(text).toContain('12 downloads at once for each IP address, and one more every minute.');
+    // Of 32, the limit lets 12 pass at once, and the other 20 one a minute.
+    expect(text).toContain('every file, 32 downloads, which take at least 20 minutes.');
+    const [recipe = ''] = /^ {4}curl -f -O \S+SHA256SUMS\n(?: {4}.*\n)+/m.exec(readme) ?? [];
+    const [, url = ''] = /(\S+)\/downloads\/SHA256SUMS/.exec(recipe) ?? [];
+    const cwd = path('files');
+    mkdirSync(cwd);
+    const fetched = async (): Promise<string[]> => {
+      const lines = recipe.replaceAll(url, base).replaceAll('curl ', "curl -sS -w '%{url}\\n' ");
+      const { stdout } = await promisify(execFile)('sh', ['-ec', lines], { cwd });
+      return stdout.trimEnd().split('\n');
+    };
+    // The list itself, and what it names.
+    expect(await fetched()).toHaveLength(1 + 34);
+    const files = (folder: string) =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length))
+        .toSorted();
+    expect(files(cwd)).toEqual(files(join(out, 'downloads')));
+    expect(await fetched()).toEqual([`${base}/downloads/SHA256SUMS`]);
+    await change('UPDATE items SET price = 2');
+    let again = await fetched();
+    // The proxy notices a new snapshot within a second.
+    for (let tries = 0; tries < 50 && again.length === 1; tries += 1) again = await fetched();
+    expect(again).toContain(`${base}/downloads/items.csv`);
+    expect(again).not.toContain(`${base}/downloads/groups.csv`);
+  });
 });
 
 describe('a download', () => {

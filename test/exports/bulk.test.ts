@@ -278,6 +278,19 @@ describe('register.sqlite.gz', () => {
     });
   });
 
+  it('may have no newest measurement', async () => {
+    const out = path('unmeasured');
+    await published({ register: writeRegister(path('unmeasured.sqlite'), {}), out });
+    for (const [tree, isNull] of [
+      [out, 1],
+      [usual, 0],
+    ] as const) {
+      expect(columnOf(tree, 'SELECT as_of IS NULL FROM about').map(Number)).toEqual([isNull]);
+      const nullable = `SELECT name FROM pragma_table_info('about') WHERE "notnull" = 0`;
+      expect(columnOf(tree, nullable)).toEqual(['as_of']);
+    }
+  });
+
   it('has no byte that is neither written nor zero: two builds, with other work between them, agree', async () => {
     const [one, two] = [path('one'), path('two')];
     await published({ register, out: one, operator, at: '2027-01-01T00:00:00Z' });

@@ -400,11 +400,11 @@ describe('the command line', () => {
     const made = { ...site(), out: path('cli') };
     const { register, out } = made;
     const built = await snapshot(['build', ...args(made)]);
-    expect(built.stdout).toContain('  exports  16 written, 0 unchanged\n');
+    expect(built.stdout).toContain('  downloads  32 written, 0 unchanged\n');
     changeRegister(register, CHANGE);
     const first = await snapshot(['build', ...args(made), '--keep-downloads']);
     expect(first.code).toBe(0);
-    const [, asOf = ''] = /exports {2}0 written, 8 unchanged, 8 kept as of (\S+)\n/.exec(first.stdout) ?? [];
+    const [, asOf = ''] = /downloads {2}0 written, 18 unchanged, 14 kept as of (\S+)\n/.exec(first.stdout) ?? [];
     expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
     const second = await snapshot(['build', ...args(made), '--keep-downloads', '--json']);
     expect(JSON.parse(second.stdout)).toMatchObject({
@@ -413,7 +413,7 @@ describe('the command line', () => {
       downloads: { as_of: asOf, kept: OUTDATED },
     });
     const third = await snapshot(['build', ...args(made)]);
-    expect(third.stdout).toContain('  exports  8 written, 8 unchanged\n');
+    expect(third.stdout).toContain('  downloads  14 written, 18 unchanged\n');
   });
 
   it('names in a diff what is behind, though no document would change', async () => {

@@ -332,6 +332,11 @@ describe('a build that can’t be done', () => {
 
     it('with an unknown command', async () => {
       expect((await usage('publish')).stderr).toContain(`unknown command 'publish'`);
+      const { stdout, stderr } = await usage('verfy', '--help');
+      expect(stderr).toBe(
+        `error: unknown command 'verfy'\n(Did you mean verify?)\n\nRun with --help for usage.\n`,
+      );
+      expect(stdout).toBe('');
     });
 
     it('with an option that lacks its value', async () => {

@@ -114,6 +114,16 @@ const samples = (): [url: string, text: string][] =>
     ([, url = '', text = '']) => [textOf(url), textOf(text)],
   );
 
+describe('the example that looks up a name', () => {
+  it('finds a published user', async () => {
+    const code = codeOf(developers()).find((text) => text.includes('crypto.subtle')) ?? '';
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', here(code)]);
+    const [, id] = /id: (\d+)/.exec(stdout) ?? [];
+    const user = fields(await (await site.proxy.get(`/api/v1/user/${id}`)).json());
+    expect(code).toContain(`const name = ${JSON.stringify(user['username'])}.`);
+  });
+});
+
 describe('every sample', () => {
   it('is what the service answers, cut where it says so', async () => {
     expect(samples()).toHaveLength(10);

@@ -39,6 +39,10 @@ describe('on a terminal', () => {
     const { code, shown } = onTerminal('build', '--register', register, '--out', path('dist'));
     expect(code).toBe(0);
     expect(shown).toContain('rendering [');
+    const [last = ''] = shown.match(/committing \[[^\]]*\] \d+\/\d+ moves/g)?.slice(-1) ?? [];
+    const [, done, total] = /(\d+)\/(\d+)/.exec(last) ?? [];
+    expect(Number(total)).toBeGreaterThan(1);
+    expect(done).toBe(total);
     expect(shown).toContain('Published snapshot 1');
   });
 });

@@ -3,11 +3,12 @@ import type { BuildConfig } from '../../config.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
+import { amount, interval, leastTime } from '../pages/words.js';
 
 /** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;
 
-export function readme({ operator }: BuildConfig, downloads: Downloads): string {
+export function readme({ operator, limits }: BuildConfig, downloads: Downloads): string {
   const { asOf } = downloads;
   const { name, url, baseUrl, contact, platform, licence } = operator;
   const base = `${baseUrl}${PATHS.bulk}`;
@@ -32,6 +33,10 @@ every column, with type, unit and meaning. Use SHA256SUMS to verify the files:
 
     sha256sum --ignore-missing -c SHA256SUMS
 
+It looks for each file under the name that the table above has, with its folder, and
+silently skips what it doesn't find: curl -O leaves out the folder, and browsers save
+under a dated name. "curl --create-dirs -o documents/group.ndjson.gz" keeps the name.
+
 To resume an interrupted download, run the same line again:
 
     curl -f --retry 5 -C - -O ${base}/groups.csv.gz
@@ -48,9 +53,20 @@ it. To prevent that, keep the ETag of the first response and send it with
 -H 'If-Range: "ETAG"'. A replaced file is then sent whole, which curl reports (error 33)
 instead of mixing the two.
 
-Downloads have a limit of their own. After HTTP status 429, Retry-After says how long to
-wait. A part of a file counts as its share of a download. HEAD requests and 304
-responses don't count as downloads.
+Downloads have a limit of their own: ${amount(limits.download.tokens, 'download')} at once for each IP address, and
+one more every ${interval(limits.download.refillSeconds)}. After HTTP status 429, Retry-After says how long to wait. A
+part of a file counts as its share of a download. HEAD requests and 304 responses don't
+count as downloads.
+
+This fetches every file, ${allFilesText(downloads, limits)}. Run it
+again to continue, or to fetch what has changed:
+
+    curl -f -O ${base}/SHA256SUMS
+    while read -r sum file; do
+      echo "$sum  $file" | sha256sum --check --status 2>/dev/null && continue
+      curl -f --retry 5 --create-dirs -o "$file" "${base}/$file"
+    done < SHA256SUMS
+    sha256sum --quiet --check SHA256SUMS
 
 Everything in few files
 -----------------------
@@ -91,13 +107,24 @@ PostgreSQL keeps them apart by default:
 
 So does the database, in any program:
 
-    gunzip register.sqlite.gz
+    gunzip -k register.sqlite.gz
     sqlite3 register.sqlite 'SELECT id, name FROM groups LIMIT 10'
     datasette register.sqlite
 
-pandas can't tell the two apart in CSV. Read the Parquet files instead:
+-k keeps the compressed file, which SHA256SUMS names.
+
+pandas can't tell the two apart in CSV. Read the Parquet files instead, with pandas 2.0 or
+newer and pyarrow:
 
     pandas.read_parquet('groups.parquet', dtype_backend='numpy_nullable')
+
+An older pandas, or one without pyarrow, can read the database. convert_dtypes keeps
+integers that may be null from becoming floats, in documents, too:
+
+    with sqlite3.connect('register.sqlite') as database:
+        pandas.read_sql('SELECT * FROM groups', database).convert_dtypes()
+    pandas.read_json('documents/group.ndjson.gz', lines=True,
+                     convert_dates=False).convert_dtypes()
 
 If you do read CSV with pandas, keep_default_na=False and na_values=[''] keep names such
 as NA and null. Python's csv module reads both null and empty text as ''.
@@ -112,6 +139,13 @@ Warning: spreadsheets take a value that begins with = + - or @ for a formula. Th
 files contain names and descriptions exactly as people wrote them, and nothing is
 escaped. Import the columns as text, or use the Parquet files.
 `;
+}
+
+/** How many files there are, and how long they take: `32 downloads, which take at least 20 minutes`. */
+function allFilesText({ tables, bulk }: Downloads, limits: BuildConfig['limits']): string {
+  const files = tables.length * EXPORT_FORMATS.length + bulk.length;
+  const time = leastTime(files, limits.download);
+  return `${amount(files, 'download')}${time === undefined ? '' : `, which take at least ${time}`}`;
 }
 
 function fileTable({ tables, bulk }: Downloads): string {

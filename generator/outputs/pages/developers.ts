@@ -1,4 +1,5 @@
 /** The page for developers: requests, responses, and the meaning of every field. */
+import { z } from 'zod';
 import type { BuildConfig } from '../../config.js';
 import { publishedHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
@@ -120,6 +121,12 @@ function failure(baseUrl: string, table: readonly Route[]) {
   };
 }
 
+/** A username to look up: a published one, if there is any. */
+function usernameOf(shown: Shown): string {
+  const { data } = z.object({ username: z.string() }).safeParse(JSON.parse(shown.body('user') ?? 'null'));
+  return data?.username ?? 'Marlow_Finch';
+}
+
 /** The data for the template of the developers' page. */
 export function developersPage({ operator, limits }: BuildConfig, table: readonly Route[], shown: Shown) {
   const published = publishedHeaders(operator.licence.url);
@@ -138,6 +145,8 @@ export function developersPage({ operator, limits }: BuildConfig, table: readonl
     lists,
     publishing,
     finding,
+    /** As a literal of JavaScript. */
+    username: JSON.stringify(usernameOf(shown)),
     findingFields: finding.filter(({ name }) => FINDING_FIELDS.has(name)),
     types: Object.values(TYPES),
     ownerCases: OWNER_CASES,

@@ -3,7 +3,7 @@ import type { BuildConfig } from '../../config.js';
 import type { Value } from '../../schema/field.js';
 import { PATHS } from '../../routes/paths.js';
 import { valueRow } from './fields.js';
-import { amount, integer, interval, moment, size } from './words.js';
+import { amount, integer, interval, leastTime, moment, size } from './words.js';
 
 export interface DownloadFile {
   /** URL path: `/downloads/groups.csv.gz`. */
@@ -56,6 +56,7 @@ export function downloadsPage(
       undefined,
     );
   const { tokens, refillSeconds } = limits.download;
+  const files = tables.reduce((sum, table) => sum + table.files.length, bulk.length);
   return {
     asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
     isBehind: asOf !== registerAsOf,
@@ -78,6 +79,8 @@ export function downloadsPage(
     /** The largest file, for which resuming matters most. */
     resume: largest === undefined ? undefined : operator.baseUrl + largest.path,
     resumeName: largest === undefined ? undefined : shownFile(largest).name,
+    /** All files: how many, and how long they take under the limit. */
+    whole: { files: amount(files, 'download'), time: leastTime(files, limits.download) },
     folder: operator.baseUrl + PATHS.bulk,
     path: PATHS.bulk,
     limit: { tokens: amount(tokens, 'download'), every: interval(refillSeconds) },

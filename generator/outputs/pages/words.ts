@@ -51,6 +51,16 @@ export function size(bytes: number): string {
 /** The words after "every": `second`, `5 seconds`, `minute`. */
 export const interval = (seconds: number): string => span(seconds).replace(/^1 /, '');
 
+/** How long a client takes at least to fetch a number of files: `20 minutes`; undefined if it need not wait. */
+export function leastTime(
+  files: number,
+  { tokens, refillSeconds }: Readonly<{ tokens: number; refillSeconds: number }>,
+): string | undefined {
+  const seconds = Math.ceil((files - tokens) * refillSeconds);
+  if (seconds <= 0) return undefined;
+  return span(seconds > 3600 ? Math.ceil(seconds / 60) * 60 : seconds);
+}
+
 /** A number of seconds in the largest unit that is exact. */
 export function span(seconds: number): string {
   if (seconds % 86_400 === 0) return amount(seconds / 86_400, 'day');
