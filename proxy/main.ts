@@ -219,8 +219,7 @@ function announce(
   const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
   const place = isPassed ? `${base} (socket passed by systemd)` : base;
   const lines = [`register-api proxy on ${place} serving ${dist} (${state})`];
-  if (snapshot !== undefined)
-    lines.push('Try:', ...urlsToTry(snapshot).map((path) => `  ${base}${path}`));
+  if (snapshot !== undefined) lines.push('Try:', ...urlsToTry(snapshot).map((path) => `  ${base}${path}`));
   const stream = accessLog === undefined ? process.stdout : process.stderr;
   stream.write(`${lines.join('\n')}\n`);
 }

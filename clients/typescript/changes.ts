@@ -24,6 +24,7 @@ export class StartOverError extends Error {
 }
 
 type Index = Document<'/changes/index.json'>;
+type Rollup = Index['rollups'][number];
 
 /** A bundle, and the snapshots it leads from and to. */
 interface Step {
@@ -81,9 +82,12 @@ function nextStep({ changes, rollups }: Index, at: number): Step {
     const isWhole = replaced.length === to - at && replaced.every(({ bundle }) => bundle !== null);
     return isWhole ? replaced.reduce((sum, { bundle }) => sum + (bundle?.bytes ?? 0), 0) : Infinity;
   };
-  const [rollup] = rollups
+  const rollup = rollups
     .filter(({ from, sequence, bytes }) => from <= at && at < sequence && bytes <= bytesTo(sequence))
-    .toSorted((a, b) => b.sequence - a.sequence);
+    .reduce<Rollup | undefined>(
+      (furthest, each) => (furthest === undefined || each.sequence > furthest.sequence ? each : furthest),
+      undefined,
+    );
   if (rollup !== undefined) return { ...rollup, to: rollup.sequence };
   const next = changes.find(({ sequence }) => sequence === at + 1);
   if (next?.bundle === null || next?.bundle === undefined)

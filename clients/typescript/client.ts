@@ -62,7 +62,10 @@ export class ProblemError extends Error {
   }
 }
 
-/** Sends one request at a time, and none while it waits for a `Retry-After`. */
+/**
+ * Sends each request once the headers of the one before have arrived, and none while it waits for a
+ * `Retry-After`. Bodies may overlap: read each to its end before the next request to avoid that.
+ */
 export class RegisterClient {
   readonly #base: string;
   readonly #fetch: typeof globalThis.fetch;

@@ -1,9 +1,8 @@
 /** The typed client against the real proxy, and against servers that misbehave. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { TYPES_FILE, clientTypes } from '../../clients/generate.js';
@@ -12,14 +11,15 @@ import type { Document, RegisterClient } from '../../clients/typescript/client.j
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { startProxy } from '../support/proxy.js';
-import { writeRegister } from '../support/register.js';
+import { changeRegister, writeRegister } from '../support/register.js';
 import { proxied, rejectionOf, served } from './support.js';
 
 const path = temporary();
 const out = path('dist');
+const original = path('register.sqlite');
 
 beforeAll(async () => {
-  const register = writeRegister(path('register.sqlite'), {
+  const register = writeRegister(original, {
     groups: [
       { id: 7, name: 'seven', state: 'locked', member_count: 5, owner_state: 'none' },
       { id: 8, name: 'eight', member_count: 9 },
@@ -236,22 +236,43 @@ describe('an abort', () => {
 describe('the README', () => {
   it('has examples that run', async () => {
     const readme = readFileSync(join(TYPES_FILE, '../README.md'), 'utf8');
-    const examples = [...readme.matchAll(/```ts\n([^`]+)```/g)].map(([, code = '']) => code);
-    const own = 'const [store, remove, storePosition] = [() => {}, () => {}, () => {}];';
-    const proxy = await startProxy(out);
+    const examples = [...readme.matchAll(/```ts\n(.*?)\n```/gs)].map(([, code = '']) => code);
+    const register = path('changing.sqlite');
+    cpSync(original, register);
+    const dist = path('changing');
+    await published({ register, out: dist });
+    changeRegister(register, `DELETE FROM groups WHERE id = 8; UPDATE groups SET name = 'new' WHERE id = 7`);
+    await published({ register, out: dist, acceptRemovals: true });
+    const proxy = await startProxy(dist);
     onTestFinished(async () => {
       await proxy.stop();
     });
-    const file = path('example.mjs');
-    const built = pathToFileURL(join(PROJECT, 'build/clients/typescript')).href;
-    writeFileSync(
-      file,
-      [own, ...examples]
-        .join('\n')
-        .replaceAll(/(?<=from ')\.(?=\/)/g, built)
-        .replace('https://register.example', proxy.base),
-    );
-    const { stdout } = await promisify(execFile)(process.execPath, [file]);
-    expect(stdout).toBe('seven 5\nno such group\n');
+    const more = `
+      const show = () => console.log([...copy].map(([url, body]) => url + ' ' + JSON.parse(body).name).join(), position?.sequence);
+      show();
+      const index = await register.get('/changes/index.json');
+      // A copy as of the first snapshot.
+      const first = index.changes.find(({ sequence }) => sequence === 2);
+      position = { tree: index.tree, sequence: 1, digest: first?.from_digest ?? '' };
+      copy.set('/api/v1/group/7', '{"name":"old"}').set('/api/v1/group/8', '{"name":"gone"}');
+      await update();
+      show();
+      position = { ...position, tree: 'another' };
+      copy.set('/api/v1/group/8', '{"name":"gone"}');
+      await update();
+      show();`;
+    const code = [...examples, more].join('\n').replace('https://register.example', proxy.base);
+    const folder = path('project');
+    cpSync(join(TYPES_FILE, '..'), folder, { recursive: true });
+    writeFileSync(join(folder, 'example.ts'), code);
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    // The settings that the README names, those of the folder, are the oldest that there are.
+    const settings = { extends: './tsconfig.json', compilerOptions: { noEmit: false, outDir: 'build' } };
+    const config = join(folder, 'example.json');
+    writeFileSync(config, JSON.stringify({ ...settings, files: ['example.ts'] }));
+    await promisify(execFile)(process.execPath, [join(PROJECT, 'node_modules/.bin/tsc'), '-p', config]);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'build/example.js')]);
+    const now = '/api/v1/group/7 new 2\n';
+    expect(stdout).toBe(`new 5\nno such group\n1 groups\n${now}${now}${now}`);
   });
 });

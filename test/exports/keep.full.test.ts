@@ -404,7 +404,8 @@ describe('the command line', () => {
     changeRegister(register, CHANGE);
     const first = await snapshot(['build', ...args(made), '--keep-downloads']);
     expect(first.code).toBe(0);
-    const [, asOf = ''] = /downloads {2}0 written, 18 unchanged, 14 kept as of (\S+)\n/.exec(first.stdout) ?? [];
+    const [, asOf = ''] =
+      /downloads {2}0 written, 18 unchanged, 14 kept as of (\S+)\n/.exec(first.stdout) ?? [];
     expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
     const second = await snapshot(['build', ...args(made), '--keep-downloads', '--json']);
     expect(JSON.parse(second.stdout)).toMatchObject({

@@ -334,7 +334,7 @@ describe('a build that can’t be done', () => {
       expect((await usage('publish')).stderr).toContain(`unknown command 'publish'`);
       const { stdout, stderr } = await usage('verfy', '--help');
       expect(stderr).toBe(
-        `error: unknown command 'verfy'\n(Did you mean verify?)\n\nRun with --help for usage.\n`,
+        `error: unknown command 'verfy'\n(Did you mean verify?)\nRun with --help for usage.\n`,
       );
       expect(stdout).toBe('');
     });
