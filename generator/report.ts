@@ -111,10 +111,12 @@ export function publishedLines(out: string, result: Published, cost: Cost): stri
   ];
 }
 
-/** How many files of the downloads were written; a table has one for each format. */
+/** The files of downloads; a table has one for each format. */
+const filesOf = (names: readonly string[]): number =>
+  names.reduce((sum, each) => sum + (BULK_NAMES.has(each) ? 1 : EXPORT_FORMATS.length), 0);
+
+/** How many files of the downloads were written. */
 function downloadsText({ exports, downloads: { asOf, kept } }: Published): string {
-  const filesOf = (names: readonly string[]): number =>
-    names.reduce((sum, each) => sum + (BULK_NAMES.has(each) ? 1 : EXPORT_FORMATS.length), 0);
   const written = filesOf(Object.keys(exports).filter((each) => exports[each]?.written === true));
   const counts = list({ written, unchanged: filesOf(Object.keys(exports)) - written - filesOf(kept) });
   return kept.length === 0

@@ -50,6 +50,13 @@ const routesOf = z.object({
   routes: z.array(z.object({ path: z.string(), file: z.string(), bucket: z.string(), type: z.string() })),
 });
 
+/** The files below a folder, by their path in it. */
+const files = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length))
+    .toSorted();
+
 describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
   it('has a recipe that fetches every file, what has changed alone, and its time by the limit', async () => {
     const { out, base, change } = await site(MANY);
@@ -69,11 +76,6 @@ describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
     };
     // The list itself, and what it names.
     expect(await fetched()).toHaveLength(1 + 34);
-    const files = (folder: string) =>
-      readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length))
-        .toSorted();
     expect(files(cwd)).toEqual(files(join(out, 'downloads')));
     expect(await fetched()).toEqual([`${base}/downloads/SHA256SUMS`]);
     await change('UPDATE items SET price = 2');
