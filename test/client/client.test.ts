@@ -106,6 +106,16 @@ describe('get', () => {
       code: 'invalid_limit',
     });
     expect(statuses).toEqual([404, 400]);
+    // The digits of a prefix may be those of an earlier snapshot.
+    const elsewhere = client.get('/api/v1/lookup/username/{prefix}', { prefix: '0123456' });
+    expect(await rejectionOf(elsewhere)).toMatchObject({
+      code: 'not_found',
+      problem: {
+        detail:
+          'nothing is published for the prefix 0123456; /api/v1/lookup says how many digits it has today',
+      },
+    });
+    statuses.pop();
     // @ts-expect-error what JavaScript may do
     const forgotten: Promise<unknown> = client.get('/api/v1/group/{id}', {});
     expect(await rejectionOf(forgotten)).toBeInstanceOf(TypeError);
