@@ -113,8 +113,8 @@ So does the database, in any program:
 
 -k keeps the compressed file, which SHA256SUMS names.
 
-pandas can't tell the two apart in CSV. Read the Parquet files instead, with pandas 2.0 or
-newer and pyarrow:
+pandas can't tell the two apart in CSV. Read the Parquet files instead, with pandas 2.0
+or newer and pyarrow:
 
     pandas.read_parquet('groups.parquet', dtype_backend='numpy_nullable')
 
