@@ -25,7 +25,8 @@ export function copiedTrees(tree: Tree): readonly string[] {
   try {
     return schema.parse(JSON.parse(readFileSync(recordFile(tree), 'utf8'))).trees;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError) return [];
+    const isMissing = ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
+    if (isMissing || error instanceof SyntaxError || error instanceof z.ZodError) return [];
     throw error;
   }
 }

@@ -273,7 +273,7 @@ describe('a build that can’t be done', () => {
       [
         'has another format',
         '{"format":99,"sequence":1}',
-        ' is of format 99, of a newer version: expected 3 at',
+        ' is of format 99, of a newer version: expected 4 at',
       ],
     ])('whose snapshot.json %s', async (_, content, message) => {
       const folder = path('folder');
@@ -484,12 +484,12 @@ describe.concurrent('snapshot build', () => {
     const { code, stdout, stderr } = await build(out);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^checking the register: [\d,]+ steps in [\d.]+ s\nlooking for changes: 4 shards in [\d.]+ s\nrendering: 218 files in [\d.]+ s\n/,
+      /^checking the register: [\d,]+ steps in [\d.]+ s\nlooking for changes: 4 shards in [\d.]+ s\nrendering: 229 files in [\d.]+ s\n/,
     );
     for (const control of ['\r', '\u001b']) expect(stderr).not.toContain(control);
     expect(stdout).toContain(`Published snapshot 1 in ${out} (register as of 2026-01-01T00:00:00Z)`);
     expect(stdout).toContain('1 groups, 1 users, 1 games, 1 items');
-    expect(stdout).toContain('262 added, 0 changed, 0 removed, 0 unchanged');
+    expect(stdout).toContain('281 added, 0 changed, 0 removed, 0 unchanged');
   });
 
   it('--json prints one object, of what was published', async () => {
@@ -502,8 +502,8 @@ describe.concurrent('snapshot build', () => {
       sequence: 1,
       as_of: '2026-01-01T00:00:00Z',
       records: { groups: 1, users: 1, games: 1, items: 1 },
-      files: 262,
-      changes: { added: 262, changed: 0, removed: 0, unchanged: 0 },
+      files: 281,
+      changes: { added: 281, changed: 0, removed: 0, unchanged: 0 },
       report: { total: 0 },
     });
     const { seconds, peak_memory_bytes } = fields(JSON.parse(stdout));
@@ -548,7 +548,7 @@ describe.concurrent('snapshot build', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('Nothing changed since snapshot 1');
     const again = fields(JSON.parse((await snapshot([...args, '--json'])).stdout));
-    expect(again).toMatchObject({ published: false, sequence: 1, changes: { added: 0, unchanged: 262 } });
+    expect(again).toMatchObject({ published: false, sequence: 1, changes: { added: 0, unchanged: 281 } });
   });
 
   it('says of a register without measurements that it has none', async () => {
