@@ -30,6 +30,10 @@ it('a mirror killed ten times while its origin publishes ten snapshots is whole,
   const dice = new Dice(25, 'kills', 0);
   const killed: string[] = [];
   try {
+    // Machines differ: the kills fall within the time that a copy takes on this one.
+    const begun = performance.now();
+    expect(await mirror(proxy.base, path('unharmed')).done).toMatchObject({ code: 0 });
+    const usualMs = Math.round(performance.now() - begun);
     for (let round = 1; round <= 10; round += 1) {
       changeRegister(
         register,
@@ -42,7 +46,7 @@ it('a mirror killed ten times while its origin publishes ten snapshots is whole,
         await sleep(20);
       }
       const { child, done } = mirror(proxy.base, out);
-      await sleep(300 + dice.below(2200));
+      await sleep(dice.below(usualMs));
       child.kill('SIGKILL');
       const { signal } = await done;
       killed.push(signal ?? 'ended');
