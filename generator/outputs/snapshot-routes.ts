@@ -1,7 +1,7 @@
 /** The route table in snapshot.json, by which proxy and edge servers find files and headers. */
 import { basename } from 'node:path/posix';
 import { routeHeaders } from '../routes/headers.js';
-import { BUCKETS, CACHE_CLASSES, filler } from '../routes/index.js';
+import { BUCKETS, CACHE_CLASSES, filler, isDated } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { parameters } from './parameters.js';
 import { mapped, part, value } from './parts.js';
@@ -52,8 +52,7 @@ export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
     value('attachment', 'text', 'groups-2026-11-20.csv', 'File name to save it under, if it is a download.', {
       optional: true,
     }),
-    ({ route, asOf }) =>
-      route.bucket === 'download' && route.parameters === undefined ? dated(route.path, asOf) : undefined,
+    ({ route, asOf }) => (isDated(route) ? dated(route.path, asOf) : undefined),
   ),
   mapped('headers', 'On its 200 and 206, besides those of the class.', HEADER, ({ route }) =>
     routeHeaders(route),

@@ -24,6 +24,10 @@ export type Bucket = (typeof BUCKETS)[number];
 export const countedBy = (bucket: Bucket): readonly Bucket[] =>
   bucket === 'download' ? ['download', 'api'] : [bucket];
 
+/** Whether browsers save a route's file under a dated name: bundles have a number instead. */
+export const isDated = ({ bucket, parameters }: Pick<Route, 'bucket' | 'parameters'>): boolean =>
+  bucket === 'download' && parameters === undefined;
+
 export interface IdParameter {
   readonly name: string;
   readonly in: 'path';

@@ -265,7 +265,7 @@ describe.skipIf(!mountable)('a small disk', () => {
 
   it('of every fill level leaves the old tree or the new one', async () => {
     const disk = mountAt(path('disk'), '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs') ?? '';
-    const levels = Array.from({ length: 9 }, (_, index) => 75 * index + 3);
+    const levels = Array.from({ length: 9 }, (_, index) => 130 * index + 3);
     expect(await atEveryLevel(disk, levels, both)).toEqual([]);
   });
 
@@ -292,7 +292,7 @@ describe.skipIf(!mountable)('a small disk', () => {
       if (disk === undefined) throw new Error('no loop device');
       const out = join(disk, 'dist');
       await anew(out, pairs);
-      let [tooLittle, enough] = [150, 2000];
+      let [tooLittle, enough] = [150, 6000];
       while (enough - tooLittle > 1) {
         const middle = Math.floor((tooLittle + enough) / 2);
         fillUpTo(disk, middle);

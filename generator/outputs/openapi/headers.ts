@@ -2,7 +2,7 @@
 import type { Limit, Limits } from '../../config.js';
 import { TAG_HEADERS, routeHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
-import { countedBy } from '../../routes/index.js';
+import { countedBy, isDated } from '../../routes/index.js';
 import type { Bucket, Route } from '../../routes/index.js';
 
 export interface Header {
@@ -180,9 +180,7 @@ const RULES: readonly HeaderRule[] = [
     name: 'Content-Disposition',
     description: 'The file name to save it under, which has the day of the newest measurement.',
     example: ({ status, route }) =>
-      isContent(status) && route.bucket === 'download'
-        ? 'attachment; filename="groups-2026-11-20.csv"'
-        : undefined,
+      isContent(status) && isDated(route) ? 'attachment; filename="groups-2026-11-20.csv"' : undefined,
     always: true,
   },
   {
