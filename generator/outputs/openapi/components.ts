@@ -2,6 +2,7 @@
 import type { BuildConfig, Limits } from '../../config.js';
 import { publishedHeaders } from '../../routes/headers.js';
 import type { PublishedHeaders } from '../../routes/headers.js';
+import { isDated } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import type { Answer } from './answers.js';
 import { headersOf } from './headers.js';
@@ -51,9 +52,8 @@ export class Components {
   }
 
   /** The headers of a response, by name. */
-  headers({ class: cacheClass, bucket }: Route, status: number): Schema {
-    const route = { class: cacheClass, bucket };
-    const key = `${status} ${cacheClass} ${bucket}`;
+  headers(route: Route, status: number): Schema {
+    const key = `${status} ${route.class} ${route.bucket} ${isDated(route)}`;
     const known = this.#byFacts.get(key);
     if (known !== undefined) return known;
     const headers = headersOf({ status, route, limits: this.#limits, published: this.#published });
@@ -95,7 +95,9 @@ export class Components {
 }
 
 /** Errors differ only by rate limit, and responses without an error (304) by cache class. */
-function nameOf({ class: cacheClass, bucket }: Route, problems: Answer['problems']): string {
-  const name = problems.length === 0 ? `NotModified${pascal(cacheClass)}` : problems.map(pascal).join('Or');
+function nameOf(route: Route, problems: Answer['problems']): string {
+  const { class: cacheClass, bucket } = route;
+  const sort = bucket === 'download' && !isDated(route) ? 'bundle' : cacheClass;
+  const name = problems.length === 0 ? `NotModified${pascal(sort)}` : problems.map(pascal).join('Or');
   return bucket === 'api' ? name : `${name}Of${pascal(bucket)}Limit`;
 }
