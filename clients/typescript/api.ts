@@ -1107,7 +1107,7 @@ export interface components {
   schemas: {
     /** @description Every URL that one snapshot added, changed or removed. */
     readonly ChangeList: {
-      /** @description Identifies the tree. One begun anew has another. */
+      /** @description Identifies the tree. One that starts over has another. */
       readonly tree: string;
       /**
        * Format: int64
@@ -1145,7 +1145,7 @@ export interface components {
     };
     /** @description The newest snapshots and what each of them changed. */
     readonly Changes: {
-      /** @description Identifies the tree. One begun anew has another. */
+      /** @description Identifies the tree. One that starts over has another. */
       readonly tree: string;
       /**
        * Format: int64
@@ -3045,7 +3045,7 @@ export interface components {
       readonly digest: string;
       /** @description Size of the published tree. */
       readonly tree: {
-        /** @description Identifies the tree. One begun anew counts from 1 and has another. */
+        /** @description Identifies the tree. One that starts over counts from 1 and has another. */
         readonly id: string;
         /**
          * Format: int64

@@ -1,7 +1,7 @@
 /** Writes the documents of records again, all of a route in one file: a line is a document's body. */
 import { join } from 'node:path';
 import { records } from '../outputs/records.js';
-import { DOCUMENTS } from '../routes/exports.js';
+import { documentsFileOf } from '../routes/exports.js';
 import { ROUTES } from '../routes/index.js';
 import type { Kind } from '../schema/field.js';
 import { documentsOf, resourceOf } from '../schema/index.js';
@@ -28,11 +28,8 @@ export function writeDocuments(
   const counter = new Counter(advance);
   const files = new Map<string, GzipFile>();
   try {
-    for (const { route } of documentsOf(resource)) {
-      const its = DOCUMENTS.get(route);
-      if (its === undefined) throw new TypeError(`no file is for the documents of "${route}"`);
-      files.set(route, new GzipFile(join(folder, its.file)));
-    }
+    for (const { route } of documentsOf(resource))
+      files.set(route, new GzipFile(join(folder, documentsFileOf(route).file)));
     for (const { route, body } of records(register, resource, ROUTES)) {
       // JSON has no line break of its own: in texts they are escaped.
       files.get(route)?.line(body);

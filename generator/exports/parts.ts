@@ -4,9 +4,9 @@ import type { Operator } from '../config.js';
 import type { Overview } from '../register/overview.js';
 import {
   DATABASE,
-  DOCUMENTS,
   EXPORT_FORMATS,
   OTHER_DOCUMENTS,
+  documentsFileOf,
   exportFile,
   exportRoute,
 } from '../routes/exports.js';
@@ -82,11 +82,7 @@ function documentsPart(resource: Resource, overview: Overview, code: string): Pa
   const rows = records === undefined ? 0 : rowsOf(records, overview);
   return {
     name: `documents-of-${plural}`,
-    files: documentsOf(resource).map(({ route }) => {
-      const its = DOCUMENTS.get(route);
-      if (its === undefined) throw new TypeError(`no file is for the documents of "${route}"`);
-      return { ...its, rows };
-    }),
+    files: documentsOf(resource).map(({ route }) => ({ ...documentsFileOf(route), rows })),
     tables: tablesOf(resource),
     key: code,
     cells: cellsOf(own, overview),

@@ -14,6 +14,7 @@ import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../publish/snapshot-json.js';
 import type { Manifest } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
+import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
 import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
 import { Objects, objectFolders } from './objects.js';
@@ -177,8 +178,8 @@ async function prepare(
 
 /** The index of the changes of a snapshot. @throws MovedOn: it is of another */
 async function fetchIndex(client: Client, { tree, sequence, digest }: Origin): Promise<ChangeIndex> {
-  const response = await fetchBuffer(client, '/changes/index.json');
+  const response = await fetchBuffer(client, PATHS.changes);
   const index = parseChangeIndex(response?.content ?? Buffer.alloc(0));
   if (index.tree === tree.id && index.sequence === sequence && index.digest === digest) return index;
-  throw new MovedOn(`/changes/index.json is of snapshot ${index.sequence}, expected ${sequence}`);
+  throw new MovedOn(`${PATHS.changes} is of snapshot ${index.sequence}, expected ${sequence}`);
 }

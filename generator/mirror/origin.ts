@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { Failure } from '../errors.js';
 import { changeIndexSchema, filesIn } from '../publish/changes/change-index.js';
-import { routeSchema } from '../publish/snapshot-json.js';
+import { locator } from '../publish/scan.js';
+import { isRendered, routeSchema } from '../publish/snapshot-json.js';
+import type { PublishedRoute } from '../publish/snapshot-json.js';
 import { BUCKETS, ROUTES, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
-import type { PublishedRoute } from '../publish/snapshot-json.js';
-import { isRendered } from '../publish/snapshot-json.js';
-import { locator } from '../publish/scan.js';
+import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
 import { areApart } from './templates.js';
 
@@ -106,7 +106,7 @@ const parser =
   };
 
 export const parseOrigin = parser(originSchema, '/snapshot.json');
-export const parseChangeIndex = parser(changeIndex, '/changes/index.json');
+export const parseChangeIndex = parser(changeIndex, PATHS.changes);
 export const parseDataPackage = parser(dataPackage, '/downloads/datapackage.json');
 export const parseChangeList = parser(changeList, 'a change list');
 

@@ -3,6 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
+  INDEX_FILE,
   filesIn,
   indexOf,
   listOf,
@@ -17,8 +18,6 @@ import { FEEDS, documentFile } from '../routes/feeds.js';
 import type { Session } from './fetch.js';
 import { JSON_BYTES } from './origin.js';
 import type { Origin } from './origin.js';
-
-const INDEX_FILE = 'changes/index.json';
 
 /** Fetches the feed of snapshots, and says which bundles and lists come and go. */
 export async function ownFiles({ tree, objects, index, taken }: Session): Promise<OwnFiles> {

@@ -111,7 +111,7 @@ const TREE: readonly Part<ManifestFacts>[] = [
       'id',
       'text',
       '9f86d081884c7d65',
-      'Identifies the tree. One begun anew counts from 1 and has another.',
+      'Identifies the tree. One that starts over counts from 1 and has another.',
     ),
     ({ plan }) => plan.treeId,
   ),

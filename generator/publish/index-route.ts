@@ -89,7 +89,7 @@ export function indexRoute({
   const isSucceeded = (key: number): boolean =>
     former?.successor !== undefined && isStaged(successorFile(key));
   const isDownload = route.class === 'download';
-  const isTogether = isVariant(route);
+  const areVariants = isVariant(route);
   const readStaged = (name: string): Buffer => {
     const flat = join(replacing, route.name, flattened(name));
     return readFileSync(existsSync(flat) ? flat : join(added, name));
@@ -112,12 +112,12 @@ export function indexRoute({
     }
     if (!hasChanges) return;
     const put = { path: url, sha256: entry.hash.toString('hex'), bytes: entry.bytes };
-    if (!isTogether) lists.put(put);
+    if (!areVariants) lists.put(put);
     lists.body(put, isDownload ? undefined : readStaged(file(key)));
   };
   try {
     const sum = applyPatches(oldIndex, patches, next, note);
-    if (isTogether && hasChanges && counts.added + counts.changed > 0) lists.put(together(next, route));
+    if (areVariants && hasChanges && counts.added + counts.changed > 0) lists.put(variantsEntry(next, route));
     lists.finish();
     const summary = summarise(next, route);
     const unchanged = summary.documents - counts.added - counts.changed;
@@ -132,7 +132,7 @@ const isVariant = ({ parameters = [] }: PublishedRoute): boolean =>
   parameters.some((parameter) => parameter.in === 'query');
 
 /** All variants as one entry of a change list: the checksum is over their lines of the digest. */
-function together(index: string, route: PublishedRoute): Put & { readonly documents: number } {
+function variantsEntry(index: string, route: PublishedRoute): Put & { readonly documents: number } {
   const [template, digest] = [urlTemplate(route), createHash('sha256')];
   const url = filler(template);
   let [documents, bytes] = [0, 0];

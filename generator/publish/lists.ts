@@ -2,6 +2,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
+import { INDEX_FILE } from './changes/change-index.js';
 import { LineWriter, linesOf } from './files.js';
 import { listFiles } from './stage.js';
 import type { Tree } from './tree.js';
@@ -17,8 +18,7 @@ export interface Lists {
 }
 
 /** Every commit changes these. */
-const ALWAYS_URLS = ['/changes/index.json', '/snapshot.json'];
-const ALWAYS_FILES = ['changes/index.json', 'snapshot.json'];
+const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];
 
 /**
  * Writes the lists of everything done since the last successful build, including an interrupted
@@ -30,7 +30,7 @@ export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, 
   if (purgeList !== undefined) {
     const urls = function* (): Generator<string> {
       for (const path of noted(tree, 'urls')) yield baseUrl + path;
-      for (const path of ALWAYS_URLS) yield baseUrl + path;
+      for (const file of ALWAYS_FILES) yield `${baseUrl}/${file}`;
     };
     write(purgeList, urls());
   }

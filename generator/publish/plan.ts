@@ -4,7 +4,7 @@ import type { RenderSnapshotFeed } from './snapshot-feed.js';
 
 /** The totals of a build, known before the commit. */
 export interface Plan {
-  /** Identifies the tree for as long as it lives: one begun anew has another. In hex. */
+  /** Identifies the tree for as long as it lives: one that starts over has another. In hex. */
   readonly treeId: string;
   /** Numbers the snapshots of this tree from 1; a build that changes nothing keeps the number. */
   readonly sequence: number;

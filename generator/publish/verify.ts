@@ -5,7 +5,14 @@ import { Failure, codeOf } from '../errors.js';
 import { HashFileWriter, NO_HASH, entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { NO_CHANGES, filesIn, mendIndex, readChangeIndex, untrackedFiles } from './changes/change-index.js';
+import {
+  INDEX_FILE,
+  NO_CHANGES,
+  filesIn,
+  mendIndex,
+  readChangeIndex,
+  untrackedFiles,
+} from './changes/change-index.js';
 import { CODINGS } from './codings.js';
 import type { Coding } from './codings.js';
 import { isPrepared } from './commit.js';
@@ -256,7 +263,7 @@ function isAsIndexed(path: string, { bytes, hash }: Pick<Entry, 'bytes' | 'hash'
 /** Checks change lists and bundles against their own index. */
 function checkChanges(tree: Tree, sequence: number, found: Findings, repair: Repair): void {
   const index = readChangeIndex(tree);
-  if (index?.sequence !== sequence) found.add('changes/index.json', 'altered');
+  if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
   const named = index ?? NO_CHANGES;
   for (const { file, bytes, sha256 } of filesIn(named)) {
     const path = join(tree.out, file);

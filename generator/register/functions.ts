@@ -7,10 +7,10 @@ import type { Database } from '../sqlite/index.js';
  * The text under which a name is looked up: names that differ in case, width, ligatures or the form
  * of accents have the same. It depends on the version of Unicode for characters newer than that.
  */
-export const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
+const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
 
 /** The first hexadecimal digits of the SHA-256 of a text in UTF-8. */
-export const hashPrefix = (text: string, digits: number): string => hash('sha256', text).slice(0, digits);
+const hashPrefix = (text: string, digits: number): string => hash('sha256', text).slice(0, digits);
 
 /**
  * Adds the functions to a connection. All are deterministic, so SQLite may call them once for equal

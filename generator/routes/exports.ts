@@ -50,6 +50,13 @@ export const DOCUMENTS: ReadonlyMap<string, BulkFile> = new Map(
   ),
 );
 
+/** The file of a route's documents. */
+export function documentsFileOf(route: string): BulkFile {
+  const file = DOCUMENTS.get(route);
+  if (file === undefined) throw new TypeError(`no file is for the documents of "${route}"`);
+  return file;
+}
+
 /** All other documents, of which these files and their descriptions are none. */
 export const OTHER_DOCUMENTS = documentsFile(
   'other',

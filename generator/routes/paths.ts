@@ -11,4 +11,5 @@ export const PATHS = {
   bulk: '/downloads',
   feeds: '/feeds',
   catalog: '/.well-known/api-catalog',
+  changes: '/changes/index.json',
 } as const;

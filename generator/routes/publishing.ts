@@ -23,7 +23,7 @@ export const PUBLISHING: readonly Endpoint[] = [
   },
   {
     name: 'changes',
-    path: '/changes/index.json',
+    path: PATHS.changes,
     class: 'summary',
     description: 'The newest snapshots and what each of them changed',
   },

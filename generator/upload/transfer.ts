@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { Failure, isInterrupt } from '../errors.js';
 import { NO_HASH } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
+import { INDEX_FILE } from '../publish/changes/change-index.js';
 import { filler } from '../routes/index.js';
 import { countIn } from './desired-files.js';
 import type { RouteFiles } from './desired-files.js';
@@ -17,7 +18,6 @@ const BATCH_FILES = 5000;
 /** The number of failed batches after which no more are tried. */
 const MOST_FAILURES = 3;
 /** Written after all that it names, and before the deletions of what it named before. */
-const CHANGES = 'changes/index.json';
 /** Written last. */
 const MANIFEST = 'snapshot.json';
 
@@ -30,7 +30,7 @@ export async function transfer(session: Session, { puts, deletes }: Plan): Promi
   const { tree, progress, desired } = session;
   const named = (...names: readonly string[]): readonly RouteFiles[] =>
     desired.filter(({ template }) => names.includes(template));
-  const last = named(CHANGES, MANIFEST);
+  const last = named(INDEX_FILE, MANIFEST);
   const [writing, deleting] = [new Attempts(), new Attempts()];
   progress.start('writing', puts, 'files');
   if (deletes > 0) await deleteAll(session, deleting, (file) => isObstacle(tree.out, file));
@@ -41,7 +41,7 @@ export async function transfer(session: Session, { puts, deletes }: Plan): Promi
       writing,
       desired.filter((files) => !last.includes(files)),
     );
-    if (writing.failure === undefined) await putAll(session, writing, named(CHANGES));
+    if (writing.failure === undefined) await putAll(session, writing, named(INDEX_FILE));
   }
   progress.finish();
   if (deletes > 0) {

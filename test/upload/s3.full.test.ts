@@ -252,4 +252,4 @@ const manifest = (out: string) =>
     .parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
 
 const patternOf = (file: string): RegExp =>
-  new RegExp(`^${file.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, String.raw`[\d-]+`)}$`);
+  new RegExp(`^${file.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, String.raw`[\da-f-]+`)}$`);

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
+import { PATHS } from '../../routes/paths.js';
 import type { Change } from '../../publish/changes/change-index.js';
 import type { RenderSnapshotFeed } from '../../publish/snapshot-feed.js';
 import { NEVER, tag } from './document.js';
@@ -55,7 +56,7 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, oper
     ...kinds.map(([kind, count]) => [kind, inWords(count)] as const),
   ];
   // A first snapshot changes everything and has no list.
-  const url = operator.baseUrl + (file ?? '/changes/index.json');
+  const url = operator.baseUrl + (file ?? PATHS.changes);
   return {
     id: tag(operator, `snapshot/${sequence}`),
     title:

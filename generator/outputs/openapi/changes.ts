@@ -35,7 +35,12 @@ const file = (what: string, path: string, bytes: number): readonly ValueShape[] 
   digest('sha256', `SHA-256 of the ${what}.`),
 ];
 
-const tree = value('tree', 'text', '9f86d081884c7d65', 'Identifies the tree. One begun anew has another.');
+const tree = value(
+  'tree',
+  'text',
+  '9f86d081884c7d65',
+  'Identifies the tree. One that starts over has another.',
+);
 
 /** The ends of a change list or bundle. */
 const step: readonly ValueShape[] = [

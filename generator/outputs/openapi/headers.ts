@@ -44,8 +44,9 @@ function publishedFor({ status, route, published }: ResponseFacts): Headers {
   return { ...all, ...(status === 404 ? notFound : error) };
 }
 
-/** Before the first snapshot, nothing is a download or a page. */
-const bucketOf = ({ status, route }: ResponseFacts): Bucket => (status === 503 ? 'api' : route.bucket);
+/** Before the first snapshot, and at a path that is too long to be routed, nothing is a download or a page. */
+const bucketOf = ({ status, route }: ResponseFacts): Bucket =>
+  status === 503 || status === 414 ? 'api' : route.bucket;
 
 const policy = (name: Bucket, { tokens, refillSeconds }: Limit): string =>
   `"${name}";q=${tokens};w=${Math.ceil((tokens * Math.round(refillSeconds * 1000)) / 1000)}`;

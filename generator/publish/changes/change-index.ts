@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { codeOf } from '../../errors.js';
+import { PATHS } from '../../routes/paths.js';
 import { SPANS } from '../../routes/publishing.js';
 import type { Manifest } from '../snapshot-json.js';
 import type { Tree } from '../tree.js';
@@ -45,7 +46,7 @@ const rollup = described.extend({
 export type Rollup = z.infer<typeof rollup>;
 
 export const changeIndexSchema = z.object({
-  /** Identifies the tree: one begun anew has another. */
+  /** Identifies the tree: one that starts over has another. */
   tree: z.string(),
   /** The published snapshot. */
   sequence: z.int(),
@@ -67,7 +68,7 @@ export const bundleFile = (sequence: number): string => `changes/${sequence}.ndj
 export const rollupFile = (span: number, sequence: number): string =>
   `changes/over-${span}/${sequence}.ndjson.gz`;
 
-const INDEX_FILE = 'changes/index.json';
+export const INDEX_FILE = PATHS.changes.slice(1);
 
 /** The published index; undefined if it is missing or unreadable. */
 export function readChangeIndex(tree: Tree): ChangeIndex | undefined {
@@ -120,13 +121,13 @@ function filesOf(folder: string): string[] {
  * The oldest snapshot from which bundles and roll-ups lead to a snapshot. Each brings a copy of any
  * snapshot between its ends to its last.
  */
-export function oldestOf(sequence: number, changes: readonly Change[], rollups: readonly Rollup[]): number {
+function oldestOf(sequence: number, changes: readonly Change[], rollups: readonly Rollup[]): number {
   const steps = [
     ...changes.flatMap(({ sequence: to, from, bundle }) =>
       bundle === null || from === null ? [] : [{ from, to }],
     ),
     ...rollups.map(({ sequence: to, from }) => ({ from, to })),
-  ].toSorted((a, b) => b.to - a.to || b.from - a.from);
+  ];
   let oldest = sequence;
   for (let isFurther = true; isFurther;) {
     const next = Math.min(oldest, ...steps.filter(({ to }) => to >= oldest).map(({ from }) => from));
@@ -142,16 +143,10 @@ export const indexOf = (index: Omit<ChangeIndex, 'oldest'>): ChangeIndex => {
   return { tree, sequence, digest, oldest: oldestOf(sequence, index.changes, index.rollups), ...rest };
 };
 
+const NO_FILES = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };
+
 /** A change without its files: it is only news. */
-export const withoutFiles = (of: Change): Change => ({
-  ...of,
-  from: null,
-  from_digest: null,
-  file: null,
-  bytes: null,
-  sha256: null,
-  bundle: null,
-});
+export const withoutFiles = (of: Change): Change => ({ ...of, ...NO_FILES });
 
 /**
  * Removes damaged files from the published index. Lists that lead only to a damaged one go with it;
@@ -210,5 +205,3 @@ export const downloadsOf = ({
   downloads?.digest === undefined
     ? {}
     : { downloads: { sequence: downloads.sequence, digest: downloads.digest } };
-
-const NO_FILES = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };

@@ -8,6 +8,7 @@ import type { StagePaths } from '../stage.js';
 import type { Tree } from '../tree.js';
 import { writeBundle } from './bundle.js';
 import {
+  INDEX_FILE,
   KEPT_LISTS,
   downloadsOf,
   filesIn,
@@ -91,7 +92,7 @@ export async function stageChanges(
     changes,
     rollups: [...kept],
   });
-  writeFileSync(join(paths.changes, 'index.json'), JSON.stringify(index));
+  writeFileSync(join(paths.last, INDEX_FILE), JSON.stringify(index));
   const own = filesIn({ changes: [newest], rollups: added }).map(({ file }) => file.slice(1));
   return { changes, added: own, outdated: untrackedFiles(tree, index) };
 }
