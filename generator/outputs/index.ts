@@ -11,7 +11,7 @@ import { openapi } from './openapi/openapi.js';
 import { downloads } from './downloads/index.js';
 import { guide } from './finding/guide.js';
 import { largest } from './largest.js';
-import type { Output } from './output.js';
+import type { FileOutput, Output } from './output.js';
 import { pages } from './pages/index.js';
 import { offers } from './pages/offers.js';
 import { Shown } from './pages/shown.js';
@@ -71,7 +71,7 @@ export function* descriptions(
   { examples, shown }: Samples,
   exported: Downloads,
   firstKey: (route: string) => number | undefined,
-): Generator<Output> {
+): Generator<FileOutput> {
   yield* downloads(config, exported);
   yield* openapi(config, table, examples, firstKey);
   yield* pages(config, overview, table, shown, offers(table, exported));

@@ -6,6 +6,9 @@ export interface Output {
   readonly body: string;
 }
 
+/** An output that may be no text. */
+export type FileOutput = Omit<Output, 'body'> & { readonly body: string | Buffer };
+
 /** A document that is kept without being rendered, since its inputs are unchanged. */
 export type Kept = Omit<Output, 'body'> & { readonly body?: never };
 

@@ -11,6 +11,10 @@ const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
 const SVG = 'image/svg+xml';
+const ICON = 'image/vnd.microsoft.icon';
+const PNG = 'image/png';
+const XML = 'application/xml; charset=utf-8';
+const FONT = 'font/woff2';
 /** RFC 9727, section 4.1. */
 const LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
@@ -41,7 +45,12 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   page('developers-page', paths.docs, 'Documentation for developers, with an explorer'),
   page('downloads-page', paths.bulk, 'Page about the bulk downloads'),
   page('feeds-page', paths.feeds, 'Page about the feeds'),
-  asset('style', CSS, 'Style sheet of the pages'),
+  asset('serif', FONT, 'Display face of the pages'),
+  asset('serif-latin-1', FONT, 'Display face for names with accents'),
+  asset('serif-latin-a', FONT, 'Display face for names with further accents'),
+  asset('style', CSS, 'Style sheet of all pages'),
+  asset('front-style', CSS, 'Style sheet of the front page'),
+  asset('docs-style', CSS, 'Style sheet of the documentation'),
   asset('chart-style', CSS, 'Style sheet of the charts'),
   asset('chart-library', SCRIPT, 'Library that draws the charts'),
   asset('gaps-script', SCRIPT, 'Script that finds the gaps in a history'),
@@ -50,6 +59,9 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   asset('request-script', SCRIPT, 'Script that calls the API and describes the response'),
   asset('explorer-script', SCRIPT, 'Script of the explorer'),
   file('favicon', '/favicon.svg', SVG, 'Icon of the site'),
+  file('favicon-ico', '/favicon.ico', ICON, 'Icon of the site for older browsers'),
+  file('preview', '/preview.png', PNG, 'Picture of the site where others link to it'),
+  file('sitemap', '/sitemap.xml', XML, 'Addresses of the pages for search engines'),
   // A summary has the header Link, which RFC 9727 requires of the catalog.
   {
     ...file('api-catalog', paths.catalog, LINKSET, 'Catalog with links to the API and its description'),

@@ -146,7 +146,7 @@ const rendered = (): ReadonlyMap<string, string> => {
   try {
     const known = overview(register);
     const all = pages(config, known, ROUTES, new Shown(known), OFFERS);
-    return new Map([...all].map(({ route, body }) => [route, body]));
+    return new Map([...all].map(({ route, body }) => [route, body.toString()]));
   } finally {
     register.close();
   }

@@ -1,4 +1,4 @@
-/** The assets of the pages: styles, scripts and the chart library, all served from this origin. */
+/** The assets of the pages: fonts, styles, scripts and the chart library, all served from this origin. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,10 +8,11 @@ import { COMPILED_FOLDER, PAGES_FOLDER } from './folder.js';
 export interface Asset {
   /** URL path. */
   readonly path: string;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 const own = (name: string): string => readFileSync(join(PAGES_FOLDER, 'assets', name), 'utf8');
+const binary = (name: string): Buffer => readFileSync(join(PAGES_FOLDER, 'assets', name));
 /** A module that also runs in the generator, as compiled. */
 const shared = (name: string): string => readFileSync(join(COMPILED_FOLDER, name), 'utf8');
 const { resolve } = createRequire(import.meta.url);
@@ -21,9 +22,16 @@ const library = (file: string): string => readFileSync(resolve(file), 'utf8');
 const chartLibrary = (): string =>
   `/*!\n${library('uplot/LICENSE')}*/\n${library('uplot/dist/uPlot.iife.min.js')}\nexport default uPlot;\n`;
 
-/** By route name; each script follows those it imports. */
-const SOURCES: Readonly<Record<string, readonly [name: string, suffix: string, content: () => string]>> = {
+/** By route name; each file follows those it names. */
+const SOURCES: Readonly<
+  Record<string, readonly [name: string, suffix: string, content: () => string | Buffer]>
+> = {
+  serif: ['serif', '.woff2', () => binary('fonts/serif.woff2')],
+  'serif-latin-1': ['serif-latin-1', '.woff2', () => binary('fonts/serif-latin-1.woff2')],
+  'serif-latin-a': ['serif-latin-a', '.woff2', () => binary('fonts/serif-latin-a.woff2')],
   style: ['style', '.css', () => own('style.css')],
+  'front-style': ['front', '.css', () => own('front.css')],
+  'docs-style': ['docs', '.css', () => own('docs.css')],
   'chart-style': ['uplot', '.css', () => library('uplot/dist/uPlot.min.css')],
   'chart-library': ['uplot', '.js', chartLibrary],
   'gaps-script': ['gaps', '.js', () => shared('gaps.js')],
@@ -45,28 +53,31 @@ let known: ReadonlyMap<string, Asset> | undefined;
 export const assets = (): ReadonlyMap<string, Asset> => (known ??= readAssets());
 
 function readAssets(): ReadonlyMap<string, Asset> {
-  const scripts = new Map<string, string>();
+  const paths = new Map<string, string>();
   return new Map(
     Object.entries(SOURCES).map(([route, [name, suffix, content]]): [string, Asset] => {
-      const body = suffix === '.js' ? withImports(content(), scripts) : content();
+      const source = content();
+      const body = typeof source === 'string' ? withPaths(source, paths) : source;
       const path = `/assets/${name}-${hash('sha256', body, 'hex').slice(0, HASH_DIGITS)}${suffix}`;
-      if (suffix === '.js') scripts.set(name, path);
+      paths.set(suffix === '.js' ? name : name + suffix, path);
       return [route, { path, body }];
     }),
   );
 }
 
-/** `from './highlight.js'` and `from 'uplot'` -> the path of that script. */
-const withImports = (script: string, paths: ReadonlyMap<string, string>): string =>
-  script.replaceAll(
-    /(\bfrom |\bimport\()'(?:\.{1,2}\/)?([\w-]+)(?:\.js)?'/g,
-    (_, start: string, module: string) => {
-      const path = paths.get(module);
-      if (path === undefined)
-        throw new TypeError(`a script imports "${module}", expected one named before it`);
+/** `from './highlight.js'`, `from 'uplot'` and `url('./serif.woff2')` -> the path of that asset. */
+const withPaths = (source: string, paths: ReadonlyMap<string, string>): string =>
+  source.replaceAll(
+    /(\bfrom |\bimport\(|\burl\()'(?:\.{1,2}\/)?([\w-]+(?:\.woff2)?)(?:\.js)?'/g,
+    (_, start: string, name: string) => {
+      const path = paths.get(name);
+      if (path === undefined) throw new TypeError(`an asset names "${name}", expected one before it`);
       return `${start}'${path}'`;
     },
   );
 
-/** The icon keeps a fixed name, where browsers look for it. */
+/** These keep fixed names, where browsers and other sites look for them. */
 export const favicon = (): string => own('favicon.svg');
+export const faviconForOldBrowsers = (): Buffer => binary('favicon.ico');
+/** Shown where somebody links to a page; 1200 by 630 pixels. */
+export const preview = (): Buffer => binary('preview.png');

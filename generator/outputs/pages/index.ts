@@ -5,8 +5,8 @@ import type { Overview } from '../../register/overview.js';
 import { routeNamed } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
-import type { Output } from '../output.js';
-import { assets, favicon } from './assets.js';
+import type { FileOutput } from '../output.js';
+import { assets, favicon, faviconForOldBrowsers, preview } from './assets.js';
 import { dataset } from './dataset.js';
 import { developersPage } from './developers.js';
 import { downloadsPage } from './downloads.js';
@@ -16,7 +16,7 @@ import type { PublishedFeed } from './feeds.js';
 import { frontPage } from './front.js';
 import { dataBlock, render } from './render.js';
 import type { Shown } from './shown.js';
-import { apiCatalog, robots, securityText } from './well-known.js';
+import { apiCatalog, robots, securityText, sitemap } from './well-known.js';
 import { moment } from './words.js';
 
 /** Other outputs that pages show. */
@@ -31,25 +31,40 @@ const LEGAL = [
   ['/privacy.html', 'Privacy'],
 ] as const;
 
+interface Page {
+  readonly route: string;
+  readonly template: string;
+  readonly title: string;
+  readonly description: string;
+  /** Routes of assets, besides the style sheet of all pages. */
+  readonly styles?: readonly string[];
+  readonly scripts?: readonly string[];
+  readonly content: object;
+}
+
 export function* pages(
   config: BuildConfig,
   overview: Overview,
   table: readonly Route[],
   shown: Shown,
   { downloads, feeds }: Offers,
-): Generator<Output> {
+): Generator<FileOutput> {
   const { operator } = config;
   const { asOf } = overview;
   for (const [route, { body }] of assets()) yield { route, key: 0, body };
   yield { route: 'favicon', key: 0, body: favicon() };
+  yield { route: 'favicon-ico', key: 0, body: faviconForOldBrowsers() };
+  yield { route: 'preview', key: 0, body: preview() };
 
-  const page = (
-    route: string,
-    template: string,
-    title: string,
-    description: string,
-    content: object,
-  ): Output => ({
+  const page = ({
+    route,
+    template,
+    title,
+    description,
+    styles = [],
+    scripts = [],
+    content,
+  }: Page): FileOutput => ({
     route,
     key: 0,
     body: render(template, {
@@ -59,7 +74,10 @@ export function* pages(
       title,
       description,
       assets: Object.fromEntries([...assets()].map(([name, { path: url }]) => [name, url])),
-      icon: routeNamed(table, 'favicon').path,
+      styles: ['style', ...styles],
+      scripts,
+      icons: { vector: routeNamed(table, 'favicon').path, old: routeNamed(table, 'favicon-ico').path },
+      preview: routeNamed(table, 'preview').path,
       paths: { ...PATHS, snapshot: routeNamed(table, 'snapshot').path },
       nav: [
         [PATHS.docs, 'Documentation'],
@@ -72,39 +90,45 @@ export function* pages(
     }),
   });
   const { name, platform } = operator;
-  yield page(
-    'front-page',
-    'front',
-    `${name}: measured records of ${platform}`,
-    `Measured records of groups, users, games and catalogue items on ${platform}, free as a JSON API, downloads and feeds.`,
-    {
+  yield page({
+    route: 'front-page',
+    template: 'front',
+    title: `${name}: measured records of ${platform}`,
+    description: `Measured records of groups, users, games and catalogue items on ${platform}, free as a JSON API, downloads and feeds.`,
+    styles: ['front-style'],
+    content: {
       ...frontPage(operator, overview, table, shown),
       dataset: dataBlock(dataset(operator, overview, downloads)),
     },
-  );
-  yield page(
-    'developers-page',
-    'developers',
-    `Documentation – ${name}`,
-    `Every endpoint of the API of ${name}, with examples, fields, limits, errors, caching and an explorer.`,
-    developersPage(config, table, shown),
-  );
-  yield page(
-    'downloads-page',
-    'downloads',
-    `Downloads – ${name}`,
-    `All of ${name} as CSV and Parquet files, with sizes, row counts and checksums.`,
-    downloadsPage(downloads, config, asOf),
-  );
-  yield page(
-    'feeds-page',
-    'feeds',
-    `Feeds – ${name}`,
-    `Atom and JSON feeds of ${name}: renamed groups, new owners, new usernames, new records.`,
-    feedsPage(feeds, operator.baseUrl),
-  );
+  });
+  yield page({
+    route: 'developers-page',
+    template: 'developers',
+    title: `Documentation – ${name}`,
+    description: `Every endpoint of the API of ${name}, with examples, fields, limits, errors, caching and an explorer.`,
+    styles: ['docs-style', 'chart-style'],
+    scripts: ['explorer-script'],
+    content: developersPage(config, table, shown),
+  });
+  yield page({
+    route: 'downloads-page',
+    template: 'downloads',
+    title: `Downloads – ${name}`,
+    description: `All of ${name} as CSV and Parquet files, with sizes, row counts and checksums.`,
+    styles: ['docs-style'],
+    content: downloadsPage(downloads, config, asOf),
+  });
+  yield page({
+    route: 'feeds-page',
+    template: 'feeds',
+    title: `Feeds – ${name}`,
+    description: `Atom and JSON feeds of ${name}: renamed groups, new owners, new usernames, new records.`,
+    styles: ['docs-style'],
+    content: feedsPage(feeds, operator.baseUrl),
+  });
   yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };
   // The file must expire, and its expiry depends on the newest measurement.
   if (asOf !== null) yield { route: 'security-contact', key: 0, body: securityText(operator, table, asOf) };
-  yield { route: 'robots', key: 0, body: robots(table) };
+  yield { route: 'robots', key: 0, body: robots(operator, table) };
+  yield { route: 'sitemap', key: 0, body: sitemap(operator, table) };
 }

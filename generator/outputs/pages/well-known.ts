@@ -1,8 +1,9 @@
-/** The well-known files: the API catalog, the security contact, robots.txt. */
+/** The well-known files: the API catalog, the security contact, robots.txt, the sitemap. */
 import type { Operator } from '../../config.js';
 import { halves, routeNamed } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
+import { render } from './render.js';
 
 /** The only API, as a linkset (RFC 9264), according to RFC 9727. */
 export function apiCatalog({ baseUrl, licence }: Operator, table: readonly Route[]): string {
@@ -40,7 +41,7 @@ export function securityText({ baseUrl, contact }: Operator, table: readonly Rou
 }
 
 /** Crawlers may index the pages, but not millions of records, which are in the downloads. */
-export function robots(table: readonly Route[]): string {
+export function robots({ baseUrl }: Operator, table: readonly Route[]): string {
   const prefixes = ['group', 'user', 'game', 'item', 'group-history', 'user-usernames'].map(
     (name) => halves(routeNamed(table, name).path)[0],
   );
@@ -48,6 +49,18 @@ export function robots(table: readonly Route[]): string {
     'User-agent: *',
     ...[...new Set(prefixes)].map((prefix) => `Disallow: ${prefix}`),
     `Disallow: ${PATHS.bulk}/`,
+    `Sitemap: ${baseUrl}${routeNamed(table, 'sitemap').path}`,
     '',
   ].join('\n');
+}
+
+/**
+ * The addresses of the pages about the register (sitemaps.org), not of its records. Without times of
+ * changes: a page may change with every snapshot.
+ */
+export function sitemap({ baseUrl }: Operator, table: readonly Route[]): string {
+  const pages = table.filter(
+    ({ type, parameters }) => type.startsWith('text/html') && parameters === undefined,
+  );
+  return render('sitemap', { urls: pages.map(({ path }) => baseUrl + path) });
 }
