@@ -54,6 +54,8 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   asset('chart-style', CSS, 'Style sheet of the charts'),
   asset('chart-library', SCRIPT, 'Library that draws the charts'),
   asset('gaps-script', SCRIPT, 'Script that finds the gaps in a history'),
+  asset('copy-script', SCRIPT, 'Script that copies commands and addresses'),
+  asset('tabs-script', SCRIPT, 'Script that shows sections as tabs'),
   asset('highlight-script', SCRIPT, 'Script that colours JSON'),
   asset('chart-script', SCRIPT, 'Script that draws a member history'),
   asset('request-script', SCRIPT, 'Script that calls the API and describes the response'),

@@ -35,6 +35,8 @@ const SOURCES: Readonly<
   'chart-style': ['uplot', '.css', () => library('uplot/dist/uPlot.min.css')],
   'chart-library': ['uplot', '.js', chartLibrary],
   'gaps-script': ['gaps', '.js', () => shared('gaps.js')],
+  'copy-script': ['copy', '.js', () => own('copy.js')],
+  'tabs-script': ['tabs', '.js', () => own('tabs.js')],
   'highlight-script': ['highlight', '.js', () => own('highlight.js')],
   'chart-script': ['chart', '.js', () => own('chart.js')],
   'request-script': ['request', '.js', () => own('request.js')],

@@ -116,6 +116,7 @@ export function* pages(
     title: `Downloads – ${name}`,
     description: `All of ${name} as CSV and Parquet files, with sizes, row counts and checksums.`,
     styles: ['docs-style'],
+    scripts: ['copy-script', 'tabs-script'],
     content: downloadsPage(downloads, config, asOf),
   });
   yield page({
@@ -124,6 +125,7 @@ export function* pages(
     title: `Feeds – ${name}`,
     description: `Atom and JSON feeds of ${name}: renamed groups, new owners, new usernames, new records.`,
     styles: ['docs-style'],
+    scripts: ['copy-script'],
     content: feedsPage(feeds, operator.baseUrl),
   });
   yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };
