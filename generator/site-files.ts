@@ -5,6 +5,7 @@ import { contentType } from 'mime-types';
 import { Failure, codeOf, messageOf } from './errors.js';
 import { CODINGS } from './publish/codings.js';
 import { ROUTES } from './routes/index.js';
+import { REDIRECTS } from './routes/redirects.js';
 import type { Route } from './routes/index.js';
 
 export interface SiteFile {
@@ -128,6 +129,8 @@ function collisionOf(path: string, others: ReadonlySet<string>): string | undefi
       [path, document].some((name) => name !== undefined && overlaps(route.file, name)),
   );
   if (taken !== undefined) return `${taken.path} (${taken.description})`;
+  const redirect = REDIRECTS.find((each) => each.path === `/${path}`);
+  if (redirect !== undefined) return `${redirect.path}, which leads to ${redirect.to}`;
   return document !== undefined && others.has(document) ? `the compressed form of "${document}"` : undefined;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Failure } from '../errors.js';
 import { changeIndexSchema, filesIn } from '../publish/changes/change-index.js';
 import { locator } from '../publish/scan.js';
-import { isRendered, routeSchema } from '../publish/snapshot-json.js';
+import { isOwn, isRendered, routeSchema } from '../publish/snapshot-json.js';
 import type { PublishedRoute } from '../publish/snapshot-json.js';
 import { BUCKETS, ROUTES, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
@@ -59,15 +59,15 @@ const isSafe = ({ path, file, parameters = [] }: PublishedRoute): boolean =>
   parameters.every((each) => each.in !== 'query' || each.maximum - each.minimum < VALUES_MOST);
 
 /** The publisher's own routes, which are the same in all trees of this format. */
-const OWN_ROUTES: readonly PublishedRoute[] = ROUTES.filter((route) => !isRendered(route));
-const isOwn = ({ name, path, file }: PublishedRoute): boolean =>
+const OWN_ROUTES: readonly PublishedRoute[] = ROUTES.filter(isOwn);
+const isOurs = ({ name, path, file }: PublishedRoute): boolean =>
   OWN_ROUTES.some((own) => own.name === name && own.path === path && own.file === file);
 
 /** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
 function areSafe(routes: readonly PublishedRoute[]): boolean {
   const rendered = routes.filter(isRendered);
   return (
-    routes.every((route) => (isRendered(route) ? isSafe(route) : isOwn(route))) &&
+    routes.every((route) => (isOwn(route) ? isOurs(route) : isSafe(route))) &&
     (['name', 'path'] as const).every((member) => areUnique(routes.map((route) => route[member]))) &&
     areApart(rendered, OWN_ROUTES)
   );

@@ -79,4 +79,14 @@ export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
     ),
     ({ route }) => route.absent,
   ),
+  part(
+    value(
+      'requires',
+      'text',
+      'group',
+      'Name of a route: unless its document with the same parameters is published, the response is a 404.',
+      { optional: true },
+    ),
+    ({ route }) => route.requires,
+  ),
 ];

@@ -10,6 +10,8 @@ import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Bucket, Route } from '../routes/index.js';
+import { REDIRECTS } from '../routes/redirects.js';
+import type { Redirect } from '../routes/redirects.js';
 import { EXAMPLE_DIGEST, downloadsState } from './downloads/state.js';
 import { PROBLEMS } from './openapi/problems.js';
 import { HEADER, PUBLISHED_ROUTE } from './snapshot-routes.js';
@@ -124,6 +126,11 @@ const TREE: readonly Part<ManifestFacts>[] = [
   part(value('bytes', 'count', 61_203_377, 'Their total size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
 ];
 
+const REDIRECT: readonly Part<Redirect>[] = [
+  part(value('path', 'path', '/docs', 'The path.'), ({ path }) => path),
+  part(value('to', 'path', PATHS.docs, 'The path to which it leads.'), ({ to }) => to),
+];
+
 const PARTS: readonly Part<ManifestFacts>[] = [
   part(value('format', 'ordinal', FORMAT, 'Version of this format.'), () => FORMAT),
   part(
@@ -200,8 +207,9 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     () => COMPRESSED_FROM_BYTES,
   ),
   listed('routes', 'Every URL of the service.', PUBLISHED_ROUTE, ({ table, plan, downloads: { asOf } }) =>
-    table.map((route) => ({ route, asOf, firstKey: plan.firstKeys.get(route.name) })),
+    table.map((route) => ({ route, asOf, firstKey: plan.firstKeys.get(route.requires ?? route.name) })),
   ),
+  listed('redirects', 'Paths that respond with 308, at no cost.', REDIRECT, () => REDIRECTS),
 ];
 
 export const MANIFEST_SHAPE = shapeOfParts(

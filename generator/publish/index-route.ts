@@ -37,6 +37,8 @@ export interface Former {
 
 export interface Indexing {
   readonly route: PublishedRoute;
+  /** The paths of pages that are there only along with a document. */
+  readonly pages: readonly string[];
   /** The route's index in the previous snapshot, if any. */
   readonly old: string | undefined;
   readonly patches: readonly string[];
@@ -68,6 +70,7 @@ export interface IndexedRoute extends RouteSummary {
 
 export function indexRoute({
   route,
+  pages,
   old: oldIndex,
   patches,
   next,
@@ -82,6 +85,7 @@ export function indexRoute({
   const lists = new ListWriter(folder, route.name);
   const file = filler(route.file);
   const urls = urlsOf(route);
+  const pageUrls = pages.map(filler);
   const [from, oldFrom] = [siblingsFrom(route), siblingsFrom(route, compressedFrom)];
   const counts = { added: 0, changed: 0, removed: 0 };
   const isStaged = (name: string): boolean => former !== undefined && existsSync(join(added, name));
@@ -103,6 +107,7 @@ export function indexRoute({
     for (const each of files) lists.file(each);
     for (const each of oldFiles) if (!files.includes(each) && !isStaged(each)) lists.remove(each);
     for (const each of [url, ...others]) lists.url(each);
+    if (entry === undefined || old === undefined) for (const pageUrl of pageUrls) lists.url(pageUrl(key));
     placed += files.length;
     counts[old === undefined ? 'added' : entry === undefined ? 'removed' : 'changed'] += 1;
     if (entry === undefined) {

@@ -85,6 +85,7 @@ export class NextIndex {
     }
     return indexer.index({
       route: found.route,
+      pages: found.pages,
       old,
       patches,
       next,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
-import { CACHE_CLASSES } from '../routes/index.js';
+import { CACHE_CLASSES, hasFiles } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { BUNDLES } from '../routes/publishing.js';
 
@@ -12,7 +12,7 @@ export const FORMAT = 4;
 const READABLE = [1, 2, 3, FORMAT] as const;
 
 /** The part of a route that locates its files and URLs. */
-export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters'>;
+export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters' | 'requires'>;
 
 const parameter = z.discriminatedUnion('in', [
   z.discriminatedUnion('type', [
@@ -49,6 +49,7 @@ export const routeSchema = z.looseObject({
   file: z.string().regex(/^[^:]*$/),
   class: z.enum(CACHE_CLASSES),
   parameters: z.array(parameter).exactOptional(),
+  requires: z.string().exactOptional(),
 });
 
 /** A route, in the part that says what its responses are. */
@@ -130,7 +131,11 @@ const OWN = new Set([
   'feed-snapshots',
   'feed-snapshots-json',
 ]);
-export const isRendered = ({ name }: Pick<PublishedRoute, 'name'>): boolean => !OWN.has(name);
+export const isOwn = ({ name }: Pick<PublishedRoute, 'name'>): boolean => OWN.has(name);
+
+/** Whether a route has documents: files that the index lists. */
+export const isRendered = (route: Pick<PublishedRoute, 'name' | 'requires'>): boolean =>
+  hasFiles(route) && !isOwn(route);
 
 /** A route whose documents are compared with those of the previous snapshot. */
 export interface ComparedRoute {
@@ -139,6 +144,8 @@ export interface ComparedRoute {
   readonly index: string | undefined;
   /** Whether the next snapshot no longer has the route; then its name gets a prefix. */
   readonly isFormer: boolean;
+  /** The paths of pages that are there only along with a document of the route. */
+  readonly pages: readonly string[];
 }
 
 /** The routes of the next snapshot, and those that only the previous one has. */
@@ -150,10 +157,12 @@ export function comparedRoutes(
   const old = previous.filter(isRendered);
   const isSame = (one: PublishedRoute, other: PublishedRoute): boolean =>
     one.name === other.name && one.path === other.path && one.file === other.file;
+  const pagesOf = ({ name }: PublishedRoute, table: readonly PublishedRoute[]): readonly string[] =>
+    table.flatMap(({ requires, path }) => (requires === name ? [path] : []));
   return [
     ...routes.map((route) => {
       const index = old.some((other) => isSame(route, other)) ? route.name : undefined;
-      return { route, index, isFormer: false };
+      return { route, index, isFormer: false, pages: pagesOf(route, next) };
     }),
     ...old
       .filter((route) => !routes.some((other) => isSame(route, other)))
@@ -161,6 +170,7 @@ export function comparedRoutes(
         route: { ...route, name: `former-${route.name}` },
         index: route.name,
         isFormer: true,
+        pages: pagesOf(route, previous),
       })),
   ];
 }

@@ -8,7 +8,8 @@ const byId = (description: string): readonly [IdParameter] => [
   { name: 'id', in: 'path', type: 'id', description },
 ];
 
-const RECORDS: readonly Endpoint[] = [
+/** The records, each by the name of its kind. */
+export const RECORDS: readonly Endpoint[] = [
   {
     name: 'group',
     path: '/api/v1/group/{id}',

@@ -8,6 +8,7 @@ import { FEED_ROUTES } from './feeds.js';
 import { FINDING } from './finding.js';
 import { keyForm } from './keys.js';
 import { pageRoutes } from './pages.js';
+import { RECORD_PAGES } from './record-pages.js';
 import { LISTS } from './lists.js';
 import { PATHS } from './paths.js';
 import { BUNDLES, PUBLISHING } from './publishing.js';
@@ -80,6 +81,12 @@ export interface Route {
   readonly example?: string;
   /** The detail of a 404 for a valid URL without a file, with parameters in braces. */
   readonly absent?: string;
+  /**
+   * The name of a route by id. The document of that route and of the same id must be published;
+   * otherwise the response is a 404. A route with it has no files of its own: it serves another
+   * route's.
+   */
+  readonly requires?: string;
   /** Whether /api/v1 lists it, as an endpoint of the specification. */
   readonly listed: boolean;
 }
@@ -91,6 +98,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A route with a JSON response; its file has the name of its path by default. */
 export type Endpoint = Omit<Route, 'file' | 'type' | 'bucket' | 'listed'> & Partial<Pick<Route, 'file'>>;
+
+/** Whether a route has files, as opposed to serving those of another one. */
+export const hasFiles = ({ requires }: Pick<Route, 'requires'>): boolean => requires === undefined;
 
 /** Whether a route serves an API document or a feed, as opposed to anything derived from them. */
 export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>
@@ -123,7 +133,7 @@ export const ROUTES: readonly Route[] = [
   ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
   ...PUBLISHING.map(complete(false)),
   ...BUNDLES.map(unlisted),
-  ...pageRoutes(PATHS).map(unlisted),
+  ...[...pageRoutes(PATHS), ...RECORD_PAGES].map(unlisted),
 ];
 
 export function routeNamed(table: readonly Route[], name: string): Route {

@@ -28,7 +28,7 @@ const file = (name: string, path: string, type: string, description: string): Un
   description,
 });
 
-const page = (name: string, path: string, description: string): UnlistedRoute => ({
+export const page = (name: string, path: string, description: string): UnlistedRoute => ({
   ...file(name, path, HTML, description),
   file: path === '/' ? 'index.html' : `${path.slice(1)}.html`,
 });

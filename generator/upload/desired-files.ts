@@ -15,7 +15,7 @@ import { describedRoute, headersByClass, isRendered } from '../publish/snapshot-
 import type { Manifest, PublishedRoute } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import type { Headers } from '../routes/headers.js';
-import { halves } from '../routes/index.js';
+import { halves, hasFiles } from '../routes/index.js';
 import { writeHashFile } from './record.js';
 import type { RemoteRecord } from './record.js';
 
@@ -70,6 +70,7 @@ export function desiredFiles(
     };
   };
   return routes
+    .filter(hasFiles)
     .toSorted((a, b) => ORDER.indexOf(a.class) - ORDER.indexOf(b.class))
     .flatMap((route) => {
       if (!isRendered(route)) return [filesOf(route, route.file, ownEntries(tree, route))];

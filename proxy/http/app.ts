@@ -17,6 +17,7 @@ import { acceptedCodings } from './negotiation.js';
 import { QUOTED_MAX_LENGTH } from './parameters.js';
 import { evaluatePreconditions, isRangeCurrent } from './preconditions.js';
 import { parseRange } from './ranges.js';
+import { NOTHING_HERE } from './request-target.js';
 import { findViolation } from './request-rules.js';
 import {
   content,
@@ -125,10 +126,16 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     },
   });
 
-  const limit: RequestHandler = (request, response, next) =>
-    contextOf(request).downloadCost === 0
+  const limit: RequestHandler = (request, response, next) => {
+    const { match, downloadCost } = contextOf(request);
+    if (match.kind === 'redirect' && match.isFree) {
+      next();
+      return undefined;
+    }
+    return downloadCost === 0
       ? limiter.limit(request, response, next)
       : weighDownload(request).then(() => limiter.limit(request, response, next));
+  };
 
   const serve: RequestHandler = async (request, response) => {
     let reply = contextOf(request).response ?? (await respond(request));
@@ -158,23 +165,35 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     if (match.kind === 'redirect') return redirect(context, match.location);
     if (match.kind === 'refusal') return problem(context, match.code, match.detail);
 
-    const representation = await represent(context, match, request.headers['accept-encoding']);
-    if (representation !== undefined) return respondWith(request, match.route, representation);
+    const { required, route, values } = match;
+    const isRequired = required === undefined || (await find(required.file, active)) !== undefined;
+    const representation = isRequired
+      ? await represent(context, match, request.headers['accept-encoding'])
+      : undefined;
+    if (representation !== undefined) return respondWith(request, route, representation);
     // Mirrors delete records on a 404, so only a tree that exists may return it.
     await watcher.confirm();
     if (!watcher.isPresent) return noSnapshot(context, 'the published tree is not there at present');
     if (watcher.active.epoch === active.epoch) {
-      return problem(context, 'not_found', match.route.absent(match.values));
+      const isPage = required !== undefined && isRequired;
+      return problem(context, 'not_found', isPage ? NOTHING_HERE : route.absent(values));
     }
     // A snapshot was published, or the tree switched, during the lookup.
     request.context = { ...createContext(watcher.active, context), limit: context.limit };
     return respond(request);
   };
 
+  /** The file; undefined if it does not exist. */
+  const find = (
+    path: string,
+    active: ActiveSnapshot,
+  ): CachedFile | undefined | Promise<CachedFile | undefined> =>
+    files.get(path, active) ?? files.read(path, active);
+
   /** The file in the client's preferred coding; undefined if it does not exist. */
   const represent = async (
     context: RequestContext,
-    { file: path, route }: FileMatch,
+    { file: path, route, required }: FileMatch,
     acceptEncoding: string | undefined,
   ): Promise<Representation | undefined> => {
     const { active } = context;
@@ -192,7 +211,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     context.cache = known !== undefined && chosen.bytes !== undefined ? 'hit' : 'miss';
     if (context.cache === 'hit') metrics.cacheHit();
     else metrics.cacheMiss();
-    return { file: chosen, varies };
+    return { file: chosen, varies, headers: required?.headers };
   };
 
   /** Handles disk errors and defects: details go to the operator's log, not to the client. */

@@ -34,6 +34,8 @@ export interface RedirectedTarget {
   readonly path: string;
   /** The canonical path, and the query as received. It starts with a single slash: same host. */
   readonly location: string;
+  /** Whether the request takes no token. */
+  readonly isFree: boolean;
 }
 
 /**
@@ -103,7 +105,7 @@ function redirectOrTarget(
   const canonical = withoutSlash.replaceAll(NEEDLESS_ESCAPE, decodeURIComponent);
   if (canonical === path) return { kind: 'target', path, segments, query };
   const location = uriReference(canonical + (query === undefined ? '' : `?${query}`));
-  return { kind: 'redirect', path, location };
+  return { kind: 'redirect', path, location, isFree: false };
 }
 
 /** The detail of a 404 if no route matched. */

@@ -27,6 +27,8 @@ export interface Representation {
   readonly file: CachedFile;
   /** Whether other values of Accept-Encoding may select another form; then there is a Vary. */
   readonly varies: boolean;
+  /** Headers of this URL's 200, 206 and 304, besides those of its route. */
+  readonly headers?: HeaderList | undefined;
 }
 
 const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
@@ -79,11 +81,12 @@ export function content(
 function headersOf(
   { headers }: ActiveSnapshot,
   { class: cacheClass, bucket }: Route,
-  { file: { etag, lastModified }, varies }: Representation,
+  { file: { etag, lastModified }, varies, headers: own = NO_HEADERS }: Representation,
   ofBody: HeaderList,
 ): string[] {
   return [
     ...headers.content[cacheClass][bucket],
+    ...own,
     'ETag',
     etag,
     'Last-Modified',

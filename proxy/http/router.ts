@@ -12,7 +12,16 @@ import {
   isPrefix,
   readInteger,
 } from './parameters.js';
-import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './request-target.js';
+import { NOTHING_HERE, parseTarget, uriReference, type RedirectedTarget } from './request-target.js';
+import {
+  compileFile,
+  compileRequired,
+  compileTemplate,
+  isSafe,
+  type ParameterValues,
+  type RequiredDocument,
+  type Template,
+} from './templates.js';
 
 /**
  * Resolves a request target to a file, by the route table of a snapshot. Pure: no file is accessed,
@@ -39,12 +48,12 @@ export interface Route {
   readonly pathParameters: readonly (Coded<PathParameter> & Affixes & { readonly segment: number })[];
   readonly queryParameters: readonly Coded<QueryParameter>[];
   /** The file for some parameter values, relative to the tree's root. */
-  readonly file: (values: ParameterValues) => string;
-  /** The detail of a 404 if that file does not exist. */
-  readonly absent: (values: ParameterValues) => string;
+  readonly file: Template;
+  /** The document that must exist as well: its file, and its URL as the value of a Link. */
+  readonly required: RequiredDocument | undefined;
+  /** The detail of a 404 if that document, or the file of a route without one, does not exist. */
+  readonly absent: Template;
 }
-
-export type ParameterValues = ReadonlyMap<string, string>;
 
 /** A file of the tree, which may not exist. */
 export interface FileMatch {
@@ -54,6 +63,8 @@ export interface FileMatch {
   readonly values: ParameterValues;
   /** Relative to the tree's root. */
   readonly file: string;
+  /** The file of the document that must exist as well, and the headers that name it. */
+  readonly required: { readonly file: string; readonly headers: HeaderList } | undefined;
 }
 
 export interface Refusal {
@@ -68,9 +79,17 @@ export interface Refusal {
 /** The result for a request target. `path` is the path as received, for the error's `instance`. */
 export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
 
+/** A path that leads to another one, at no cost. */
+export interface Redirect {
+  readonly path: string;
+  readonly to: string;
+}
+
 /** The routes of a snapshot. */
 export interface Router {
   readonly root: RouteNode;
+  /** By path. */
+  readonly redirects: ReadonlyMap<string, Redirect>;
   /**
    * Recent matches, since parsing a target costs a tenth of a request. Errors, which clients can
    * produce in any number, and long targets are not kept.
@@ -104,18 +123,23 @@ interface PathValues {
 }
 
 /** @param target request.url, raw */
-export function matchRoute(target: string, { root, matches }: Router): RouteMatch {
+export function matchRoute(target: string, { root, matches, redirects }: Router): RouteMatch {
   const known = matches.get(target);
   if (known !== undefined) return known;
-  const match = resolveTarget(target, root);
+  const match = resolveTarget(target, root, redirects);
   if (match.kind === 'file' && target.length <= KEPT_TARGET_MAX_LENGTH) matches.set(target, match);
   return match;
 }
 
-function resolveTarget(target: string, root: RouteNode): RouteMatch {
+function resolveTarget(target: string, root: RouteNode, redirects: Router['redirects']): RouteMatch {
   const parsed = parseTarget(target);
   if (parsed.kind !== 'target') return parsed;
   const { path, segments, query } = parsed;
+  const to = redirects.get(path)?.to;
+  if (to !== undefined) {
+    const location = uriReference(query === undefined ? to : `${to}?${query}`);
+    return { kind: 'redirect', path, location, isFree: true };
+  }
   const route = findRoute(root, segments, 0);
   if (route === undefined) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
   const values = new Map<string, string>();
@@ -140,7 +164,11 @@ function resolveTarget(target: string, root: RouteNode): RouteMatch {
       values.set(name, value);
     }
   }
-  return { kind: 'file', path, route, values, file: route.file(values) };
+  const required = route.required && {
+    file: route.required.file(values),
+    headers: ['Link', route.required.link(values)],
+  };
+  return { kind: 'file', path, route, values, file: route.file(values), required };
 }
 
 /** Prefers literal segments: /changes/index.json is not a change list with that number. */
@@ -162,19 +190,22 @@ function findRoute(node: RouteNode, segments: readonly string[], index: number):
 }
 
 const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
-const PLACEHOLDER = /\{([a-z][a-z_]*)\}/g;
-/** A path literal or, without its placeholders, a segment of a file name. */
-const SAFE_SEGMENT = /^[A-Za-z0-9_~.-]+$/;
 
 /** @throws Error naming the route and what is wrong with it */
-export function createRouter(declarations: readonly RouteDeclaration[]): Router {
-  const router = emptyRouter();
+export function createRouter(
+  declarations: readonly RouteDeclaration[],
+  redirects: readonly Redirect[],
+): Router {
+  const router = { ...emptyRouter(), redirects: new Map(redirects.map((each) => [each.path, each])) };
   for (const declaration of declarations) {
     try {
-      addRoute(router.root, declaration);
+      addRoute(router.root, declaration, declarations);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new Error(`route "${declaration.name}": ${reason}`, { cause: error });
+    }
+    if (router.redirects.has(declaration.path)) {
+      throw new Error(`route "${declaration.name}": its path "${declaration.path}" is a redirect`);
     }
   }
   return router;
@@ -182,14 +213,14 @@ export function createRouter(declarations: readonly RouteDeclaration[]): Router 
 
 /** A table without routes, as before the first snapshot. */
 export function emptyRouter(): Router {
-  return { root: emptyNode(), matches: new LRUCache({ max: MAX_MATCHES }) };
+  return { root: emptyNode(), redirects: new Map(), matches: new LRUCache({ max: MAX_MATCHES }) };
 }
 
 function emptyNode(): RouteNode {
   return { route: undefined, literals: new Map(), parameters: [] };
 }
 
-function addRoute(root: RouteNode, declaration: RouteDeclaration): void {
+function addRoute(root: RouteNode, declaration: RouteDeclaration, table: readonly RouteDeclaration[]): void {
   const {
     name,
     path,
@@ -201,6 +232,7 @@ function addRoute(root: RouteNode, declaration: RouteDeclaration): void {
     headers,
     absent,
     parameters,
+    requires,
   } = declaration;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
@@ -235,6 +267,7 @@ function addRoute(root: RouteNode, declaration: RouteDeclaration): void {
     pathParameters,
     queryParameters: inQuery.map((parameter) => ({ ...parameter, code: refusalCode(parameter) })),
     file: compileFile(file, known),
+    required: requires === undefined ? undefined : compileRequired(requires, table, known),
     absent: compileTemplate(absent ?? NOTHING_HERE),
   };
 }
@@ -260,29 +293,4 @@ function parameterChild(node: RouteNode, { prefix, suffix }: Affixes): RouteNode
 function refusalCode({ name }: QueryParameter): ErrorCode {
   if (name === 'limit') return 'invalid_limit';
   throw new Error(`parameter "${name}": this proxy knows no error "invalid_${name}"`);
-}
-
-/**
- * Compiles a file template. Parameter values consist of digits, a to f and hyphens, so this check
- * determines which files can be read: relative, no "..", no dotfile except /.well-known.
- */
-function compileFile(template: string, known: ReadonlySet<string>): Route['file'] {
-  const plain = template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
-    if (!known.has(name)) throw new Error(`file "${template}": "${placeholder}" is no declared parameter`);
-    return '0';
-  });
-  if (!plain.split('/').every(isSafe)) {
-    throw new Error(`file "${template}": expected a relative path of plain segments, none of them hidden`);
-  }
-  return compileTemplate(template);
-}
-
-function compileTemplate(template: string): (values: ParameterValues) => string {
-  if (!template.includes('{')) return () => template;
-  return (values) =>
-    template.replaceAll(PLACEHOLDER, (placeholder, name: string) => values.get(name) ?? placeholder);
-}
-
-function isSafe(segment: string, index: number): boolean {
-  return SAFE_SEGMENT.test(segment) && (!segment.startsWith('.') || (index === 0 && segment === WELL_KNOWN));
 }

@@ -85,6 +85,8 @@ const route = v.object({
   absent: v.optional(v.string()),
   parameters: v.optional(v.array(parameter), []),
   example: v.optional(v.string()),
+  /** The name of the route whose document, with the same parameters, must exist: otherwise 404. */
+  requires: v.optional(v.string()),
 });
 
 const error = v.object({
@@ -135,6 +137,8 @@ const schema = v.object({
   /** Files of at least this many bytes, except downloads, have compressed siblings. */
   compressed_from: v.optional(integer(0)),
   routes: v.pipe(v.array(route), v.minLength(1)),
+  /** Paths that lead to others, at no cost. */
+  redirects: v.optional(v.array(v.object({ path: urlPath, to: urlPath })), []),
 });
 
 /** A route; see the schema for the keys. */
@@ -177,7 +181,7 @@ export function parseSnapshot(text: string): Snapshot {
     );
   }
   try {
-    return { ...parsed.output, router: createRouter(parsed.output.routes) };
+    return { ...parsed.output, router: createRouter(parsed.output.routes, parsed.output.redirects) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}${REMEDY}`, { cause: error });

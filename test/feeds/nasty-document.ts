@@ -25,7 +25,7 @@ export const documentWith = (text: string, index: number): FeedDocument => ({
       published: '2026-11-19T08:00:00Z',
       updated: '2026-11-20T08:00:00Z',
       url: 'https://api.golden.example/api/v1/group/7?a=1&b=2',
-      history: 'https://api.golden.example/group/7/history.json?a="<>"&b=2',
+      related: ['https://api.golden.example/group/7/history.json?a="<>"&b=2'],
     },
   ],
   links: { 'prev-archive': 'https://api.golden.example/feeds/test/2026-10.atom?a=1&b=2' },

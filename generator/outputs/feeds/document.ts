@@ -16,10 +16,10 @@ export interface Entry {
   readonly published: string;
   /** When it happened, possibly long before. */
   readonly updated: string;
-  /** Absolute URL of the entry's subject. */
+  /** Absolute URL of the page about the entry's subject. */
   readonly url: string;
-  /** Absolute URL of its history, if it has one. */
-  readonly history?: string;
+  /** Absolute URLs of documents about it. */
+  readonly related?: readonly string[];
   /** The same as the content, for programs: `_register` in JSON feeds (see facts.ts). */
   readonly facts?: () => Readonly<Record<string, unknown>>;
 }

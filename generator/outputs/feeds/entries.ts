@@ -1,6 +1,7 @@
 /** The text of an entry: a title that states what happened, and the full content. */
 import type { Resource } from '../../schema/field.js';
 import { filler, routeNamed } from '../../routes/index.js';
+import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
 import type { Change, ChangeSource, Values } from './changes.js';
 import { tag } from './document.js';
@@ -138,14 +139,15 @@ export class EntryMaker {
     { kind, record, history }: Resource,
     id: number,
     facts: readonly Fact[],
-  ): Pick<Entry, 'content' | 'url' | 'history'> {
-    const url = this.#url(record.route, id);
-    if (history === undefined) {
-      return { url, content: `${list(facts)}<p>${anchor(url, `Record of ${kind} ${id}`)}</p>` };
-    }
-    const past = this.#url(history.route, id);
-    const links = `${anchor(url, `Record of ${kind} ${id}`)} and ${anchor(past, 'its history')}`;
-    return { url, history: past, content: `${list(facts)}<p>${links}</p>` };
+  ): Pick<Entry, 'content' | 'url' | 'related'> {
+    const url = this.#url(recordPage(kind), id);
+    const documents = [
+      { at: this.#url(record.route, id), words: 'its record' },
+      ...(history === undefined ? [] : [{ at: this.#url(history.route, id), words: 'its history' }]),
+    ];
+    const links = documents.map(({ at, words }) => anchor(at, words)).join(' and ');
+    const content = `${list(facts)}<p>${anchor(url, `${capital(kind)} ${id}`)}. As JSON: ${links}</p>`;
+    return { url, related: documents.map(({ at }) => at), content };
   }
 
   #url(route: string, id: number): string {

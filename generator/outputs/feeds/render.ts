@@ -27,7 +27,7 @@ export function atom(document: FeedDocument, operator: FeedOperator): string {
     const times = { published: new Date(published), date: new Date(updated) };
     feed.addItem({ id, title: escaped(title), content, ...times, link: url });
   }
-  return withHistories(withHead(feed.atom1(), document, operator), document.entries).replaceAll(
+  return withRelated(withHead(feed.atom1(), document, operator), document.entries).replaceAll(
     /\.000Z<\/(updated|published)>/g,
     'Z</$1>',
   );
@@ -51,13 +51,13 @@ function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: 
 
 const ENTRY = '<entry>';
 
-/** Inserts the links to histories. Texts can't contain `<entry>`, since their `<` is escaped. */
-function withHistories(xml: string, entries: readonly Entry[]): string {
+/** Inserts the links to documents. Texts can't contain `<entry>`, since their `<` is escaped. */
+function withRelated(xml: string, entries: readonly Entry[]): string {
   const [head = '', ...pieces] = xml.split(ENTRY);
   if (pieces.length !== entries.length) throw new TypeError(`expected ${entries.length} entries in the feed`);
   const linked = pieces.map((piece, index) => {
-    const history = entries[index]?.history;
-    return history === undefined ? ENTRY + piece : `${ENTRY}\n        ${link('related', history)}${piece}`;
+    const links = (entries[index]?.related ?? []).map((url) => `\n        ${link('related', url)}`);
+    return [ENTRY, ...links, piece].join('');
   });
   return head + linked.join('');
 }

@@ -4,6 +4,8 @@ import { feedLinks } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
 import { routeNamed } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
+import { shellRoute } from '../../routes/record-pages.js';
+import { RESOURCES } from '../../schema/index.js';
 import type { Route } from '../../routes/index.js';
 import type { FileOutput } from '../output.js';
 import { assets, favicon, faviconForOldBrowsers, preview } from './assets.js';
@@ -40,6 +42,8 @@ interface Page {
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
   readonly content: object;
+  /** Whether the same file is at other URLs as well. It should seldom change. */
+  readonly isShared?: boolean;
 }
 
 export function* pages(
@@ -64,6 +68,7 @@ export function* pages(
     styles = [],
     scripts = [],
     content,
+    isShared = false,
   }: Page): FileOutput => ({
     route,
     key: 0,
@@ -85,7 +90,8 @@ export function* pages(
         [PATHS.feeds, 'Feeds'],
       ],
       legal: LEGAL.filter(([path]) => config.files.some(({ route: { path: url } }) => url === path)),
-      asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
+      isShared,
+      asOf: asOf === null || isShared ? undefined : { time: asOf, words: moment(asOf) },
       page: content,
     }),
   });
@@ -128,6 +134,18 @@ export function* pages(
     scripts: ['copy-script'],
     content: feedsPage(feeds, operator.baseUrl),
   });
+  for (const { kind, record, history } of RESOURCES) {
+    const documents = [record, ...(history === undefined ? [] : [history])];
+    const paths = documents.map((document) => routeNamed(table, document.route).path);
+    yield page({
+      route: shellRoute(kind),
+      template: 'record',
+      title: `Record of one ${kind} – ${name}`,
+      description: `The measured record of one ${kind} on ${platform}.`,
+      content: { kind, paths },
+      isShared: true,
+    });
+  }
   yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };
   // The file must expire, and its expiry depends on the newest measurement.
   if (asOf !== null) yield { route: 'security-contact', key: 0, body: securityText(operator, table, asOf) };

@@ -2,7 +2,9 @@
 import type { Operator } from '../../config.js';
 import { halves, routeNamed } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
+import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
+import { KINDS } from '../../schema/field.js';
 import { render } from './render.js';
 
 /** The only API, as a linkset (RFC 9264), according to RFC 9727. */
@@ -42,7 +44,8 @@ export function securityText({ baseUrl, contact }: Operator, table: readonly Rou
 
 /** Crawlers may index the pages, but not millions of records, which are in the downloads. */
 export function robots({ baseUrl }: Operator, table: readonly Route[]): string {
-  const prefixes = ['group', 'user', 'game', 'item', 'group-history', 'user-usernames'].map(
+  const documents = ['group', 'user', 'game', 'item', 'group-history', 'user-usernames'];
+  const prefixes = [...documents, ...KINDS.map(recordPage)].map(
     (name) => halves(routeNamed(table, name).path)[0],
   );
   return [
