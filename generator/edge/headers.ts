@@ -26,8 +26,12 @@ export function hostHeaders({ headers, routes }: Published): string {
  * The rewrites of `_redirects`, for URLs whose file has another name. The first that matches
  * applies; hosts look up those without placeholders faster if they come first.
  */
-export function hostRedirects({ routes }: Published): string {
-  const rules = routes.flatMap(rewrites);
+export function hostRedirects({ routes, redirects }: Published): string {
+  const rules = [
+    // 301 is what all of these hosts know; only GET and HEAD get here.
+    ...redirects.map(({ path, to }) => `${path} ${to} 301`),
+    ...routes.flatMap((route) => rewrites(route, routes)),
+  ];
   return lines([...ABOUT, ...rules.filter(isPlain), ...rules.filter((rule) => !isPlain(rule))]);
 }
 
@@ -38,7 +42,13 @@ export function hostRedirects({ routes }: Published): string {
 export const hostNotFound = (published: Published): string =>
   lines([JSON.stringify(problemOf(published, 'not_found').problem)]);
 
-function rewrites({ path, file, class: cacheClass, parameters = [] }: EdgeRoute): readonly string[] {
+function rewrites(route: EdgeRoute, routes: readonly EdgeRoute[]): readonly string[] {
+  const { path, file, class: cacheClass, parameters = [], requires } = route;
+  if (requires !== undefined) {
+    // To the URL of the file: to its name, some redirect.
+    const url = routes.find((other) => other.file === file && other.requires === undefined)?.path;
+    return url === undefined ? [] : [`${placeholders(path)} ${url} 200`];
+  }
   // Hosts find `developers.html` and `index.html` by themselves, and some redirect if told to.
   if (`/${file}` === path || cacheClass === 'page') return [];
   const from = placeholders(path);

@@ -1,10 +1,10 @@
 /** The nginx configuration that serves a published tree as the proxy does, as far as nginx can. */
 import { resolve } from 'node:path';
-import { countedBy } from '../routes/index.js';
+import { BUCKETS, countedBy } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { codingPattern, namePattern, pathPattern, valuePattern } from './patterns.js';
 import type { QueryParameter } from './patterns.js';
-import { contentHeaders, problemOf } from './published.js';
+import { alternateLink, contentHeaders, problemOf, requiredBy } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
 import { ratesOf } from './rates.js';
 import { renderTemplate } from './template.js';
@@ -75,7 +75,11 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
           : [{ ...parameter, pattern: namePattern(parameter.name), valid: valuePattern(parameter) }],
       ),
     ),
-    locations: routes.flatMap(locationsOf),
+    locations: routes.flatMap((route) => locationsOf(route, requiredBy(published, route))),
+    absentIn: BUCKETS.filter((bucket) =>
+      routes.some((route) => route.requires !== undefined && route.bucket === bucket),
+    ),
+    redirects: published.redirects,
     badPath: errorOf(published, 'invalid_path').body,
     badRequest: errorOf(published, 'invalid_request').body,
     errors: Object.entries(ERRORS).map(([code, on]) => ({ code, on, ...errorOf(published, code) })),
@@ -123,6 +127,8 @@ interface Location {
   readonly bucket: Bucket;
   /** Assignments to variables. */
   readonly set: readonly (readonly [string, string])[];
+  /** A document without which the response is a 404, and its detail. */
+  readonly required?: { readonly file: string; readonly detail: string };
   readonly type?: string;
   /** The arguments of try_files. */
   readonly files: string;
@@ -132,7 +138,7 @@ interface Location {
 const REFUSED: Readonly<Record<string, number>> = { id: 483, prefix: 485 };
 
 /** The location of a route, and that of paths whose id or prefix is not valid. */
-function locationsOf(route: EdgeRoute): readonly Location[] {
+function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonly Location[] {
   const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const values = new Map(inPath.map((parameter) => [parameter.name, valuePattern(parameter)]));
@@ -140,6 +146,7 @@ function locationsOf(route: EdgeRoute): readonly Location[] {
   const query = parameters.find((parameter) => parameter.in === 'query');
   // What is wrong if there is no file: an id without a record, or a limit that is none.
   const detail = query === undefined ? absent : expectedInteger(query);
+  const detailText = detail === undefined ? undefined : interpolated(jsonText(filled(detail)));
   const location: Location = {
     match: inPath.length === 0 ? `= ${path}` : regex(path, (name) => `(?<${name}>${values.get(name)})`),
     bucket,
@@ -147,11 +154,21 @@ function locationsOf(route: EdgeRoute): readonly Location[] {
       ['class', cacheClass],
       ['bucket', bucket],
       ['file', interpolated(`/${filled(file)}`)],
-      ...(detail === undefined ? [] : [['detail', interpolated(jsonText(filled(detail)))] as const]),
+      // Otherwise it is the document that is missing, and the detail is about that.
+      ...(detailText === undefined || required !== undefined ? [] : [['detail', detailText] as const]),
+      ...(required === undefined
+        ? []
+        : [['alternate', interpolated(filled(alternateLink(required)))] as const]),
       ...Object.entries(contentHeaders(route)).map(
         ([name, value]) => [`route_${variableOf(name)}`, quoted(value)] as const,
       ),
     ],
+    ...(required !== undefined && {
+      required: {
+        file: interpolated(`$document_root/${filled(required.file)}`),
+        detail: detailText ?? '$detail',
+      },
+    }),
     type: quoted(type),
     files: `${files} =${query === undefined ? 404 : 484}`,
   };

@@ -29,6 +29,7 @@ const schema = z.object({
       absent: z.string().exactOptional(),
     }),
   ),
+  redirects: z.array(z.object({ path: z.string(), to: z.string() })),
 });
 
 /** A limit as it is published: `tokens` at once, and one back every `refill_seconds`. */
@@ -51,6 +52,22 @@ export function readPublished(tree: Tree): Published {
   }
   return result.data;
 }
+
+/**
+ * The route whose document must be there as well; undefined if the route requires none.
+ * @throws Failure invalid: the tree has no such route
+ */
+export function requiredBy({ routes }: Published, { requires }: EdgeRoute): EdgeRoute | undefined {
+  if (requires === undefined) return undefined;
+  const required = routes.find(({ name }) => name === requires);
+  if (required === undefined)
+    throw Failure.invalid(`snapshot.json has no route "${requires}": build the tree again`);
+  return required;
+}
+
+/** The value of the header Link by which a page names the document that it requires. */
+export const alternateLink = ({ path, type }: EdgeRoute): string =>
+  `<${path}>; rel="alternate"; type="${type.replace(/;.*/, '')}"`;
 
 /**
  * The headers of a route's 200 and 206, besides those of its class. The name of a download has no

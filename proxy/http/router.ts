@@ -12,7 +12,7 @@ import {
   isPrefix,
   readInteger,
 } from './parameters.js';
-import { NOTHING_HERE, parseTarget, uriReference, type RedirectedTarget } from './request-target.js';
+import { NOTHING_HERE, parseTarget, type RedirectedTarget } from './request-target.js';
 import {
   compileFile,
   compileRequired,
@@ -135,11 +135,8 @@ function resolveTarget(target: string, root: RouteNode, redirects: Router['redir
   const parsed = parseTarget(target);
   if (parsed.kind !== 'target') return parsed;
   const { path, segments, query } = parsed;
-  const to = redirects.get(path)?.to;
-  if (to !== undefined) {
-    const location = uriReference(query === undefined ? to : `${to}?${query}`);
-    return { kind: 'redirect', path, location, isFree: true };
-  }
+  const location = redirects.get(path)?.to;
+  if (location !== undefined) return { kind: 'redirect', path, location, isFree: true };
   const route = findRoute(root, segments, 0);
   if (route === undefined) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
   const values = new Map<string, string>();

@@ -32,8 +32,10 @@ const snapshotFile = z.object({
       attachment: z.string().optional(),
       absent: z.string().optional(),
       example: z.string().optional(),
+      requires: z.string().optional(),
     }),
   ),
+  redirects: z.array(z.object({ path: z.string(), to: z.string() })),
 });
 type Route = z.infer<typeof snapshotFile>['routes'][number];
 
@@ -133,6 +135,7 @@ export function contractCases(dist: string): readonly Case[] {
     errors,
     compressed_from: compressedFrom,
     routes,
+    redirects,
   } = snapshotFile.parse(JSON.parse(read('snapshot.json').toString()));
   const cases: Case[] = [];
   const add = (name: string, run: Case['run']): void => void cases.push({ name, run });
@@ -149,11 +152,14 @@ export function contractCases(dist: string): readonly Case[] {
       return [...differences(answer, expected), ...more(answer)];
     });
 
-  /** The headers of a route's content. */
-  const contentHeaders = (route: Route): Record<string, string | RegExp> => ({
+  /** The headers of a route's content. @param path of the request, for a page that names its document */
+  const contentHeaders = (route: Route, path = ''): Record<string, string | RegExp> => ({
     ...published.all,
     ...published.content[route.class],
     ...route.headers,
+    ...(route.requires === undefined
+      ? {}
+      : { Link: `</api/v1${path}>; rel="alternate"; type="application/json"` }),
     'Content-Type': route.type,
     ETag: STRONG,
     'Last-Modified': DATE,
@@ -225,6 +231,10 @@ export function contractCases(dist: string): readonly Case[] {
   /** A URL of a route, and its file. Templates are filled with the first file that is there. */
   const exampleOf = (route: Route): { path: string; file: string } | undefined => {
     const { path, file, name } = route;
+    if (route.requires !== undefined) {
+      const document = exampleOf(routeOf(route.requires));
+      return document && { path: document.path.replace('/api/v1', ''), file };
+    }
     if (name === 'largest') return { path, file: file.replace('{limit}', '100') };
     if (!file.includes('{')) return { path, file };
     const [before = '', after = ''] = file.split(/\{\w+\}/);
@@ -259,7 +269,7 @@ export function contractCases(dist: string): readonly Case[] {
       {
         status: 200,
         headers: {
-          ...contentHeaders(route),
+          ...contentHeaders(route, path),
           'Content-Length': String(body.length),
           'Content-Encoding': null,
         },
@@ -268,15 +278,23 @@ export function contractCases(dist: string): readonly Case[] {
     );
   }
   const group = examples.find(({ route }) => route.name === 'group');
+  const groupPage = examples.find(({ route }) => route.name === 'group-page');
   const page = largestOf('page');
   const summary = examples.find(({ route }) => route.name === 'largest');
   const download = examples.find(({ route }) => route.name === 'download-groups-csv');
-  if (group === undefined || page === undefined || summary === undefined || download === undefined) {
+  if (
+    group === undefined ||
+    groupPage === undefined ||
+    page === undefined ||
+    summary === undefined ||
+    download === undefined
+  ) {
     throw new Error('the tree has no group, page, summary or download');
   }
   const documents = examples.find(({ route }) => route.name === 'download-documents-other');
   for (const { route, path, file } of [
     group,
+    groupPage,
     page,
     download,
     ...(documents === undefined ? [] : [documents]),
@@ -288,14 +306,14 @@ export function contractCases(dist: string): readonly Case[] {
       { method: 'HEAD' },
       {
         status: 200,
-        headers: { ...contentHeaders(route), 'Content-Length': String(read(file).length) },
+        headers: { ...contentHeaders(route, path), 'Content-Length': String(read(file).length) },
         body: Buffer.alloc(0),
       },
     );
   }
 
   // Preconditions
-  for (const { route, path, file } of [group, summary, download]) {
+  for (const { route, path, file } of [group, groupPage, summary, download]) {
     const conditional = (
       name: string,
       headersFor: (etag: string, date: string) => Record<string, string>,
@@ -313,7 +331,13 @@ export function contractCases(dist: string): readonly Case[] {
         const { 'Cache-Control': lifetime = '' } = published.content[route.class] ?? {};
         return differences(answer, {
           status: expected,
-          headers: { ETag: etag, 'Last-Modified': date, 'Cache-Control': lifetime, ...published.all },
+          headers: {
+            ETag: etag,
+            'Last-Modified': date,
+            'Cache-Control': lifetime,
+            ...published.all,
+            ...(route.requires !== undefined && { Link: contentHeaders(route, path)['Link'] ?? null }),
+          },
           body: expected === 200 ? read(file) : Buffer.alloc(0),
         });
       });
@@ -367,7 +391,7 @@ export function contractCases(dist: string): readonly Case[] {
         {
           status: 200,
           headers: {
-            ...contentHeaders(route),
+            ...contentHeaders(route, path),
             'Content-Encoding': coding ?? null,
             Vary: /\bAccept-Encoding\b/i,
           },
@@ -413,7 +437,7 @@ export function contractCases(dist: string): readonly Case[] {
   );
 
   // Ranges
-  for (const { route, path, file } of [download, group]) {
+  for (const { route, path, file } of [download, group, groupPage]) {
     const body = read(file);
     const ranged = (name: string, range: string, first: number, last: number): void =>
       one(
@@ -422,7 +446,10 @@ export function contractCases(dist: string): readonly Case[] {
         { headers: { Range: range } },
         {
           status: 206,
-          headers: { ...contentHeaders(route), 'Content-Range': `bytes ${first}-${last}/${body.length}` },
+          headers: {
+            ...contentHeaders(route, path),
+            'Content-Range': `bytes ${first}-${last}/${body.length}`,
+          },
           body: body.subarray(first, last + 1),
         },
       );
@@ -537,6 +564,10 @@ export function contractCases(dist: string): readonly Case[] {
     ['change-rollup-7', '/changes/over-7/@.ndjson.gz'],
     ['change-rollup-30', '/changes/over-30/@.ndjson.gz'],
     ['ids-game', '/api/v1/ids/game/@'],
+    ['group-page', '/group/@'],
+    ['user-page', '/user/@'],
+    ['game-page', '/game/@'],
+    ['item-page', '/item/@'],
   ] as const) {
     for (const id of ['9007199254740991', '9007199254740990', '4503599627370497', '999999999999']) {
       const detail = routeOf(name).absent?.replace(/\{\w+\}/, id) ?? '';
@@ -611,12 +642,17 @@ export function contractCases(dist: string): readonly Case[] {
     '/api/v1/owners',
     '/api/v1/lookup/user/0',
     '/api/v1/ids/groups/1',
+    '/group.html',
+    '/group/7/history',
+    '/group/7/members',
+    '/groups',
   ]) {
     refused(`path: nothing at ${path}`, path, 'not_found', { detail: NOTHING });
   }
   for (const [path, location] of [
     ['/api/v1/', '/api/v1'],
     [`${group.path}/`, group.path],
+    [`${groupPage.path}/`, groupPage.path],
     ['/developers/', '/developers'],
     ['/api/v1/largest/games/', '/api/v1/largest/games'],
     ['/developers/?a=b', '/developers?a=b'],
@@ -632,6 +668,16 @@ export function contractCases(dist: string): readonly Case[] {
         headers: { ...published.all, ...published.not_found, Location: location },
       },
     );
+  }
+  for (const { path, to } of redirects) {
+    for (const query of ['', '?a=b']) {
+      one(
+        `redirect: ${path}${query} leads to ${to}`,
+        path + query,
+        {},
+        { status: 308, headers: { ...published.all, ...published.not_found, Location: to } },
+      );
+    }
   }
   for (const path of [
     '/../etc/passwd',
@@ -651,7 +697,7 @@ export function contractCases(dist: string): readonly Case[] {
   refused('path: reads one of 2048 bytes', `/${'a'.repeat(2047)}`, 'not_found');
 
   // Methods
-  for (const path of [group.path, page.path, '/nothing', '/api/v1/group/abc']) {
+  for (const path of [group.path, groupPage.path, page.path, '/docs', '/nothing', '/api/v1/group/abc']) {
     one(
       `OPTIONS ${path}`,
       path,
