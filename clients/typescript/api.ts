@@ -3133,6 +3133,21 @@ export interface components {
         readonly example?: string;
         /** @description Detail of the 404 for a valid URL that has no file, with parameters in braces. */
         readonly absent?: string;
+        /** @description Name of a route: unless its document with the same parameters is published, the response is a 404. */
+        readonly requires?: string;
+      }[];
+      /** @description Paths that respond with 308, at no cost. */
+      readonly redirects: readonly {
+        /**
+         * Format: uri-reference
+         * @description The path.
+         */
+        readonly path: string;
+        /**
+         * Format: uri-reference
+         * @description The path to which it leads.
+         */
+        readonly to: string;
       }[];
     };
     /** @description Register-wide measured totals. */

@@ -50,6 +50,7 @@ for file in sys.argv[1:]:
             'id': entry.id, 'title': ''.join(Text(entry.title).words), 'updated': entry.updated,
             'facts': dict(zip(facts[::2], facts[1::2])),
             'links': {link.rel: link.href for link in entry.links},
+            'related': [link.href for link in entry.links if link.rel == 'related'],
         })
     feeds.append({
         'bozo': str(feed.get('bozo_exception', '')), 'version': feed.version, 'title': feed.feed.title,
@@ -76,6 +77,8 @@ const parsed = z.array(
         updated: z.string(),
         facts: z.record(z.string(), z.string()),
         links,
+        /** Those of which there can be more than one. */
+        related: z.array(z.string()),
       }),
     ),
   }),

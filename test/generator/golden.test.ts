@@ -149,7 +149,10 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
       (file) => !routes.some((route) => pattern(route.file).test(file)),
     );
     expect(orphans).toEqual([]);
-    for (const { path, file, example } of routes.filter((route) => /\{id\}/.test(route.path))) {
+    for (const { path, file: own, requires, example } of routes.filter((route) =>
+      /\{id\}/.test(route.path),
+    )) {
+      const file = requires === undefined ? own : `api/v1/${requires}/{id}.json`;
       const first = [...tree.keys()]
         .filter((candidate) => pattern(file).test(candidate))
         .map((candidate) => Number(/\/(\d+)[./]/.exec(candidate)?.[1]))
@@ -163,6 +166,7 @@ interface PublishedRoute {
   readonly path: string;
   readonly file: string;
   readonly example?: string;
+  readonly requires?: string;
 }
 
 function routesOf(snapshot: unknown): readonly PublishedRoute[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ROUTES, filler, halves, routeNamed } from '../../generator/routes/index.js';
+import { REDIRECTS } from '../../generator/routes/redirects.js';
 import { keyForm } from '../../generator/routes/keys.js';
 
 /** The table of the specification, section 4, in its order. */
@@ -18,19 +19,52 @@ const SPECIFIED = [
 const parametersIn = (template: string): string[] =>
   [...new Set([...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''))].toSorted();
 
+/** The routes with files; others serve those of another one. */
+const OWN_FILES = ROUTES.filter(({ requires }) => requires === undefined);
+
 describe('the route table', () => {
+  it('serves the page of a kind at the URLs of its records, each of which must be published', () => {
+    const others = ROUTES.filter((route) => !OWN_FILES.includes(route));
+    expect(others.map(({ path, file, requires }) => [path, file, requires])).toEqual([
+      ['/group/{id}', 'group.html', 'group'],
+      ['/user/{id}', 'user.html', 'user'],
+      ['/game/{id}', 'game.html', 'game'],
+      ['/item/{id}', 'item.html', 'item'],
+    ]);
+    for (const { file, requires = '', parameters, absent, bucket, class: cacheClass } of others) {
+      const record = routeNamed(ROUTES, requires);
+      expect({ parameters, absent }).toEqual({ parameters: record.parameters, absent: record.absent });
+      expect([bucket, cacheClass]).toEqual(['page', 'page']);
+      expect(OWN_FILES.map((route) => [route.path, route.file])).toContainEqual([`/${requires}`, file]);
+    }
+  });
+
+  it('has no route at the path of a redirect, and one where it leads', () => {
+    expect(REDIRECTS).toEqual([
+      { path: '/docs', to: '/developers' },
+      { path: '/openapi.json', to: '/api/v1/openapi.json' },
+    ]);
+    const paths = ROUTES.map(({ path }) => path);
+    for (const { path, to } of REDIRECTS) {
+      expect(paths).not.toContain(path);
+      expect(paths).toContain(to);
+    }
+  });
+
   it('lists exactly the endpoints of the specification', () => {
     expect(ROUTES.filter(({ listed }) => listed).map(({ path }) => path)).toEqual(SPECIFIED);
   });
 
   it('has no two routes of one name, path or file', () => {
-    for (const key of ['name', 'path', 'file'] as const) {
+    for (const key of ['name', 'path'] as const) {
       expect(new Set(ROUTES.map((route) => route[key])).size).toBe(ROUTES.length);
     }
+    const files = OWN_FILES.map((route) => route.file);
+    expect(new Set(files).size).toBe(files.length);
   });
 
   it('has the same parameters in the path or query and in the file', () => {
-    for (const { path, file, parameters = [] } of ROUTES) {
+    for (const { path, file, parameters = [] } of OWN_FILES) {
       expect(parametersIn(file)).toEqual(parameters.map(({ name }) => name).toSorted());
       expect(parametersIn(path)).toEqual(
         parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),

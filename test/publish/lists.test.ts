@@ -101,8 +101,18 @@ describe('the lists of', () => {
   it('a first build hold everything', async () => {
     const out = path('dist');
     const { purged, files } = await build(both.registers[0], out);
+    const records = [...mirrorOf(out).keys()].filter((url) =>
+      /^\/api\/v1\/(group|user|game|item)\/\d+$/.test(url),
+    );
+    expect(records).toHaveLength(20 + 20 + 11 + 12);
     expect(purged.toSorted()).toEqual(
-      absolute([...mirrorOf(out).keys(), '/api/v1/largest', ...ALWAYS, ...TOLD]),
+      absolute([
+        ...mirrorOf(out).keys(),
+        ...records.map((url) => url.replace('/api/v1', '')),
+        '/api/v1/largest',
+        ...ALWAYS,
+        ...TOLD,
+      ]),
     );
     expect(files.toSorted()).toEqual([...filesOf(out).keys()]);
   });
@@ -111,8 +121,10 @@ describe('the lists of', () => {
     const { out, twin } = await twins();
     const { purged, files } = await build(both.registers[1], out);
     const { put, delete: gone } = listOf(out, 2);
+    // The pages of records that were added or removed, but not those of records that changed.
+    const pages = ['/game/4', '/item/6', '/item/77', '/user/9007', '/user/500007'];
     expect(purged.toSorted()).toEqual(
-      absolute([...put.map((each) => each.path), ...gone, ...ALWAYS, ...TOLD]),
+      absolute([...put.map((each) => each.path), ...gone, ...pages, ...ALWAYS, ...TOLD]),
     );
     expect(documentUrls(out, files)).toEqual(
       [

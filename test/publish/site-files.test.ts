@@ -39,6 +39,8 @@ const path = temporary();
 /** Every byte, so that no decoder leaves it as it is. */
 const PNG = Buffer.from(Array.from({ length: 256 * 20 }, (_, index) => (index * 7) % 256));
 
+/** The pages of records. */
+const SHELLS = ['game.html', 'group.html', 'item.html', 'user.html'];
 /** The download that holds the operator's files, with all other documents, and what names its checksum. */
 const HOLDING = ['documents/other.ndjson.gz', 'datapackage.json', 'SHA256SUMS', 'README.txt'].map(
   (name) => `downloads/${name}`,
@@ -118,6 +120,7 @@ describe('the operator’s own files', () => {
         ...HOLDING,
         ...['', '.br', '.gz'].flatMap((suffix) => [`developers.html${suffix}`, `downloads.html${suffix}`]),
         ...['', '.br', '.gz'].flatMap((suffix) => [`feeds.html${suffix}`, `index.html${suffix}`]),
+        ...SHELLS,
       ].toSorted(),
     );
     const { routes, digest } = manifestOf(made.out);
@@ -368,6 +371,10 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     ['favicon.svg/x', '/favicon.svg'],
     ['feeds/groups/2026-11.atom', '/feeds/groups/{month}.atom'],
     ['downloads/items.csv.br', '/downloads/items.csv'],
+    ['group.html', '/group'],
+    ['game/7', '/game/{id}'],
+    ['docs', '/docs, which leads to /developers'],
+    ['openapi.json', '/openapi.json, which leads to /api/v1/openapi.json'],
   ])('for %s, which collides with %s', async (file, url) => {
     const made = site({ [file]: '' });
     expect(await refused(made)).toContain(`"${join(made.folder, file)}" collides with ${url}`);

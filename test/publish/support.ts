@@ -456,6 +456,7 @@ const manifestSchema = z.looseObject({
       path: z.string(),
       file: z.string(),
       parameters: z.array(z.looseObject({ name: z.string(), in: z.enum(['path', 'query']) })).optional(),
+      requires: z.string().optional(),
     }),
   ),
 });
@@ -537,12 +538,14 @@ interface DigestRoute {
   readonly name: string;
   readonly path: string;
   readonly parameters?: readonly { readonly name: string; readonly in: 'path' | 'query' }[] | undefined;
+  /** On routes that serve the file of another one, of which the digest says nothing either. */
+  readonly requires?: string | undefined;
 }
 
 /** The digest of a mirror, computed from its documentation with no code of the generator's. */
 export function digestOf(mirror: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
   const lines = routes
-    .filter(({ name }) => !OUTSIDE.has(name))
+    .filter(({ name, requires }) => !OUTSIDE.has(name) && requires === undefined)
     .map((route) => {
       const documents = [...mirror].flatMap(([url, hash]) => {
         const key = keyIn(url, route);
