@@ -1,4 +1,5 @@
 /** `_headers`, `_redirects` and `404.html`, as Netlify, Cloudflare Pages and others read them. */
+import { isDeepStrictEqual } from 'node:util';
 import { contentHeaders, problemOf } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
 
@@ -7,19 +8,48 @@ const ABOUT = [
   '# problem bodies, CORS or lifetimes of their own, and there are no limits. See docs/edge-servers.md.',
 ];
 
-/** The rules of `_headers`: for every path, then for each route. All that match apply. */
+/**
+ * The rules of `_headers`: for every path, then for each route, or for a whole folder whose routes
+ * have the same headers. All that match apply.
+ */
 export function hostHeaders({ headers, routes }: Published): string {
+  const fieldsOf = (route: EdgeRoute): Fields => ({
+    // Hosts know the types of style sheets, scripts and fonts.
+    ...(route.class !== 'asset' && { 'Content-Type': route.type }),
+    ...headers.content[route.class],
+    ...contentHeaders(route),
+  });
+  // Browsers take the name from the URL where there is none in the header.
+  const shared = new Map(
+    routes.map((route) => {
+      const { 'Content-Disposition': name, ...fields } = fieldsOf(route);
+      return [route, name === undefined ? fields : { ...fields, 'Content-Disposition': 'attachment' }];
+    }),
+  );
+  const rules = new Map<string, Fields>();
+  for (const route of routes) {
+    const folder = foldersOf(route.path).find((path) => {
+      const inside = routes.filter((other) => other.path.startsWith(path));
+      return (
+        inside.length > 1 && inside.every((other) => isDeepStrictEqual(shared.get(other), shared.get(route)))
+      );
+    });
+    if (folder === undefined) rules.set(route.path, fieldsOf(route));
+    else rules.set(`${folder}*`, shared.get(route) ?? {});
+  }
   return lines([
     ...ABOUT,
     ...rule('/*', headers.all),
-    ...routes.flatMap((route) =>
-      rule(placeholders(route.path), {
-        'Content-Type': route.type,
-        ...headers.content[route.class],
-        ...contentHeaders(route),
-      }),
-    ),
+    ...[...rules].flatMap(([path, fields]) => rule(placeholders(path), fields)),
   ]);
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** `/a/b/c` -> `/a/`, `/a/b/`. */
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split('/').slice(1, -1);
+  return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}/`);
 }
 
 /**
@@ -66,7 +96,7 @@ function rewrites(route: EdgeRoute, routes: readonly EdgeRoute[]): readonly stri
 const isPlain = (rule: string): boolean => !/^\S*:/.test(rule);
 const placeholders = (template: string): string => template.replaceAll(/\{(\w+)\}/g, ':$1');
 const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
-const rule = (path: string, fields: Readonly<Record<string, string>>): readonly string[] => [
+const rule = (path: string, fields: Fields): readonly string[] => [
   path,
   ...Object.entries(fields).map(([name, value]) => `  ${name}: ${value}`),
 ];

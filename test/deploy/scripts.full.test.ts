@@ -36,7 +36,14 @@ const SNAPSHOT = JSON.stringify({
     ['/api/v1/largest', 'summary'],
     ['/feeds/groups/{month}.atom', 'feed'],
     ['/assets/style-0a1b2c.css', 'asset'],
-  ].map(([path, tag]) => ({ path, headers: { 'Cache-Tag': tag, 'Surrogate-Key': tag } })),
+    ['/group', 'group-page', 'group.html'],
+    ['/group/{id}', 'group-page', 'group.html', 'group'],
+  ].map(([path, tag, file, requires]) => ({
+    path,
+    headers: { 'Cache-Tag': tag, 'Surrogate-Key': tag },
+    file: file ?? path,
+    ...(requires !== undefined && { requires }),
+  })),
 });
 
 const list = z.array(z.string()).default([]);
@@ -119,6 +126,17 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
       .parse(bodies(received));
     expect(files.files).toEqual([`${BASE}/assets/old-ffffff.css`]);
     expect(tags.tags.toSorted()).toEqual(['feed', 'group', 'summary']);
+  });
+
+  it('sends the tag of a changed page of records along with few URLs, if the origin has tags', async () => {
+    const urls = ['/group', '/group/7', '/api/v1/group/7'];
+    const { ended, received } = await purge('cloudflare', urls);
+    expect(ended).toEqual(DONE);
+    expect(bodies(received)).toEqual([{ files: urls.map((each) => BASE + each) }, { tags: ['group-page'] }]);
+    const single = await purge('cloudflare', ['/group/7']);
+    expect(bodies(single.received)).toEqual([{ files: [`${BASE}/group/7`] }]);
+    const bucket = await purge('cloudflare', ['/group'], { headers: {} });
+    expect(bodies(bucket.received)).toEqual([{ files: [`${BASE}/group`] }]);
   });
 
   it('sends URLs where the snapshot has no tags', async () => {

@@ -16,11 +16,7 @@ const register = path('register.sqlite');
 const out = path('dist');
 const purgeList = path('purge');
 
-const seen = {
-  first_measured_at: '2026-11-01T08:00:00Z',
-  last_measured_at: '2026-11-20T08:00:00Z',
-  measurements: 2,
-};
+const seen = { first_measured_at: '2026-11-01T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
 
 /** Builds, and returns the lines of the purge list. */
 async function build(): Promise<readonly string[]> {
@@ -46,7 +42,7 @@ beforeAll(async () => {
       { id: 46, name: 'Other' },
     ],
     group_names: [
-      { group_id: 45, position: 1, name: 'Old', ...seen },
+      { group_id: 45, position: 1, name: 'Old', ...seen, last_measured_at: '2026-11-10T08:00:00Z' },
       { group_id: 45, position: 2, name: 'New', ...seen, first_measured_at: '2026-11-20T08:00:00Z' },
     ],
     games: [{ id: 3, name: 'Game' }],
@@ -177,7 +173,7 @@ describe('the pages of records', () => {
   });
 
   it('are purged with a record that is withheld', async () => {
-    changeRegister(register, `INSERT INTO withheld (kind, id) VALUES ('group', 46)`);
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 46, '2026-11-21T00:00:00Z')`);
     expect(await build()).toContain(`${BASE}/group/46`);
   });
 

@@ -503,7 +503,11 @@ export const documentsOf = (content: Readonly<Record<string, string>>): string[]
 export function filesByUrl(out: string): [url: string, file: string][] {
   const urlOf = urlsOf(out);
   const urls = documentsOf(hashesOf(out)).map((file): [string, string] => [urlOf(file) ?? '', `/${file}`]);
-  return [...urls, ['/api/v1/largest', '/api/v1/largest/100.json']];
+  const pages = urls.flatMap(([url]): [string, string][] => {
+    const [, kind, id] = /^\/api\/v1\/(group|user|game|item)\/(\d+)$/.exec(url) ?? [];
+    return kind === undefined ? [] : [[`/${kind}/${id}`, `/${kind}.html`]];
+  });
+  return [...urls, ...pages, ['/api/v1/largest', '/api/v1/largest/100.json']];
 }
 
 /** URL path -> SHA-256 of all that change lists speak of. */
