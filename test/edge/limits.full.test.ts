@@ -1,6 +1,7 @@
 /** The limits as nginx counts them, with its real clock. */
-import { renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { startNginx } from '../contract/servers.js';
 import type { EdgeServer } from '../contract/servers.js';
@@ -9,6 +10,10 @@ import { buildArgs, snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister } from '../support/register.js';
 import { has } from '../support/programs.js';
+
+const manifest = z.object({
+  routes: z.array(z.object({ name: z.string(), example: z.string().optional() })),
+});
 
 const path = temporary();
 const out = path('dist');
@@ -60,6 +65,22 @@ describe.runIf(isPossible)('nginx', () => {
     expect(await allowed('/api/v1', 70, '203.0.113.3')).toBe(60);
   });
 
+  it('never counts redirects to the documentation, unlike those to another form of a path', async () => {
+    expect(new Set(await statuses('/docs', 100, '203.0.113.6'))).toEqual(new Set([308]));
+    expect(await allowed('/api/v1/', 100, '203.0.113.6')).toBe(60);
+  });
+
+  it('counts pages of records against the limit of pages, even if there is no such record', async () => {
+    const startedMs = performance.now();
+    const found = await statuses('/group/9007199254740991', 300, '203.0.113.7');
+    const back = Math.ceil((performance.now() - startedMs) / 250);
+    expect(new Set(found)).toEqual(new Set([404, 429]));
+    const passed = found.filter((status) => status === 404).length;
+    expect(passed).toBeGreaterThanOrEqual(240);
+    expect(passed).toBeLessThanOrEqual(240 + back);
+    expect(await allowed('/api/v1', 60, '203.0.113.7')).toBe(60);
+  });
+
   it('counts an IPv6 client by its /56', async () => {
     expect(await allowed('/api/v1', 50, '2001:db8:0:ff00::1')).toBe(50);
     expect(await allowed('/api/v1', 50, '2001:db8:0:ffff:1::2')).toBe(10);
@@ -89,6 +110,19 @@ describe.runIf(isPossible)('nginx', () => {
     expect(headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
     await seconds(1.1);
     expect(await send('/api/v1')).toMatchObject({ status: 200 });
+  });
+
+  it('says of a page of records without its file what it says of any path without one', async () => {
+    const send = sender(nginx?.base ?? '');
+    const { status: shown } = await send('/group');
+    const forms = ['', '.br', '.gz'].filter((suffix) => existsSync(`${out}/group.html${suffix}`));
+    for (const suffix of forms) renameSync(`${out}/group.html${suffix}`, `${out}/group.away${suffix}`);
+    const example = manifest.parse(JSON.parse((await send('/snapshot.json')).body.toString()));
+    const page = example.routes.find(({ name }) => name === 'group-page')?.example ?? '';
+    const { status, body } = await send(page);
+    for (const suffix of forms) renameSync(`${out}/group.away${suffix}`, `${out}/group.html${suffix}`);
+    expect([shown, status, (await send(page)).status]).toEqual([200, 404, 200]);
+    expect(body.toString()).toContain('"detail":"nothing is published at this path"');
   });
 
   it('says of a refusal when to come back, and lets nobody store it', async () => {
