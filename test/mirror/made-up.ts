@@ -44,6 +44,8 @@ export const ROUTES = [
   route('front-page', '/', 'index.html', 'page'),
   route('snapshot', '/snapshot.json', 'snapshot.json', 'summary'),
   route('changes', '/changes/index.json', 'changes/index.json', 'summary'),
+  // It has no files of its own.
+  route('group-page', '/group/{id}', 'index.html', 'page', { parameters: id('id'), requires: 'group' }),
 ];
 export type MadeUpRoute = (typeof ROUTES)[number];
 

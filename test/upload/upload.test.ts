@@ -25,6 +25,8 @@ const ROUTES = [
   route('a', '/a/{id}', 'a/{id}.json'),
   route('b', '/b/{id}', 'b/{id}/all.json'),
   { ...own('page', 'page.html'), class: 'page' as const },
+  // It has no files of its own.
+  { ...route('a-page', '/pages/{id}', 'page.html'), class: 'page' as const, requires: 'a' },
   own('snapshot', 'snapshot.json'),
   own('changes', 'changes/index.json'),
   ...[

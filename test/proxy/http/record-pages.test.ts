@@ -158,16 +158,17 @@ describe('the page of a record', () => {
   });
 });
 
-describe('a route with "requires"', () => {
-  const refusal = (route: object): string => {
-    try {
-      parseSnapshot(JSON.stringify(snapshotJson({ routes: [...ROUTES, SHELL, route] })));
-      return 'accepted';
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
-  };
+/** Why a table with the route is refused. */
+const refusal = (route: object): string => {
+  try {
+    parseSnapshot(JSON.stringify(snapshotJson({ routes: [...ROUTES, SHELL, route] })));
+    return 'accepted';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
 
+describe('a route with "requires"', () => {
   it.each([
     ['no route', { requires: 'nothing' }, 'requires "nothing": expected a route with documents'],
     ['itself', { requires: 'group-page' }, 'requires "group-page": expected a route with documents'],
