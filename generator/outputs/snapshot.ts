@@ -8,12 +8,13 @@ import { FORMAT } from '../publish/snapshot-json.js';
 import type { Plan } from '../publish/plan.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
-import { PATHS } from '../routes/paths.js';
+import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
 import type { Bucket, Route } from '../routes/index.js';
 import { REDIRECTS } from '../routes/redirects.js';
 import type { Redirect } from '../routes/redirects.js';
 import { EXAMPLE_DIGEST, downloadsState } from './downloads/state.js';
 import { PROBLEMS } from './openapi/problems.js';
+import type { Problem } from './openapi/problems.js';
 import { HEADER, PUBLISHED_ROUTE } from './snapshot-routes.js';
 import { listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
@@ -62,7 +63,7 @@ const HEADERS: readonly Part<PublishedHeaders>[] = [
   ),
 ];
 
-const PROBLEM: readonly Part<(typeof PROBLEMS)[number]>[] = [
+const PROBLEM: readonly Part<Problem>[] = [
   part(value('status', 'ordinal', 404, 'The HTTP status.'), ({ status }) => status),
   part(value('title', 'text', 'Not found', 'Title of the error.'), ({ title }) => title),
   part(
@@ -73,6 +74,16 @@ const PROBLEM: readonly Part<(typeof PROBLEMS)[number]>[] = [
       'The detail where a server knows no more about the request.',
     ),
     ({ detail }) => detail,
+  ),
+  part(
+    value(
+      'page',
+      'path',
+      PATHS.notFound,
+      'Path of the page that browsers get instead of the problem document: on routes of HTML pages, and on paths of no route without an extension, except at and below problems_below.',
+      { optional: true },
+    ),
+    ({ page }) => page,
   ),
 ];
 
@@ -174,6 +185,15 @@ const PARTS: readonly Part<ManifestFacts>[] = [
   },
   mapped('errors', 'Errors by code.', shapeOfParts('{code}', 'One error.', PROBLEM), () =>
     Object.fromEntries(PROBLEMS.map((problem) => [problem.code, valuesOf(PROBLEM, problem)])),
+  ),
+  part(
+    {
+      is: 'values',
+      name: 'problems_below',
+      description: 'At and below these paths, errors are always problem documents.',
+      of: value('{path}', 'path', '/api', 'A path.'),
+    },
+    () => MACHINE_PATHS,
   ),
   nested(
     'counts',

@@ -45,6 +45,8 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   page('developers-page', paths.docs, 'Documentation for developers, with an explorer'),
   page('downloads-page', paths.bulk, 'Page about the bulk downloads'),
   page('feeds-page', paths.feeds, 'Page about the feeds'),
+  page('not-found-page', paths.notFound, 'What a browser gets instead of the problem document of a 404'),
+  page('too-many-page', paths.tooMany, 'What a browser gets instead of the problem document of a 429'),
   asset('serif', FONT, 'Display face of the pages'),
   asset('serif-latin-1', FONT, 'Display face for names with accents'),
   asset('serif-latin-a', FONT, 'Display face for names with further accents'),

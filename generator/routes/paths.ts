@@ -12,4 +12,9 @@ export const PATHS = {
   feeds: '/feeds',
   catalog: '/.well-known/api-catalog',
   changes: '/changes/index.json',
+  notFound: '/404',
+  tooMany: '/429',
 } as const;
+
+/** What is at and below these is for programs: an error there is never a page. */
+export const MACHINE_PATHS = ['/api', '/changes', '/downloads', '/feeds', '/.well-known'] as const;

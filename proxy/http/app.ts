@@ -250,7 +250,8 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     // After a violation, the next request's start on this connection is not reliable.
     if (violation !== undefined) response.shouldKeepAlive = false;
     // Read while the socket is certain to be open.
-    request.context = createContext(active, { target, violation, client: clientAddress(request) });
+    const { accept } = request.headers;
+    request.context = createContext(active, { target, violation, client: clientAddress(request), accept });
     // Express parses request.url before its first middleware, and responds by itself if it can't.
     // It routes only one path here; the real target is in the context.
     request.url = '/';

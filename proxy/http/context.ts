@@ -23,6 +23,8 @@ export interface RequestContext {
   readonly violation: Violation | undefined;
   /** The client's address in canonical form; undefined if the client left before it was read. */
   readonly client: string | undefined;
+  /** The value of Accept. */
+  readonly accept: string | undefined;
   /** The limit that the request counts against. */
   readonly bucket: BucketName;
   /** Its cost in tokens of the download bucket. */
@@ -42,7 +44,7 @@ export interface RequestContext {
 /** Properties are listed, since spreading objects costs a tenth of a request's time. */
 export function createContext(
   active: ActiveSnapshot,
-  { target, violation, client }: Pick<RequestContext, 'target' | 'violation' | 'client'>,
+  { target, violation, client, accept }: Pick<RequestContext, 'target' | 'violation' | 'client' | 'accept'>,
 ): RequestContext {
   const match = violation === undefined ? matchRoute(target, active.router) : refusal(target, violation);
   const bucket = routeOf(match)?.bucket ?? 'api';
@@ -52,6 +54,7 @@ export function createContext(
     target,
     violation,
     client,
+    accept,
     bucket,
     downloadCost: bucket === 'download' ? 1 : 0,
     response: undefined,

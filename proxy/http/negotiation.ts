@@ -1,4 +1,4 @@
-/** Content codings (RFC 9110 §8.4.1) of a file, and which of them a client accepts. Pure. */
+/** Which content codings (RFC 9110 §8.4.1) and which form of an error a client accepts. Pure. */
 
 /** The generator's codings; of equal weights, the first is preferred. */
 export const CODINGS = ['br', 'gzip'] as const;
@@ -36,4 +36,43 @@ export function acceptedCodings(field: string | undefined): readonly Coding[] {
   return CODINGS.filter((coding) => weigh(coding) > 0 && weigh(coding) >= none).toSorted(
     (a, b) => weigh(b) - weigh(a),
   );
+}
+
+/** A media range without its parameters, and these (RFC 9110 §12.5.1). */
+const MEDIA_RANGE =
+  /^([!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+)((?:[ \t]*;[ \t]*[!#$%&'*+.^_`|~0-9a-z-]+=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"[^"\\]*"))*)$/i;
+const WEIGHT = /;[ \t]*q=([^; \t]*)/i;
+const VALID_WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+/** The media types of a problem document, each from the most to the least specific range. */
+const PROBLEM_RANGES = ['application/problem+json', 'application/json'].map((type) => [
+  type,
+  'application/*',
+  '*/*',
+]);
+
+/**
+ * Whether a client prefers an HTML page to a problem document: it names text/html, with a higher
+ * weight than it gives both application/problem+json and application/json. Parameters of media
+ * types make no difference.
+ *
+ * @param field the value of Accept. Without it, and if any member is malformed, nobody prefers HTML
+ */
+export function prefersHtml(field: string | undefined): boolean {
+  if (field === undefined) return false;
+  const weights = new Map<string, number>();
+  for (const member of field.split(',')) {
+    const text = member.trim();
+    // Members may be empty (RFC 9110 §5.6.1.2).
+    if (text === '') continue;
+    const [, range, parameters = ''] = MEDIA_RANGE.exec(text) ?? [];
+    const [, weight = '1'] = WEIGHT.exec(parameters) ?? [];
+    if (range === undefined || !VALID_WEIGHT.test(weight)) return false;
+    const type = range.toLowerCase();
+    if (!weights.has(type)) weights.set(type, Number(weight));
+  }
+  const html = weights.get('text/html') ?? 0;
+  return PROBLEM_RANGES.every((ranges) => {
+    const range = ranges.find((candidate) => weights.has(candidate));
+    return html > (range === undefined ? 0 : (weights.get(range) ?? 0));
+  });
 }

@@ -1,8 +1,10 @@
+import { errorPageOf } from '../tree/error-pages.js';
 import { errorOf } from '../tree/snapshot.js';
 import type { CachedFile } from '../tree/file-cache.js';
 import type { ActiveSnapshot } from '../tree/watcher.js';
 import type { RequestContext } from './context.js';
 import type { ErrorCode, HeaderList } from './headers.js';
+import { prefersHtml } from './negotiation.js';
 import type { ByteRange } from './ranges.js';
 import { uriReference } from './request-target.js';
 import type { Route } from './router.js';
@@ -117,20 +119,23 @@ export function protocolError({ headers }: ActiveSnapshot, status: number, extra
   };
 }
 
-const PROBLEM_TYPE = 'application/problem+json';
+const PROBLEM_HEADERS: HeaderList = ['Content-Type', 'application/problem+json'];
+/** On both forms of an error that also has a page. */
+const VARY_ACCEPT: HeaderList = ['Vary', 'Accept'];
 
 /** Longer paths from clients are cut in `instance`. */
 const INSTANCE_MAX_LENGTH = 256;
 
 /**
- * An error as problem details (RFC 9457): six keys in this order, with the extension `error`.
+ * An error as problem details (RFC 9457): six keys in this order, with the extension `error`. Where
+ * people open pages, a client that prefers HTML gets the page of the error, if there is one.
  *
  * @param detail what was requested (the value in quotes) and what was expected; no final period. If
  * undefined, the detail of all errors with this code
  * @param extra headers of this error only
  */
 export function problem(
-  { active, bucket, match, limit }: RequestContext,
+  { active, bucket, match, limit, accept }: RequestContext,
   code: ErrorCode,
   detail?: string,
   extra = NO_HEADERS,
@@ -138,10 +143,13 @@ export function problem(
   // Before the first snapshot, all errors are this one.
   const error = active.snapshot === undefined ? 'no_snapshot' : code;
   const { status, title, detail: usual = title } = errorOf(active.snapshot, error);
+  const page = errorPageOf(active.errorPages, match, error);
+  const form = page !== undefined && prefersHtml(accept) ? page : undefined;
   const type = `${active.documentation}#error-${error}`;
   // A split escape is removed, so that it stays a URI reference.
   const instance = uriReference(match.path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
-  const body = Buffer.from(JSON.stringify({ type, title, status, detail: detail ?? usual, instance, error }));
+  const details = { type, title, status, detail: detail ?? usual, instance, error };
+  const body = form?.body ?? Buffer.from(JSON.stringify(details));
   const isStorable = status === 404;
   const table = isStorable ? active.headers.notFound : active.headers.error;
   const headers = [
@@ -151,8 +159,8 @@ export function problem(
     ...(isStorable || limit === undefined
       ? NO_HEADERS
       : ['RateLimit', `"${limit.bucket}";r=${limit.remaining};t=${limit.nextTokenSeconds}`]),
-    'Content-Type',
-    PROBLEM_TYPE,
+    ...(page === undefined ? NO_HEADERS : VARY_ACCEPT),
+    ...(form?.headers ?? PROBLEM_HEADERS),
     'Content-Length',
     String(body.length),
   ];

@@ -94,6 +94,8 @@ const error = v.object({
   title: v.string(),
   /** Where no more is known about the request. */
   detail: v.optional(v.string()),
+  /** Path of the page that browsers get instead of the problem document. */
+  page: v.optional(urlPath),
 });
 
 const schema = v.object({
@@ -134,6 +136,8 @@ const schema = v.object({
       `expected ${ERROR_CODES.join(', ')}`,
     ),
   ),
+  /** At and below these paths, all errors are problem documents. */
+  problems_below: v.optional(v.array(urlPath), []),
   /** Files of at least this many bytes, except downloads, have compressed siblings. */
   compressed_from: v.optional(integer(0)),
   routes: v.pipe(v.array(route), v.minLength(1)),

@@ -4,6 +4,7 @@ import type { Quota } from '../limiter/gcra.js';
 import { BUCKETS, DEFAULT_QUOTAS, type BucketName, type Quotas } from '../limiter/middleware.js';
 import { errorCode, type Dependencies, type Log } from '../log.js';
 import type { Disk } from './disk.js';
+import { NO_ERROR_PAGES, readErrorPages, type ErrorPages } from './error-pages.js';
 import { cachedFile, type CachedFile } from './file-cache.js';
 import type { FileRead } from './files.js';
 import { parseSnapshot, SNAPSHOT_FILE, SnapshotError, titleOf, type Snapshot } from './snapshot.js';
@@ -32,6 +33,7 @@ export interface ActiveSnapshot {
   readonly headers: HeaderTables;
   /** URL of the page that explains the errors. */
   readonly documentation: string;
+  readonly errorPages: ErrorPages;
 }
 
 /**
@@ -155,8 +157,12 @@ export class SnapshotWatcher {
     this.#lastProblem = '';
     const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
     const document = cachedFile(SNAPSHOT_FILE, read, read.digest);
+    const errorPages = await readErrorPages(snapshot, read.root, this.#disk);
     const before = this.#isReadable ? this.#active : undefined;
-    this.#active = activate(snapshot, this.#active.epoch + 1, read.root, document, this.#overrides);
+    this.#active = {
+      ...activate(snapshot, this.#active.epoch + 1, read.root, document, this.#overrides),
+      errorPages,
+    };
     this.#isReadable = true;
     // The next build makes a hard link to snapshot.json, which changes its identity, and a build
     // without changes writes only its time.
@@ -206,6 +212,7 @@ function activate(
     quotas,
     headers: createHeaderTables(snapshot?.headers ?? BUILT_IN, quotas),
     documentation: snapshot ? snapshot.service.base_url + snapshot.service.docs : DEFAULT_DOCUMENTATION,
+    errorPages: NO_ERROR_PAGES,
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { MAX_INTEGER } from '../../schema/field.js';
 import type { ObjectShape } from '../../schema/shape.js';
+import type { Route } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import { PREFIX_DIGITS } from '../../routes/prefix-keys.js';
 import { value } from '../parts.js';
@@ -15,6 +16,8 @@ export interface Problem {
   readonly title: string;
   /** The detail where a server knows no more about the request. */
   readonly detail: string;
+  /** The path of the page that browsers get instead, where people open pages. */
+  readonly page?: string;
   /** When it happens. */
   readonly when: string;
   /** What a client should do. */
@@ -86,6 +89,7 @@ export const PROBLEMS = [
     status: 404,
     title: 'Not found',
     detail: 'nothing is published at this path',
+    page: PATHS.notFound,
     when: 'The register has no such record, or nothing is published at this path; the detail says which.',
     remedy:
       'Don’t retry soon. A record that is missing today may be measured later. The response may be cached for a minute.',
@@ -144,6 +148,7 @@ export const PROBLEMS = [
     status: 429,
     title: 'Too many requests',
     detail: 'rate limit exceeded: wait for the seconds in Retry-After',
+    page: PATHS.tooMany,
     when: 'The client has exceeded the limit that the header RateLimit names. A refused request does not count against it.',
     remedy:
       'Wait for the number of seconds in the header Retry-After. The limit then lets the next request through.',
@@ -191,6 +196,10 @@ export function problemOf(code: ProblemCode): (typeof PROBLEMS)[number] {
   if (found === undefined) throw new TypeError(`no problem has the code "${code}"`);
   return found;
 }
+
+/** Whether a route is that of a page that stands for an error: it is no content of the site. */
+export const isOfError = ({ path }: Pick<Route, 'path'>): boolean =>
+  PROBLEMS.some((problem: Problem) => problem.page === path);
 
 /** The anchor of an error's explanation on the developers' page. */
 export const anchorOf = (code: ProblemCode): string => `error-${code}`;

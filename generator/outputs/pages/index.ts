@@ -7,11 +7,13 @@ import { PATHS } from '../../routes/paths.js';
 import { shellRoute } from '../../routes/record-pages.js';
 import { RESOURCES } from '../../schema/index.js';
 import type { Route } from '../../routes/index.js';
+import { isOfError } from '../openapi/problems.js';
 import type { FileOutput } from '../output.js';
 import { assets, favicon, faviconForOldBrowsers, preview } from './assets.js';
 import { dataset } from './dataset.js';
 import { developersPage } from './developers.js';
 import { downloadsPage } from './downloads.js';
+import { notFoundPage, tooManyPage } from './errors.js';
 import type { OfferedDownloads } from './downloads.js';
 import { feedsPage } from './feeds.js';
 import type { PublishedFeed } from './feeds.js';
@@ -76,6 +78,7 @@ export function* pages(
       site: operator,
       feedLinks: feedLinks(operator.name),
       path: routeNamed(table, route).path,
+      isOfError: isOfError(routeNamed(table, route)),
       title,
       description,
       assets: Object.fromEntries([...assets()].map(([name, { path: url }]) => [name, url])),
@@ -146,6 +149,22 @@ export function* pages(
       isShared: true,
     });
   }
+  yield page({
+    route: 'not-found-page',
+    template: 'error',
+    title: `Not found – ${name}`,
+    description: `Nothing is published at this address of ${name}.`,
+    content: notFoundPage,
+    isShared: true,
+  });
+  yield page({
+    route: 'too-many-page',
+    template: 'error',
+    title: `Too many pages – ${name}`,
+    description: `The limit of ${name} for pages is reached for a moment.`,
+    content: tooManyPage(config.limits),
+    isShared: true,
+  });
   yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };
   // The file must expire, and its expiry depends on the newest measurement.
   if (asOf !== null) yield { route: 'security-contact', key: 0, body: securityText(operator, table, asOf) };

@@ -5,6 +5,7 @@ import { PATHS } from '../../routes/paths.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
 import { KINDS } from '../../schema/field.js';
+import { isOfError } from '../openapi/problems.js';
 import { render } from './render.js';
 
 /** The only API, as a linkset (RFC 9264), according to RFC 9727. */
@@ -63,7 +64,7 @@ export function robots({ baseUrl }: Operator, table: readonly Route[]): string {
  */
 export function sitemap({ baseUrl }: Operator, table: readonly Route[]): string {
   const pages = table.filter(
-    ({ type, parameters }) => type.startsWith('text/html') && parameters === undefined,
+    (route) => route.type.startsWith('text/html') && route.parameters === undefined && !isOfError(route),
   );
   return render('sitemap', { urls: pages.map(({ path }) => baseUrl + path) });
 }

@@ -25,7 +25,12 @@ async function activeOf(root: string): Promise<ActiveSnapshot> {
 }
 
 async function contextOf(target: string): Promise<RequestContext> {
-  return createContext(await activeOf(await tree()), { target, violation: undefined, client: '192.0.2.1' });
+  return createContext(await activeOf(await tree()), {
+    target,
+    violation: undefined,
+    client: '192.0.2.1',
+    accept: undefined,
+  });
 }
 
 async function fileRoute(target: string): Promise<{ active: ActiveSnapshot; route: Route }> {
@@ -84,7 +89,12 @@ describe('problem', () => {
 
   it.each(ERROR_CODES)('is one error before the first snapshot, whatever went wrong: %s', async (code) => {
     const active = await activeOf(await emptyFolder());
-    const context = createContext(active, { target: '/x', violation: undefined, client: undefined });
+    const context = createContext(active, {
+      target: '/x',
+      violation: undefined,
+      client: undefined,
+      accept: undefined,
+    });
     const { status, body } = problem(context, code, 'x');
     expect(status).toBe(503);
     expect(problemOf({ text: String(body) })).toEqual({

@@ -1,0 +1,59 @@
+/** The pages that browsers get instead of the problem documents of 404 and 429. */
+import type { Limits } from '../../config.js';
+import { PATHS } from '../../routes/paths.js';
+import { pageLimitText } from '../api-index.js';
+import { span } from './words.js';
+
+/** The data for the template of an error. */
+interface ErrorPage {
+  readonly heading: string;
+  readonly lede: string;
+  readonly points: { readonly id: string; readonly heading: string; readonly items: readonly string[] };
+  /** Whether a record can be looked up here. */
+  readonly lookup: boolean;
+  readonly ways: readonly (readonly [path: string, name: string, what: string])[];
+}
+
+const HOME = ['/', 'Front page', 'what the register has'] as const;
+const DOWNLOADS = [PATHS.bulk, 'Downloads', 'the whole register as files'] as const;
+const DOCUMENTATION = [PATHS.docs, 'Documentation', 'every endpoint of the API, and its limits'] as const;
+
+export const notFoundPage: ErrorPage = {
+  heading: 'Nothing is published at this address',
+  lede: 'The address is not one of this site, or the register has no record for it.',
+  points: {
+    id: 'why',
+    heading: 'Why that may be',
+    items: [
+      'There is a typing error in the address, or in the link that led here.',
+      'The record was never measured, so the register has nothing to say about it. It may be measured later.',
+      'The record is withheld: it is not published, or no longer.',
+    ],
+  },
+  lookup: true,
+  ways: [HOME, DOCUMENTATION, DOWNLOADS],
+};
+
+/** With a limit that refills this fast, nobody counts the seconds. */
+const FEW_SECONDS = 3;
+
+export function tooManyPage(limits: Limits): ErrorPage {
+  // A path without a page counts against the limit of the API.
+  const seconds = Math.ceil(Math.max(limits.api.refillSeconds, limits.page.refillSeconds));
+  const pause = seconds <= FEW_SECONDS ? 'a few seconds' : span(seconds);
+  return {
+    heading: 'Too many pages in a short time',
+    lede: `The limit of pages is reached. Wait ${pause}, then load this page again.`,
+    points: {
+      id: 'limit',
+      heading: 'What the limit is',
+      items: [
+        pageLimitText(limits),
+        'Everybody with your address counts together: a school, an office or a mobile network may have one for many people.',
+        'For many records, don’t load pages: the downloads have all of them in a few files.',
+      ],
+    },
+    lookup: false,
+    ways: [DOWNLOADS, DOCUMENTATION, HOME],
+  };
+}
