@@ -2,7 +2,14 @@
 import { resolve } from 'node:path';
 import { BUCKETS, countedBy } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
-import { codingPattern, namePattern, pathPattern, valuePattern } from './patterns.js';
+import {
+  HTML_PATTERN,
+  codingPattern,
+  namePattern,
+  pagePattern,
+  pathPattern,
+  valuePattern,
+} from './patterns.js';
 import type { QueryParameter } from './patterns.js';
 import { alternateLink, contentHeaders, problemOf, requiredBy } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
@@ -62,11 +69,13 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
     notes,
     maxPathBytes: MAX_PATH_BYTES,
     accepts: codingPattern,
+    acceptsHtml: HTML_PATTERN,
+    pagePath: pagePattern(published.problems_below),
     rates: rates.map((rate) => ({ ...rate, policy: quoted(rate.policy), state: quoted(rate.state) })),
     limitReq: (bucket: Bucket): readonly string[] =>
       rates.flatMap((rate) => (countedBy(bucket).includes(rate.bucket) ? `limit_req ${rate.zone};` : [])),
     always: Object.entries(headers.all).map(([name, value]) => [name, quoted(value)]),
-    bySort: tableOf(sortsOf(headers)),
+    bySort: tableOf(sortsOf(published)),
     byRoute: tableOf(routes.map((route) => [route.name, contentHeaders(route)])),
     queries: routes.flatMap(({ parameters = [] }) =>
       parameters.flatMap((parameter) =>
@@ -82,7 +91,10 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
     redirects: published.redirects,
     badPath: errorOf(published, 'invalid_path').body,
     badRequest: errorOf(published, 'invalid_request').body,
-    errors: Object.entries(ERRORS).map(([code, on]) => ({ code, on, ...errorOf(published, code) })),
+    errors: Object.entries(ERRORS).map(([code, on]) => ({
+      ...{ code, on, page: errorPageOf(published, code) },
+      ...errorOf(published, code),
+    })),
     nothing: quoted(jsonText(published.errors['not_found']?.detail ?? '')),
   });
   return { text, notes };
@@ -91,8 +103,9 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
 type Headers = Readonly<Record<string, string>>;
 
 /** The headers that are not on every response, by `$sort`. */
-function sortsOf(headers: Published['headers']): readonly (readonly [string, Headers])[] {
+function sortsOf({ headers }: Published): readonly (readonly [string, Headers])[] {
   const { content, options, not_found: notFound, error } = headers;
+  const { 'Content-Security-Policy': policy = '' } = content.page ?? {};
   const classes = Object.entries(content).map(([name, fields]) => {
     // A configuration can't tell which documents have compressed siblings. Downloads have none.
     // nginx adds Accept-Ranges itself.
@@ -105,6 +118,11 @@ function sortsOf(headers: Published['headers']): readonly (readonly [string, Hea
     ['not_found', notFound],
     ['error', error],
     ['method_not_allowed', { ...error, Allow: options['Allow'] ?? '' }],
+    // Errors that have a page as well.
+    ...Object.entries({ not_found: notFound, rate_limited: error }).flatMap(([name, fields]) => [
+      [`${name}_problem`, { ...fields, Vary: 'Accept' }] as const,
+      [`${name}_page`, { ...fields, Vary: 'Accept', 'Content-Security-Policy': policy }] as const,
+    ]),
   ];
 }
 
@@ -147,12 +165,14 @@ function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonl
   // What is wrong if there is no file: an id without a record, or a limit that is none.
   const detail = query === undefined ? absent : expectedInteger(query);
   const detailText = detail === undefined ? undefined : interpolated(jsonText(filled(detail)));
+  const form = isPage(route) ? [['form', 'problem'] as const] : [];
   const location: Location = {
     match: inPath.length === 0 ? `= ${path}` : regex(path, (name) => `(?<${name}>${values.get(name)})`),
     bucket,
     set: [
       ['class', cacheClass],
       ['bucket', bucket],
+      ...form,
       ['file', interpolated(`/${filled(file)}`)],
       // Otherwise it is the document that is missing, and the detail is about that.
       ...(detailText === undefined || required !== undefined ? [] : [['detail', detailText] as const]),
@@ -174,11 +194,12 @@ function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonl
   };
   const [refused] = inPath.flatMap(({ type }) => REFUSED[type] ?? []);
   if (refused === undefined) return [location];
-  return [
-    location,
-    { match: regex(path, () => '[^/]*'), bucket, set: [['bucket', bucket]], files: `/.none =${refused}` },
-  ];
+  const ofAny = [['bucket', bucket] as const, ...form];
+  return [location, { match: regex(path, () => '[^/]*'), bucket, set: ofAny, files: `/.none =${refused}` }];
 }
+
+const isPage = ({ class: cacheClass, type }: EdgeRoute): boolean =>
+  cacheClass === 'page' && type.startsWith('text/html');
 
 const expectedInteger = ({ name, minimum, maximum }: QueryParameter): string =>
   `${name}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
@@ -195,6 +216,13 @@ function errorOf(published: Published, code: string) {
   const [before = '', after = ''] = JSON.stringify(problem).split('$detail');
   const body = after === '' ? quoted(before) : interpolated(`${dollars(before)}$detail${dollars(after)}`);
   return { status, body };
+}
+
+/** The page that browsers get instead of an error. */
+function errorPageOf({ errors, routes }: Published, code: string) {
+  const path = errors[code]?.page;
+  const page = routes.find((route) => route.path === path && isPage(route));
+  return page && { file: page.file, type: quoted(page.type) };
 }
 
 /** A text as it stands within the quotes of JSON. */

@@ -61,3 +61,24 @@ export const pathPattern = (template: string, replace: (name: string) => string)
 /** An Accept-Encoding that accepts a coding: it is there with a weight other than 0 (RFC 9110 §12.5.3). */
 export const codingPattern = (coding: string): string =>
   String.raw`(?i)(?:^|,)[ \t]*${coding}[ \t]*(?:;[ \t]*q=(?:1(?:\.0{0,3})?|0\.0{0,2}[1-9][0-9]{0,2})[ \t]*)?(?:,|$)`;
+
+/** A token (RFC 9110 §5.6.2). */
+const TOKEN = "[!#$%&'*+.^_`|~0-9a-z-]+";
+/** A media range with its parameters (RFC 9110 §12.5.1), none of them in quotes. */
+const MEDIA_RANGE = String.raw`${TOKEN}/${TOKEN}(?:[ \t]*;[ \t]*${TOKEN}=${TOKEN})*`;
+/** Where a list has one of these with a weight of 1. */
+const withWeightOne = (ranges: string): string =>
+  String.raw`(?:.*,)?[ \t]*(?:${ranges})[ \t]*(?:;[ \t]*q=1(?:[.]0{0,3})?[ \t]*)?(?:,|$)`;
+
+/**
+ * An Accept that prefers HTML to a problem document: well-formed, with text/html of weight 1 and
+ * nothing of weight 1 that includes the problem document. A pattern can't compare other weights, so
+ * some clients get the problem document that would get HTML from the proxy.
+ */
+export const HTML_PATTERN =
+  `(?i)^(?!${withWeightOne('application/(?:problem[+]json|json|[*])|[*]/[*]')})(?=${withWeightOne('text/html')})` +
+  String.raw`[ \t,]*${MEDIA_RANGE}(?:[ \t]*,(?:[ \t]*${MEDIA_RANGE})?)*[ \t]*$`;
+
+/** A path that no route has and people may open: without extension, outside what is for programs. */
+export const pagePattern = (problemsBelow: readonly string[]): string =>
+  `^(?!(?:${problemsBelow.map(literal).join('|')})(?:/|$)).*/[^/.]*$`;

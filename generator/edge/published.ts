@@ -21,7 +21,16 @@ const schema = z.object({
     error: headers,
     content: headersByClass,
   }),
-  errors: z.record(z.string(), z.object({ status: z.int(), title: z.string(), detail: z.string() })),
+  errors: z.record(
+    z.string(),
+    z.object({
+      status: z.int(),
+      title: z.string(),
+      detail: z.string(),
+      page: z.string().exactOptional(),
+    }),
+  ),
+  problems_below: z.array(z.string()).default([]),
   routes: z.array(
     describedRoute.extend({
       bucket: z.enum(BUCKETS),

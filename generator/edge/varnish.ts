@@ -1,5 +1,5 @@
 /** The configuration of Varnish before the proxy or nginx. */
-import { codingPattern, namePattern, pathPattern } from './patterns.js';
+import { HTML_PATTERN, codingPattern, namePattern, pathPattern } from './patterns.js';
 import { problemOf } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
 import { renderTemplate } from './template.js';
@@ -22,6 +22,7 @@ export function varnishConfiguration(published: Published, backend: string): str
     port,
     host: new URL(service.base_url).host,
     accepts: codingPattern,
+    acceptsHtml: HTML_PATTERN,
     query: queries.map(({ path, name }) => `${start(path)}\\?(?:.*&)?${name}(?:[=&]|$)`).join('|'),
     // The only parameter of its name, with a plain value: `\1` is the path, `\2` the parameter.
     queries: queries.map(({ path, name }) => {

@@ -18,7 +18,10 @@ const snapshotFile = z.object({
     error: fields,
     content: z.record(z.string(), fields),
   }),
-  errors: z.record(z.string(), z.object({ status: z.number(), title: z.string() })),
+  errors: z.record(
+    z.string(),
+    z.object({ status: z.number(), title: z.string(), page: z.string().optional() }),
+  ),
   compressed_from: z.number(),
   routes: z.array(
     z.object({
@@ -695,6 +698,99 @@ export function contractCases(dist: string): readonly Case[] {
   }
   refused('path: refuses one of 2049 bytes', `/${'a'.repeat(2048)}`, 'uri_too_long');
   refused('path: reads one of 2048 bytes', `/${'a'.repeat(2047)}`, 'not_found');
+
+  // The pages of errors
+  const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
+  const VARIES = { Vary: 'Accept' };
+  const { 'Content-Security-Policy': policy = '' } = published.content['page'] ?? {};
+  /** An error as the page that snapshot.json names. */
+  const paged = (code: string): Expected => {
+    const { status, page: own } = errors[code] ?? { status: 0 };
+    const route = routes.find((candidate) => candidate.path === own);
+    if (route === undefined) throw new Error(`the tree has no page for "${code}"`);
+    const body = read(route.file);
+    return {
+      status,
+      headers: {
+        ...published.all,
+        ...(status === 404 ? published.not_found : published.error),
+        ...VARIES,
+        'Content-Security-Policy': policy,
+        'Content-Type': route.type,
+        'Content-Length': String(body.length),
+        'Content-Encoding': null,
+        ETag: null,
+        'RateLimit-Policy': /^"\w+";q=\d+;w=\d+/,
+      },
+      body,
+    };
+  };
+  for (const path of ['/nothing', '/nothing/here', '/v1.0/nothing', '/nothing?x=y.json', '/API/v1']) {
+    one(`error page: of a browser, ${path}`, path, { headers: { Accept: BROWSER } }, paged('not_found'));
+  }
+  for (const accept of ['text/html', 'TEXT/HTML , */*; q=0.5', 'text/html;q=0.9, application/json;q=0.1']) {
+    one(`error page: ${accept}`, '/nothing', { headers: { Accept: accept } }, paged('not_found'));
+  }
+  one(
+    'error page: HEAD',
+    '/nothing',
+    { method: 'HEAD', headers: { Accept: BROWSER, 'Accept-Encoding': 'br, gzip' } },
+    { ...paged('not_found'), body: Buffer.alloc(0) },
+  );
+  for (const accept of [
+    '*/*',
+    'application/json, text/html;q=0.5',
+    'text/html, */*',
+    'text/html;q=0',
+    'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
+  ]) {
+    refused(`error page: none for ${accept}`, '/nothing', 'not_found', {
+      headers: { Accept: accept },
+      extra: VARIES,
+    });
+  }
+  refused('error page: none without Accept', '/nothing', 'not_found', { extra: VARIES });
+  for (const path of ['/api', '/api/nothing', '/nothing.json', '/downloads/nothing', '/feeds/nothing']) {
+    refused(`error page: none at ${path}`, path, 'not_found', {
+      headers: { Accept: BROWSER },
+      extra: { Vary: null, 'Content-Security-Policy': null },
+    });
+  }
+  /** A refusal by the limit. The condition has caches ask the server each time. */
+  const limited = async (send: Send, target: string, address: string, accept: string): Promise<Answer> => {
+    const headers = { Accept: accept, 'x-forwarded-for': address, 'If-None-Match': '"x", "y"' };
+    for (let count = 0; count < 100; count += 1) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => send(target, { headers })));
+      const found = answers.find(({ status }) => status === 429);
+      if (found !== undefined) return found;
+    }
+    throw new Error(`${target} was not refused 2,000 times`);
+  };
+  for (const [index, [path, accept, form]] of (
+    [
+      ['/', BROWSER, 'page'],
+      ['/', '*/*', 'problem'],
+      ['/nothing', BROWSER, 'page'],
+      ['/nothing', '*/*', 'problem'],
+      ['/nothing.json', BROWSER, 'only problem'],
+      ['/api/nothing', BROWSER, 'only problem'],
+    ] as const
+  ).entries()) {
+    add(`error page: a 429 at ${path} for ${accept}, ${form}`, async (send) => {
+      const answer = await limited(send, path, `198.19.0.${index + 1}`, accept);
+      const found = differences(answer, {
+        status: 429,
+        headers: { 'Retry-After': /^\d+$/, RateLimit: /^"\w+";r=0;t=\d+$/, ...published.error },
+      });
+      if (form === 'page') return [...found, ...differences(answer, paged('rate_limited'))];
+      const headers = {
+        'Content-Type': 'application/problem+json',
+        Vary: form === 'problem' ? 'Accept' : null,
+        'Content-Security-Policy': null,
+      };
+      return [...found, ...differences(answer, { status: 429, headers })];
+    });
+  }
 
   // Methods
   for (const path of [group.path, groupPage.path, page.path, '/docs', '/nothing', '/api/v1/group/abc']) {

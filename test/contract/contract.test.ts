@@ -68,7 +68,7 @@ describe('the index', () => {
 
 describe('the proxy', () => {
   it('keeps the contract, in every case', async () => {
-    const behindBalancer = await startProxy(out, ['--trust-proxy', 'loopback']);
+    const behindBalancer = await startProxy(out, ['--trust-proxy', 'loopback', '--api-tokens', '60']);
     const send = sender(behindBalancer.base);
     const cases = contractCases(out);
     const found: string[] = [];

@@ -45,6 +45,12 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'Of a weight in `Accept-Encoding`, only 0 counts, and `*` is ignored.',
   },
   {
+    servers: [...NGINX, ...VARNISH],
+    where: /^error page: text\/html;q=0\.9, application\/json;q=0\.1$/,
+    what: /^(Content-(Type|Length|Security-Policy): .*|body of \d+ bytes, .*)$/,
+    why: 'Of weights in `Accept`, only 1 counts: some clients get a problem document instead of a page.',
+  },
+  {
     servers: NGINX,
     where: /^range: .*, (download-groups-csv|group|group-page)$/,
     what: /^Accept-Ranges: undefined, expected bytes$/,

@@ -1,6 +1,7 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { acceptedCodings } from '../../../proxy/http/negotiation.js';
+import { acceptedCodings, prefersHtml } from '../../../proxy/http/negotiation.js';
 
 describe('acceptedCodings', () => {
   it.each([
@@ -54,6 +55,107 @@ describe('acceptedCodings', () => {
     const startedMs = performance.now();
     for (const part of [',', 'br,', 'a;q=', ' ', '\t;', '*;q=0.1,'])
       acceptedCodings(part.repeat(16_384 / part.length));
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+});
+
+describe('prefersHtml', () => {
+  it.each([
+    // Firefox, Chrome, Safari
+    'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+    'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
+    'text/html',
+    'TEXT/HTML',
+    'text/html;q=0.001',
+    'text/html;charset=utf-8',
+    'text/html; charset="utf-8" ; Q=0.5, application/json;q=0.4',
+    'text/html, application/json;q=0, application/*;q=1, application/problem+json;q=0.9',
+    'text/html;q=0.5, application/*;q=0.4, */*',
+    ',text/html, ,\t',
+    'text/html, text/html;q=0',
+    'application/json;q=0.5, text/html, */*;q=0.1',
+  ])('is so for %j', (field) => {
+    expect(prefersHtml(field)).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    '',
+    ' , ',
+    '*/*',
+    'text/*',
+    'text/plain',
+    'application/xhtml+xml',
+    'text/html;q=0',
+    'text/html;q=0.000, */*;q=0',
+    'application/json, text/html;q=0.5',
+    'application/problem+json, text/html;q=0.9, application/json;q=0',
+    'text/html, application/json',
+    'text/html, */*',
+    'text/html;q=0.8, application/*;q=0.8',
+    'text/html;q=0, text/html',
+    // Malformed: the second is what Java sends.
+    'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
+    'text/html;q=1.1',
+    'text/html;q=',
+    'text/html;q=0.1234',
+    'text/html;q="1"',
+    'text/html;q',
+    'text/html; level',
+    'text/html,application/',
+    'text/html text/plain',
+    'text/html, é/x',
+    'text/html, "',
+    'text/html;a="b,c"',
+    'text / html',
+  ])('is not so for %j', (field) => {
+    expect(prefersHtml(field)).toBe(false);
+  });
+
+  it('never throws, and refuses a list with anything that is no media range', () => {
+    const pieces = fc.constantFrom(
+      'text/html',
+      'application/json',
+      '*/*',
+      ';',
+      ',',
+      'q=',
+      '0.5',
+      '"',
+      ' ',
+      '\t',
+      '=',
+      '/',
+    );
+    fc.assert(
+      fc.property(fc.array(pieces), fc.string({ unit: 'binary' }), (parts, noise) => {
+        expect(typeof prefersHtml(parts.join('') + noise)).toBe('boolean');
+      }),
+    );
+    const malformed = fc.constantFrom(
+      '*',
+      'a',
+      'a/',
+      '/b',
+      'a/b;',
+      'a/b;q=2',
+      'a/b c',
+      'a/b;c="',
+      '(a)/b',
+      'a/b;q=.5',
+    );
+    fc.assert(
+      fc.property(fc.tuple(fc.array(fc.constantFrom('text/html', 'a/b')), malformed), ([before, wrong]) => {
+        expect(prefersHtml([...before, wrong, 'text/html'].join(','))).toBe(false);
+      }),
+    );
+  });
+
+  it('is quick with a field of 16 KiB', () => {
+    const startedMs = performance.now();
+    for (const part of [',', 'a/b,', ' ', '\t;', '*/*;q=0.1,', 'a/b;c="', ';a=b', ' ; ', 'a/b ; c=d ', '/'])
+      for (const before of ['', 'a/b', 'text/html;a="'])
+        prefersHtml(`${before}${part.repeat(16_384 / part.length)}!`);
     expect(performance.now() - startedMs).toBeLessThan(500);
   });
 });

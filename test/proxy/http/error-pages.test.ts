@@ -1,0 +1,251 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+import {
+  controlledDisk,
+  emptyFolder,
+  ERRORS,
+  failingDisk,
+  HEADERS,
+  problemOf,
+  publish,
+  publishSnapshot,
+  ROUTES,
+  startProxy,
+  tree,
+  type Answer,
+  type TestOptions,
+  type TestProxy,
+} from '../support.js';
+
+const BROWSER =
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7';
+const NOT_FOUND = '<!doctype html><title>Søren’s 404</title>';
+const TOO_MANY = '<!doctype html><title>429</title>';
+const HTML = 'text/html; charset=utf-8';
+const PROBLEM = 'application/problem+json';
+
+const page = (name: string, path: string, file: string, more: object = {}): object => ({
+  ...{ name, path, file, class: 'page', bucket: 'page', type: HTML, ...more },
+});
+const CHANGES = {
+  errors: {
+    ...ERRORS,
+    not_found: { ...ERRORS.not_found, page: '/404' },
+    rate_limited: { ...ERRORS.rate_limited, page: '/429' },
+  },
+  problems_below: ['/api', '/downloads', '/changes', '/feeds', '/.well-known'],
+  routes: [
+    ...ROUTES,
+    page('not-found-page', '/404', '404.html'),
+    page('too-many-page', '/429', '429.html'),
+    page('gone-page', '/gone', 'gone.html'),
+    page('lost-file', '/file-lost.html', 'file-lost.html'),
+    page('lost-picture', '/file-lost.png', 'file-lost.png', { type: 'image/png' }),
+  ],
+};
+
+async function publishPages(root: string): Promise<void> {
+  await publish(root, '404.html', NOT_FOUND);
+  await publish(root, '429.html', TOO_MANY);
+}
+
+async function start(options: TestOptions = {}): Promise<TestProxy> {
+  const root = await tree(CHANGES);
+  await publishPages(root);
+  return startProxy(root, options);
+}
+
+const browse = ({ ask }: TestProxy, target: string, method = 'GET'): Promise<Answer> =>
+  ask(target, { method, headers: { Accept: BROWSER } });
+
+describe('a 404 that a browser asks for', () => {
+  it.each([
+    '/gone',
+    '/nothing',
+    '/nothing/here',
+    '/nothing?x=1.json',
+    '/v1.0/nothing',
+    '/API/v1',
+    '/apis',
+    '/feed',
+    '/.git/config',
+    '/file-lost.html',
+    '/a//b',
+    'http://register.example/nothing',
+  ])('is a page at %s', async (target) => {
+    const proxy = await start();
+    const { status, headers, text } = await browse(proxy, target);
+    expect([status, headers['content-type'], text]).toEqual([404, HTML, NOT_FOUND]);
+    expect(headers).toMatchObject({
+      vary: 'Accept',
+      'content-security-policy': "default-src 'self'",
+      'content-length': String(Buffer.byteLength(NOT_FOUND)),
+      'cache-control': 'public, max-age=60',
+      'cdn-cache-control': 'max-age=60',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(headers).not.toHaveProperty('etag');
+    expect(headers).not.toHaveProperty('content-encoding');
+    expect(headers).not.toHaveProperty('ratelimit');
+  });
+
+  it.each([
+    '/api',
+    '/api/nothing',
+    '/api/v1/group/9',
+    '/group/9/history.json',
+    '/nothing.json',
+    '/nothing/index.html',
+    '/file-lost.png',
+    '/downloads/nothing',
+    '/changes',
+    '/changes/9.json',
+    '/feeds/nothing',
+    '/.well-known/nothing',
+    '/assets/style-1.css',
+  ])('is a problem document at %s, which does not vary', async (target) => {
+    const proxy = await start();
+    const { status, headers, text } = await browse(proxy, target);
+    expect([status, headers['content-type'], problemOf({ text }).error]).toEqual([404, PROBLEM, 'not_found']);
+    expect(headers).not.toHaveProperty('vary');
+    expect(headers).not.toHaveProperty('content-security-policy');
+  });
+
+  it('has the headers of a GET and no body for HEAD', async () => {
+    const proxy = await start();
+    const get = await browse(proxy, '/nothing');
+    const head = await browse(proxy, '/nothing', 'HEAD');
+    expect(head.text).toBe('');
+    expect(head.status).toBe(404);
+    expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' });
+  });
+
+  it.each([undefined, '*/*', 'application/json', 'text/html;q=2', BROWSER.replace('0.8', '1')])(
+    'is a problem document that varies for %j',
+    async (accept) => {
+      const { ask } = await start();
+      const { status, headers, text } = await ask('/nothing', {
+        headers: accept === undefined ? {} : { Accept: accept },
+      });
+      expect([status, headers['content-type'], headers['vary']]).toEqual([404, PROBLEM, 'Accept']);
+      expect(problemOf({ text }).error).toBe('not_found');
+      expect(headers).not.toHaveProperty('content-security-policy');
+    },
+  );
+
+  it('is not what other errors and redirects are', async () => {
+    const proxy = await start();
+    const asked = [
+      await browse(proxy, '/nothing', 'POST'),
+      await browse(proxy, '/%ff'),
+      await browse(proxy, `/${'x'.repeat(3_000)}`),
+      await browse(proxy, '/nothing/'),
+    ];
+    expect(asked.map(({ status }) => status)).toEqual([405, 400, 414, 308]);
+    for (const { headers } of asked) {
+      expect(headers['content-type'] ?? PROBLEM).toBe(PROBLEM);
+      expect(headers).not.toHaveProperty('vary');
+    }
+  });
+
+  it('leaves pages that exist as they are', async () => {
+    const { headers, text } = await browse(await start(), '/');
+    expect(headers).not.toHaveProperty('vary');
+    expect(text).toContain('<title>x</title>');
+  });
+});
+
+describe('a 429 that a browser gets', () => {
+  const quotas = { page: { burst: 1 }, api: { burst: 1 } };
+
+  it.each(['/', '/gone', '/nothing'])('is a page at %s, with the headers of the limit', async (target) => {
+    const proxy = await start({ quotas });
+    await browse(proxy, target);
+    const { status, headers, text } = await browse(proxy, target);
+    const bucket = target === '/nothing' ? 'api' : 'page';
+    expect([status, headers['content-type'], text]).toEqual([429, HTML, TOO_MANY]);
+    expect(headers).toMatchObject({
+      vary: 'Accept',
+      'retry-after': '1',
+      ratelimit: `"${bucket}";r=0;t=1`,
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'self'",
+    });
+    const plain = await proxy.ask(target);
+    expect(plain.headers).toMatchObject({ 'content-type': PROBLEM, vary: 'Accept', 'retry-after': '1' });
+  });
+
+  it.each(['/api/v1', '/nothing.json', '/nothing/', '/%ff', '/assets/style-1a2b3c4d5e.css'])(
+    'is a problem document at %s',
+    async (target) => {
+      const proxy = await start({ quotas });
+      await browse(proxy, target);
+      const { status, headers } = await browse(proxy, target);
+      expect([status, headers['content-type'], headers['vary']]).toEqual([429, PROBLEM, undefined]);
+    },
+  );
+});
+
+describe('the page of an error', () => {
+  it('is read once for a snapshot, and none for an error', async () => {
+    const { disk, reads } = controlledDisk();
+    const proxy = await start({ disk });
+    expect(reads.toSorted()).toEqual(['404.html', '429.html', 'snapshot.json']);
+    for (let count = 0; count < 50; count += 1) await browse(proxy, `/nothing-${count}`);
+    expect(reads).toHaveLength(3);
+  });
+
+  it('is that of the snapshot in service', async () => {
+    const proxy = await start();
+    await publish(proxy.root, '404.html', 'newer');
+    expect((await browse(proxy, '/nothing')).text).toBe(NOT_FOUND);
+    await publishSnapshot(proxy.root, { ...CHANGES, sequence: 4 });
+    await proxy.look();
+    expect((await browse(proxy, '/nothing')).text).toBe('newer');
+  });
+
+  it.each([
+    ['is missing', async (root: string) => rm(join(root, '404.html')), {}],
+    ['is unreadable', async () => undefined, { disk: failingDisk('404.html') }],
+    ['is too large', async (root: string) => publish(root, '404.html', 'x'.repeat(256 * 1024 + 1)), {}],
+  ])('gives way to the problem document if it %s', async (_, prepare, options) => {
+    const root = await tree(CHANGES);
+    await publishPages(root);
+    await prepare(root);
+    const proxy = await startProxy(root, options);
+    const { status, headers } = await browse(proxy, '/nothing');
+    expect([status, headers['content-type'], headers['vary']]).toEqual([404, PROBLEM, undefined]);
+  });
+
+  it.each([
+    ['no route', ROUTES],
+    ['no page', [...ROUTES, page('x', '/404', '404.html', { class: 'summary' })]],
+    ['no HTML', [...ROUTES, page('x', '/404', '404.html', { type: 'text/plain' })]],
+  ])('gives way to the problem document if its path is that of %s', async (_, routes) => {
+    const root = await tree({ ...CHANGES, routes });
+    await publishPages(root);
+    const { headers } = await browse(await startProxy(root), '/nothing');
+    expect(headers['content-type']).toBe(PROBLEM);
+  });
+
+  it('needs no policy', async () => {
+    const { 'Content-Security-Policy': _, ...fields } = HEADERS.content.page;
+    const root = await tree({
+      ...CHANGES,
+      headers: { ...HEADERS, content: { ...HEADERS.content, page: fields } },
+    });
+    await publishPages(root);
+    const { headers, text } = await browse(await startProxy(root), '/nothing');
+    expect(text).toBe(NOT_FOUND);
+    expect(headers).not.toHaveProperty('content-security-policy');
+  });
+
+  it('is not there before the first snapshot', async () => {
+    const root = await emptyFolder();
+    await publishPages(root);
+    const { status, headers } = await browse(await startProxy(root), '/nothing');
+    expect([status, headers['content-type']]).toEqual([503, PROBLEM]);
+  });
+});
