@@ -71,7 +71,7 @@ Examples
     });
   common(edge.command('headers'))
     .description(
-      '_headers, _redirects and 404.html, as static hosts such as Netlify and Cloudflare Pages read them.',
+      '_headers, _redirects and api/404.html, as static hosts such as Netlify and Cloudflare Pages read them.',
     )
     .requiredOption('--write <folder>', 'the folder to write them into')
     .action((flags: Flags) => {
@@ -79,7 +79,7 @@ Examples
         files: {
           [join(flags.write, '_headers')]: hostHeaders(published),
           [join(flags.write, '_redirects')]: hostRedirects(published),
-          [join(flags.write, '404.html')]: hostNotFound(published),
+          [join(flags.write, 'api/404.html')]: hostNotFound(published),
         },
       }));
     });

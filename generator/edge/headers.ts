@@ -1,4 +1,4 @@
-/** `_headers`, `_redirects` and `404.html`, as Netlify, Cloudflare Pages and others read them. */
+/** `_headers`, `_redirects` and `api/404.html`, as Netlify, Cloudflare Pages and others read them. */
 import { isDeepStrictEqual } from 'node:util';
 import { contentHeaders, problemOf } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
@@ -66,8 +66,9 @@ export function hostRedirects({ routes, redirects }: Published): string {
 }
 
 /**
- * `404.html`. Without it, some hosts respond to an unknown path with the front page and 200. It is
- * JSON, since the response to an unknown id has the type of the route.
+ * `api/404.html`, for hosts that take the one nearest to the path, such as Cloudflare Pages: the
+ * tree's own is the page for browsers. It is JSON, since the response to an unknown id has the type
+ * of the route.
  */
 export const hostNotFound = (published: Published): string =>
   lines([JSON.stringify(problemOf(published, 'not_found').problem)]);
