@@ -3016,8 +3016,15 @@ export interface components {
           readonly title: string;
           /** @description The detail where a server knows no more about the request. */
           readonly detail: string;
+          /**
+           * Format: uri-reference
+           * @description Path of the page that browsers get instead of the problem document: on routes of HTML pages, and on paths of no route without an extension, except at and below problems_below.
+           */
+          readonly page?: string;
         };
       };
+      /** @description At and below these paths, errors are always problem documents. */
+      readonly problems_below: readonly string[];
       /** @description Number of published records of each kind. */
       readonly counts: {
         /**
