@@ -196,6 +196,10 @@ describe('the files for static hosts', () => {
     expect(rule).toContain('  Content-Type: text/csv; charset=utf-8; header=present\n');
     expect(rule).toContain('  Content-Disposition: attachment; filename="groups.csv"\n');
     expect(rule).toContain('  Cache-Control: public, max-age=3600, stale-if-error=86400\n');
+    expect(/\n\/assets\/\*\n((?: {2}.*\n)+)/.exec(headers)?.[1]).toContain(
+      '  Cache-Control: public, max-age=31536000, immutable\n',
+    );
+    expect(headers).not.toContain('\n/assets/style');
     expect(headers.split('\n').filter((line) => line.length > 2000)).toEqual([]);
     // Routes of one folder with the same headers have one rule, or Cloudflare Pages would not read all.
     const paths = headers.split('\n').filter((line) => line.startsWith('/'));

@@ -74,6 +74,21 @@ describe.runIf(isPossible)('Varnish', () => {
     expect(new Set(again.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
+  it('keeps two forms of a 404 that is also a page, whatever Accept says', async () => {
+    const { varnish } = await start(out, 'forms');
+    const send = sender(varnish.base);
+    const ask = (accept: string) =>
+      send('/nothing', { headers: { Accept: accept, 'x-forwarded-for': '203.0.113.2' } });
+    // More than the limit allows, if each were asked of the proxy.
+    for (let count = 0; count < 100; count += 1) {
+      const html = await ask(`text/html,application/x-${count},*/*;q=0.8`);
+      const json = await ask(`application/json,application/x-${count}`);
+      expect([html.status, html.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+      expect([json.status, json.headers['content-type']]).toEqual([404, 'application/problem+json']);
+      expect([html.headers['vary'], json.headers['vary']]).toEqual(['Accept', 'Accept']);
+    }
+  });
+
   it('keeps one copy of a URL, whatever parameters and cookies come with it', async () => {
     const { varnish, proxy } = await start(out, 'keys');
     const send = sender(varnish.base);

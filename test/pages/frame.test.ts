@@ -15,8 +15,9 @@ const BASE = 'https://register.example';
 const bytesOf = (file: string): Buffer => readFileSync(join(out, file));
 const text = (file: string): string => bytesOf(file).toString('utf8');
 const routes = (): ReturnType<typeof manifestOf>['routes'] => manifestOf(out).routes;
-/** The pages with an address of their own. */
-const pages = () => routes().filter(({ path: url, file }) => file.endsWith('.html') && !url.includes('{'));
+/** The pages with an address of their own; those of errors have none. */
+const pages = () =>
+  routes().filter(({ path: url, file }) => file.endsWith('.html') && !/[{]|^\/4\d\d$/.test(url));
 const ofClass = (suffix: string): string[] =>
   routes().flatMap(({ file, class: of }) => (of === 'asset' && file.endsWith(suffix) ? file : []));
 

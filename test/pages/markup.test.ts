@@ -18,7 +18,7 @@ import { between } from './site.js';
 
 const path = temporary();
 const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
-const FILES = ['index.html', 'developers.html', 'downloads.html', 'feeds.html'];
+const FILES = ['index.html', 'developers.html', 'downloads.html', 'feeds.html', '404.html', '429.html'];
 
 async function complaintsOf(html: string): Promise<string[]> {
   const { results } = await validator.validateString(html);

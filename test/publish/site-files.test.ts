@@ -121,6 +121,7 @@ describe('the operator’s own files', () => {
         ...['', '.br', '.gz'].flatMap((suffix) => [`developers.html${suffix}`, `downloads.html${suffix}`]),
         ...['', '.br', '.gz'].flatMap((suffix) => [`feeds.html${suffix}`, `index.html${suffix}`]),
         ...SHELLS,
+        ...['', '.br', '.gz'].flatMap((suffix) => [`404.html${suffix}`, `429.html${suffix}`]),
       ].toSorted(),
     );
     const { routes, digest } = manifestOf(made.out);
@@ -356,6 +357,7 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
   it.each([
     ['robots.txt', '/robots.txt'],
     ['index.html', '/ '],
+    ['404.html', '/404'],
     ['developers', '/developers'],
     ['developers.html', '/developers'],
     ['developers.html.br', '/developers'],
