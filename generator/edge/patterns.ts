@@ -64,11 +64,13 @@ export const codingPattern = (coding: string): string =>
 
 /** A token (RFC 9110 §5.6.2). */
 const TOKEN = "[!#$%&'*+.^_`|~0-9a-z-]+";
+const WEIGHT = String.raw`(?:0(?:[.][0-9]{0,3})?|1(?:[.]0{0,3})?)`;
+const PARAMETER = String.raw`(?!q=(?!${WEIGHT}[ \t]*(?:[;,]|$)))${TOKEN}=${TOKEN}`;
 /** A media range with its parameters (RFC 9110 §12.5.1), none of them in quotes. */
-const MEDIA_RANGE = String.raw`${TOKEN}/${TOKEN}(?:[ \t]*;[ \t]*${TOKEN}=${TOKEN})*`;
-/** Where a list has one of these with a weight of 1. */
-const withWeightOne = (ranges: string): string =>
-  String.raw`(?:.*,)?[ \t]*(?:${ranges})[ \t]*(?:;[ \t]*q=1(?:[.]0{0,3})?[ \t]*)?(?:,|$)`;
+const MEDIA_RANGE = String.raw`${TOKEN}/${TOKEN}(?:[ \t]*;[ \t]*${PARAMETER})*`;
+/** What includes a problem document, unless its weight is below 1. */
+const PROBLEM = String.raw`(?:application/(?:problem[+]json|json|[*])|[*]/[*])(?![ \t]*;[ \t]*q=0)[ \t]*(?:[;,]|$)`;
+const HTML = String.raw`text/html[ \t]*(?:;[ \t]*q=1(?:[.]0{0,3})?[ \t]*)?(?:,|$)`;
 
 /**
  * An Accept that prefers HTML to a problem document: well-formed, with text/html of weight 1 and
@@ -76,7 +78,7 @@ const withWeightOne = (ranges: string): string =>
  * some clients get the problem document that would get HTML from the proxy.
  */
 export const HTML_PATTERN =
-  `(?i)^(?!${withWeightOne('application/(?:problem[+]json|json|[*])|[*]/[*]')})(?=${withWeightOne('text/html')})` +
+  String.raw`(?i)^(?!(?:.*,)?[ \t]*${PROBLEM})(?=(?:.*,)?[ \t]*${HTML})` +
   String.raw`[ \t,]*${MEDIA_RANGE}(?:[ \t]*,(?:[ \t]*${MEDIA_RANGE})?)*[ \t]*$`;
 
 /** A path that no route has and people may open: without extension, outside what is for programs. */

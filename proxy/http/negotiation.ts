@@ -53,7 +53,7 @@ const PROBLEM_RANGES = ['application/problem+json', 'application/json'].map((typ
 /**
  * Whether a client prefers an HTML page to a problem document: it names text/html, with a higher
  * weight than it gives both application/problem+json and application/json. Parameters of media
- * types make no difference.
+ * types make no difference; of several weights, the highest counts.
  *
  * @param field the value of Accept. Without it, and if any member is malformed, nobody prefers HTML
  */
@@ -68,7 +68,7 @@ export function prefersHtml(field: string | undefined): boolean {
     const [, weight = '1'] = WEIGHT.exec(parameters) ?? [];
     if (range === undefined || !VALID_WEIGHT.test(weight)) return false;
     const type = range.toLowerCase();
-    if (!weights.has(type)) weights.set(type, Number(weight));
+    weights.set(type, Math.max(weights.get(type) ?? 0, Number(weight)));
   }
   const html = weights.get('text/html') ?? 0;
   return PROBLEM_RANGES.every((ranges) => {

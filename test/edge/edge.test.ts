@@ -5,10 +5,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { hostHeaders, hostNotFound, hostRedirects } from '../../generator/edge/headers.js';
-import { decimalsUpTo, namePattern, valuePattern } from '../../generator/edge/patterns.js';
+import {
+  HTML_PATTERN,
+  decimalsUpTo,
+  namePattern,
+  pagePattern,
+  valuePattern,
+} from '../../generator/edge/patterns.js';
 import { readPublished } from '../../generator/edge/published.js';
 import { ratesOf } from '../../generator/edge/rates.js';
 import { Tree } from '../../generator/publish/tree.js';
+import { prefersHtml } from '../../proxy/http/negotiation.js';
 import { inProcess } from '../publish/support.js';
 import { buildArgs } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
@@ -63,6 +70,75 @@ describe('the patterns', () => {
     for (const name of ['limit', '%6cimit', '%6Cimit', '%6c%69%6D%69%74', 'li%6dit'])
       expect(name).toMatch(pattern);
     for (const name of ['LIMIT', 'limits', '%4Cimit', 'l%49mit', '']) expect(name).not.toMatch(pattern);
+  });
+});
+
+describe('the pattern of an Accept that prefers HTML', () => {
+  const pattern = new RegExp(HTML_PATTERN.replace('(?i)', ''), 'i');
+
+  it('matches what browsers send', () => {
+    for (const field of [
+      'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+      'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
+    ])
+      expect(field).toMatch(pattern);
+  });
+
+  it('matches nothing that the proxy would not', () => {
+    const range = fc.constantFrom(
+      'text/html',
+      'TEXT/html',
+      '*/*',
+      'application/*',
+      'application/json',
+      'a/b',
+      '*',
+    );
+    const weight = fc.constantFrom(
+      '',
+      ';q=1',
+      '; Q=1.000',
+      ';q=0.5',
+      ';q=0',
+      ';q=.2',
+      ';q=2',
+      ';v=b3',
+      ';v=b3;q=0.5',
+      ';q=0.5;v=b3',
+      ';',
+    );
+    const member = fc.tuple(range, weight).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 4 }), fc.constantFrom(',', ' , ', ',,'), (members, comma) => {
+        const field = members.join(comma);
+        if (pattern.test(field)) expect(prefersHtml(field), field).toBe(true);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('is quick with a field of 16 KiB', () => {
+    const startedMs = performance.now();
+    for (const part of [
+      ',',
+      'a/b,',
+      ' ',
+      '\t;',
+      '*/*;q=0.1,',
+      ' , ',
+      'a/b ; c=d ',
+      'text/html,',
+      'text/html ;q=1 ',
+    ])
+      pattern.test(`${part.repeat(16_384 / part.length)}!`);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
+
+  it('is for paths without extension, apart from those for programs', () => {
+    const page = new RegExp(pagePattern(['/api', '/.well-known']));
+    for (const url of ['/x', '/', '/x.y/z', '/apis', '/a//b', '/.git/config']) expect(url).toMatch(page);
+    for (const url of ['/api', '/api/x', '/x.json', '/x/y.z', '/.well-known/x', ''])
+      expect(url).not.toMatch(page);
   });
 });
 

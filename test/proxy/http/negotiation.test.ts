@@ -73,6 +73,7 @@ describe('prefersHtml', () => {
     'text/html;q=0.5, application/*;q=0.4, */*',
     ',text/html, ,\t',
     'text/html, text/html;q=0',
+    'text/html;q=0, text/html',
     'application/json;q=0.5, text/html, */*;q=0.1',
   ])('is so for %j', (field) => {
     expect(prefersHtml(field)).toBe(true);
@@ -93,7 +94,7 @@ describe('prefersHtml', () => {
     'text/html, application/json',
     'text/html, */*',
     'text/html;q=0.8, application/*;q=0.8',
-    'text/html;q=0, text/html',
+    'text/html;q=0.5, application/json;q=0.1, application/json;q=0.5',
     // Malformed: the second is what Java sends.
     'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
     'text/html;q=1.1',
