@@ -92,7 +92,9 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
     badPath: errorOf(published, 'invalid_path').body,
     badRequest: errorOf(published, 'invalid_request').body,
     errors: Object.entries(ERRORS).map(([code, on]) => ({
-      ...{ code, on, page: errorPageOf(published, code) },
+      code,
+      on,
+      page: errorPageOf(published, code),
       ...errorOf(published, code),
     })),
     nothing: quoted(jsonText(published.errors['not_found']?.detail ?? '')),

@@ -129,6 +129,17 @@ const instanceOf = (path: string): string =>
 const STRONG = /^"[^"]+"$/;
 const DATE = /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/;
 
+/** A refusal by the limit. The condition has caches ask the server each time. */
+const limited = async (send: Send, target: string, address: string, accept: string): Promise<Answer> => {
+  const headers = { Accept: accept, 'x-forwarded-for': address, 'If-None-Match': '"x", "y"' };
+  for (let count = 0; count < 100; count += 1) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(target, { headers })));
+    const found = answers.find(({ status }) => status === 429);
+    if (found !== undefined) return found;
+  }
+  throw new Error(`${target} was not refused 2,000 times`);
+};
+
 /** @param dist the tree that is served, or an equal one */
 export function contractCases(dist: string): readonly Case[] {
   const read = (file: string): Buffer => readFileSync(join(dist, file));
@@ -756,16 +767,6 @@ export function contractCases(dist: string): readonly Case[] {
       extra: { Vary: null, 'Content-Security-Policy': null },
     });
   }
-  /** A refusal by the limit. The condition has caches ask the server each time. */
-  const limited = async (send: Send, target: string, address: string, accept: string): Promise<Answer> => {
-    const headers = { Accept: accept, 'x-forwarded-for': address, 'If-None-Match': '"x", "y"' };
-    for (let count = 0; count < 100; count += 1) {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => send(target, { headers })));
-      const found = answers.find(({ status }) => status === 429);
-      if (found !== undefined) return found;
-    }
-    throw new Error(`${target} was not refused 2,000 times`);
-  };
   for (const [index, [path, accept, form]] of (
     [
       ['/', BROWSER, 'page'],

@@ -19,7 +19,13 @@ async function built(to: string, limits?: object): Promise<void> {
   const operator = path('operator.json');
   writeFileSync(operator, JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), limits }));
   const { code, stderr } = await inProcess(
-    ...['build', '--register', register, '--out', to, '--operator', operator],
+    'build',
+    '--register',
+    register,
+    '--out',
+    to,
+    '--operator',
+    operator,
   );
   if (code !== 0) throw new Error(stderr);
 }
@@ -35,7 +41,7 @@ describe('the page of an error', () => {
     expect(html).not.toMatch(/rel="canonical"|og:url|<script/);
     const [, main = ''] = /<main[^>]*>([^]*)<\/main>/.exec(html) ?? [];
     const links = [...main.matchAll(/<a href="([^"]*)"/g)].map(([, url]) => url);
-    expect(links.toSorted()).toEqual(['/', '/developers', '/downloads']);
+    expect(new Set(links)).toEqual(new Set(['/', '/developers', '/downloads']));
     // It stands for addresses of any depth.
     for (const [, url] of html.matchAll(/(?:href|src)="([^"]*)"/g))
       expect(url).toMatch(/^(\/|#|https:|mailto:)/);

@@ -27,7 +27,13 @@ const HTML = 'text/html; charset=utf-8';
 const PROBLEM = 'application/problem+json';
 
 const page = (name: string, path: string, file: string, more: object = {}): object => ({
-  ...{ name, path, file, class: 'page', bucket: 'page', type: HTML, ...more },
+  name,
+  path,
+  file,
+  class: 'page',
+  bucket: 'page',
+  type: HTML,
+  ...more,
 });
 const CHANGES = {
   errors: {
