@@ -4,12 +4,13 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../generator/sqlite/index.js';
 import { Dice } from './sample/dice.js';
+import { DAY, NOW } from './sample/events.js';
 import { writeGame } from './sample/games.js';
 import { writeGroup } from './sample/groups.js';
 import { writeItem } from './sample/items.js';
 import { idOf, isWithheld, type Kind, KINDS, type Register, registerOf } from './sample/register.js';
 import { Tables } from './sample/tables.js';
-import { DAY, NOW, timeText } from './sample/times.js';
+import { timeText } from './sample/times.js';
 import { writeUser } from './sample/users.js';
 
 export interface SampleOptions {

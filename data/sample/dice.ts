@@ -2,8 +2,8 @@
 export type Choices<T> = readonly [T, ...T[]];
 
 /**
- * Deterministic randomness: integer arithmetic only, as Math.log may differ in the last bit between
- * engines. Each record has its own dice, seeded by (seed, purpose, index), so it depends on no
+ * Deterministic randomness: whole numbers, and elsewhere fractions with + - * / and Math.sqrt alone,
+ * as Math.log or Math.sin may differ in the last bit between engines. Each record has its own dice, seeded by (seed, purpose, index), so it depends on no
  * other record, and can be recomputed when another one refers to it.
  */
 export class Dice {
@@ -38,6 +38,11 @@ export class Dice {
   below(limit: number): number {
     if (limit <= 0x1_0000_0000) return this.#next() % limit;
     return ((this.#next() & 0x1f_ffff) * 0x1_0000_0000 + this.#next()) % limit;
+  }
+
+  /** A number from `from` up to, but not including, `to`, in steps of 2^-32 of the range. */
+  between(from: number, to: number): number {
+    return from + (to - from) * (this.#next() / 0x1_0000_0000);
   }
 
   /** True once in this many throws, on average. */

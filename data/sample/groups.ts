@@ -1,12 +1,14 @@
 import { type Choices, Dice } from './dice.js';
 import { type NameStory, nameHistory, ownerHistory } from './history.js';
-import { cadenceFor, memberCount, memberReadings, trend } from './members.js';
+import { type Famous, famousAt } from './famous.js';
+import { type Course, growthOf } from './growth.js';
+import { cadenceFor, memberCount, memberReadings, purgesOf, someCourse } from './members.js';
 import { describe, type DescriptionStory, formerGroupName, nameOf } from './names.js';
 import { type Reference, someRecord, stranger, withheldRecord } from './references.js';
 import { idOf, type Register } from './register.js';
 import { gaps, special } from './shapes.js';
 import type { GroupRow, Owner, Tables } from './tables.js';
-import { createdBefore, readingTimes, timeText } from './times.js';
+import { before, createdAt, readingTimes, timeText } from './times.js';
 
 interface Story {
   readonly state: 'present' | 'locked' | 'deleted';
@@ -14,9 +16,8 @@ interface Story {
   readonly owner:
     'kept' | 'unrecorded' | 'changed' | 'abandoned' | 'adopted' | 'none' | 'unnamed' | 'withheld';
   readonly description: DescriptionStory;
-  readonly falling: boolean;
-  /** A fixed size instead of a random one. */
-  readonly members?: number;
+  /** A course instead of a random one. */
+  readonly course?: Course;
   /** `lost`: read earlier, but no longer. `older`: missing from the newest reading. */
   readonly count: 'read' | 'lost' | 'older';
 }
@@ -26,7 +27,6 @@ const ORDINARY: Story = {
   names: 'kept',
   owner: 'kept',
   description: 'some',
-  falling: false,
   count: 'read',
 };
 
@@ -45,25 +45,13 @@ const STORIES: Choices<Partial<Story>> = [
   { state: 'deleted', owner: 'none' },
   { state: 'deleted', count: 'lost' },
   { count: 'older' },
-  { falling: true },
+  { course: 'abandoned' },
   { description: 'empty' },
   { description: 'long' },
   { names: 'changed', owner: 'changed' },
-  { state: 'locked', owner: 'none', falling: true },
+  { state: 'locked', owner: 'none', course: 'abandoned' },
 ];
 const STORY_ONE_IN = 3;
-
-/** The largest groups, with two tied pairs, and some that belong to a withheld user. */
-const ONCE: Choices<Partial<Story>> = [
-  { members: 280_114_906 },
-  { members: 280_114_906 },
-  { owner: 'withheld' },
-  { members: 279_998_001 },
-  { members: 96_500_000 },
-  { members: 96_500_000 },
-  { owner: 'withheld', members: 8_000_000 },
-  { members: 1_250_000, falling: true },
-];
 
 const NO_OWNER: Owner = { owner_state: 'none', owner_id: null, owner_name: null };
 
@@ -98,21 +86,25 @@ const UNMEASURED_ONE_IN = 15;
 export function writeGroup(register: Register, index: number, tables: Tables): void {
   const dice = new Dice(register.seed, 'group', index);
   const twist = special(STORIES, 'story', index, dice, STORY_ONE_IN);
-  const story: Story = { ...ORDINARY, ...twist, ...special(ONCE, 'once', index, dice, 0) };
-  const members = story.members ?? memberCount(dice);
-  const times = readingTimes(dice, cadenceFor(members), twist === undefined ? 1 : 3);
-  const createdAt = createdBefore(times.first, dice);
+  const famous = famousAt(index);
+  const story: Story = { ...ORDINARY, ...twist, ...famous };
+  const members = famous === undefined ? memberCount(dice) : sizeOf(famous, dice);
+  const born = createdAt(register, 'group', index, dice);
+  const atLeast = famous?.readings ?? (twist === undefined && famous === undefined ? 1 : 3);
+  const times = readingTimes(dice, cadenceFor(members), register.events, { atLeast, notBefore: born });
+  const created = before(times.first, born, dice);
+  const name = nameOf(register, 'group', index);
   const owners = OWNERS[story.owner](register, dice);
   const row: GroupRow = {
     id: idOf(register, 'group', index),
     state: story.state,
-    name: nameOf(register, 'group', index),
-    description: describe(story.description, dice),
+    name,
+    description: describe(story.description, 'group', name, dice),
     ...(owners.at(-1) ?? NO_OWNER),
     member_count: story.count === 'lost' ? null : members,
     public_entry: dice.below(2),
     verified: dice.once(50) ? 1 : 0,
-    created_at: timeText(createdAt),
+    created_at: timeText(created),
     first_measured_at: timeText(times.first),
     measured_at: timeText(times.last),
     measurements: times.all.length,
@@ -123,20 +115,27 @@ export function writeGroup(register: Register, index: number, tables: Tables): v
   // A value missing now was never measured, except for a counter that was lost
   if (row.member_count !== null || story.count === 'lost') {
     const counted = story.count === 'read' ? times.all : times.all.slice(0, -1);
-    for (const reading of memberReadings(members, counted, trend(story.falling, dice), dice)) {
+    const { purges } = register.events;
+    const hit = famous === undefined ? purgesOf(purges, members, dice) : purges.slice(0, famous.purges ?? 0);
+    const growth = growthOf(story.course ?? someCourse(dice), created, hit, dice);
+    for (const reading of memberReadings(members, counted, growth, dice)) {
       tables.insert('group_member_readings', { group_id: row.id, ...reading });
     }
   }
   if (row.name !== null) {
     const former = (steps: number) => formerGroupName(register, index, steps);
-    const life = { story: story.names, name: row.name, former, createdAt, times };
+    const life = { story: story.names, name: row.name, former, createdAt: created, times };
     for (const entry of nameHistory(life, dice)) tables.insert('group_names', { group_id: row.id, ...entry });
   }
   if (row.owner_state !== null && story.owner !== 'unrecorded') {
-    for (const entry of ownerHistory(owners, times)) {
+    for (const entry of ownerHistory(owners, times, dice)) {
       tables.insert('group_owners', { group_id: row.id, ...entry });
     }
   }
+}
+
+function sizeOf({ members, isExact }: Famous, dice: Dice): number {
+  return isExact === true ? members : members + dice.below(Math.ceil(members / 33));
 }
 
 /** One in twenty was never measured as a user. */

@@ -1,4 +1,5 @@
 import type { Dice } from './dice.js';
+import { DAY } from './events.js';
 import type { NameEntry, Owner, OwnerEntry } from './tables.js';
 import { type ReadingTimes, timeText } from './times.js';
 
@@ -37,7 +38,7 @@ export function nameHistory(life: NameLife, dice: Dice): readonly NameEntry[] {
   const names = NAMES[life.story](life, dice).filter((name, at, all) => name !== all[at - 1]);
   if (life.story === 'listed') return learnedFromList(names, life, dice);
   let lastSeen = life.createdAt;
-  return runs(names, life.times).map(({ value: name, position, first, last }) => {
+  return runs(names, life.times, dice).map(({ value: name, position, first, last }) => {
     const changedAt = lastSeen + 1 + dice.below(first - lastSeen);
     lastSeen = last;
     return {
@@ -51,8 +52,12 @@ export function nameHistory(life: NameLife, dice: Dice): readonly NameEntry[] {
 }
 
 /** The owners of a group, oldest first; the last one is current. */
-export function ownerHistory(owners: readonly Owner[], times: ReadingTimes): readonly OwnerEntry[] {
-  return runs(owners, times).map(({ value: owner, position, first, last }) => ({
+export function ownerHistory(
+  owners: readonly Owner[],
+  times: ReadingTimes,
+  dice: Dice,
+): readonly OwnerEntry[] {
+  return runs(owners, times, dice).map(({ value: owner, position, first, last }) => ({
     ...owner,
     position,
     first_measured_at: timeText(first),
@@ -60,14 +65,23 @@ export function ownerHistory(owners: readonly Owner[], times: ReadingTimes): rea
   }));
 }
 
-/** Assigns each value its share of the readings, in order, as evenly as possible. */
-function runs<T>(values: readonly T[], { first, last, all }: ReadingTimes) {
-  const start = (at: number) => Math.floor((at * all.length) / values.length);
+/** Assigns each value at least one of the readings, in order, and the changes times of their own. */
+function runs<T>(values: readonly T[], { first, last, all }: ReadingTimes, dice: Dice) {
+  const starts = [0];
+  for (let at = 1; at < values.length; at++) {
+    // What was first read last: long ago as likely as lately, but after the one before
+    const time = dice.once(3)
+      ? Math.max(first, last - dice.below(40 * DAY))
+      : first + dice.below(last - first);
+    const next = all.findIndex((reading) => reading > time);
+    const least = (starts[at - 1] ?? 0) + 1;
+    starts.push(Math.min(Math.max(next, least), all.length - values.length + at));
+  }
   return values.map((value, at) => ({
     value,
     position: at + 1,
-    first: all[start(at)] ?? first,
-    last: all[start(at + 1) - 1] ?? last,
+    first: all[starts[at] ?? 0] ?? first,
+    last: all[(starts[at + 1] ?? all.length) - 1] ?? last,
   }));
 }
 

@@ -1,9 +1,10 @@
 import type { Dice } from './dice.js';
+import type { Course, Growth } from './growth.js';
 import type { MemberReading } from './tables.js';
 import {
   type Cadence,
+  CLOSE_CADENCE,
   DAILY_CADENCE,
-  DAY,
   HOURLY_CADENCE,
   SELDOM_CADENCE,
   timeText,
@@ -12,6 +13,7 @@ import {
 
 /** Larger groups are measured more often, from this many members on. */
 const CADENCES: readonly { readonly members: number; readonly cadence: Cadence }[] = [
+  { members: 12_000_000, cadence: CLOSE_CADENCE },
   { members: 500_000, cadence: HOURLY_CADENCE },
   { members: 10_000, cadence: DAILY_CADENCE },
   { members: 1_500, cadence: WEEKLY_CADENCE },
@@ -26,36 +28,48 @@ export function cadenceFor(members: number): Cadence {
   return CADENCES.find((row) => members >= row.members)?.cadence ?? SELDOM_CADENCE;
 }
 
-/** Daily growth in millionths. Groups shrink slowly, or their past would be implausible. */
-export function trend(falling: boolean, dice: Dice): number {
-  return falling ? -50 - dice.below(250) : dice.below(2_500) - 200;
+/** The course of an ordinary group; out of twenty, this many. */
+export function someCourse(dice: Dice): Course {
+  const part = dice.below(20);
+  if (part < 6) return 'stepped';
+  if (part < 10) return 'steady';
+  if (part < 14) return 'resting';
+  if (part < 17) return 'abandoned';
+  return part === 17 ? 'late' : part === 18 ? 'seasonal' : 'viral';
+}
+
+/** Bots are removed from larger groups, from some of them each time. */
+export function purgesOf(purges: readonly number[], members: number, dice: Dice): readonly number[] {
+  return purges.filter(() => dice.once(6) && members >= 1_000);
 }
 
 /**
- * A group's member counts at some times, oldest first, computed backwards from the newest.
- * @param perDay daily growth in millionths
+ * A group's member counts at some times, oldest first: the growth, scaled so that the last one is
+ * the newest, with a deviation that changes a little from reading to reading.
  */
 export function memberReadings(
   newest: number,
   times: readonly number[],
-  perDay: number,
+  growth: Growth,
   dice: Dice,
 ): readonly MemberReading[] {
-  let count = newest;
-  let later = times.at(-1) ?? 0;
-  const readings: MemberReading[] = [];
-  for (const time of times.toReversed()) {
-    if (time !== later) {
-      // Never more than nine tenths of the count between two readings
-      const millionths = Math.min(900_000, Math.floor((perDay * (later - time)) / DAY));
-      const wobble = 2 + Math.floor(count / 200_000);
-      count = Math.max(
-        0,
-        count - Math.floor((count * millionths) / 1_000_000) + dice.below(2 * wobble + 1) - wobble,
-      );
-      later = time;
-    }
-    readings.push({ measured_at: timeText(time), member_count: count });
+  const last = times.at(-1);
+  if (last === undefined) return [];
+  const scale = newest / Math.max(1e-9, growth.levelAt(last));
+  const readings: MemberReading[] = [{ measured_at: timeText(last), member_count: newest }];
+  let later = newest;
+  let deviation = 0;
+  for (let at = times.length - 2; at >= 0; at--) {
+    const time = times[at] ?? last;
+    const expected = growth.levelAt(time) * scale;
+    const spread =
+      0.35 * Math.min(Math.abs(later - expected), expected / 50) + 0.1 * Math.sqrt(expected) + 0.3;
+    deviation = 0.9 * deviation + dice.between(-spread, spread);
+    later = expected;
+    readings.push({
+      measured_at: timeText(time),
+      member_count: Math.max(0, Math.floor(expected + deviation + 0.5)),
+    });
   }
   return readings.toReversed();
 }

@@ -24,10 +24,13 @@ export function withheldRecord(register: Register, kind: Kind): Reference {
 }
 
 /** A user who exists on the platform but not in the register. */
-export function stranger({ counts }: Register, dice: Dice): Reference {
+export function stranger(register: Register, dice: Dice): Reference {
   const number = dice.below(STRANGERS);
   // Beyond all current and former names of users of the register
-  return { id: STRANGERS_FROM + number, name: usernameOf(10 * counts.user + (number % 100_000)) };
+  return {
+    id: STRANGERS_FROM + number,
+    name: usernameOf(register, 10 * register.counts.user + (number % 100_000)),
+  };
 }
 
 function recordAt(register: Register, kind: Kind, index: number): Reference {

@@ -1,4 +1,5 @@
 import { Dice } from './dice.js';
+import { type Events, eventsOf } from './events.js';
 
 /** The kinds of records, in the order in which they are written. */
 export const KINDS = ['group', 'user', 'game', 'item'] as const;
@@ -8,6 +9,10 @@ export type Kind = (typeof KINDS)[number];
 export interface Register {
   readonly seed: number;
   readonly counts: Readonly<Record<Kind, number>>;
+  /** For each kind 32 bits that choose the order of its names. */
+  readonly salts: Readonly<Record<Kind, number>>;
+  /** What befell the whole platform and its measuring. */
+  readonly events: Events;
 }
 
 /** 30 % groups, 10 % games, 20 % items; users are the rest (40 %), so that the sum is exact. */
@@ -15,7 +20,13 @@ export function registerOf(records: number, seed: number): Register {
   const group = Math.round((records * 3) / 10);
   const game = Math.round(records / 10);
   const item = Math.round(records / 5);
-  return { seed, counts: { group, user: records - group - game - item, game, item } };
+  const salt = (kind: Kind) => new Dice(seed, `${kind} names`, 0).below(0x1_0000_0000);
+  return {
+    seed,
+    counts: { group, user: records - group - game - item, game, item },
+    salts: { group: salt('group'), user: salt('user'), game: salt('game'), item: salt('item') },
+    events: eventsOf(seed),
+  };
 }
 
 /** A range of ids: its share of a kind's records, and the largest step between them. */

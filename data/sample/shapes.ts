@@ -4,7 +4,7 @@ import type { Choices, Dice } from './dice.js';
 const LANES = { story: 0, unmeasured: 1, text: 2, once: 3 };
 
 /** The first records of each kind get shapes in turn; a list has at most a quarter of this, 40. */
-const IN_TURN = 160;
+export const IN_TURN = 160;
 
 /**
  * What is special about a record. The first records of a kind get all shapes in turn, so that even
@@ -19,7 +19,12 @@ export function special<T>(
   oneIn: number,
 ): T | undefined {
   if (index >= IN_TURN) return oneIn > 0 && dice.once(oneIn) ? dice.pick(shapes) : undefined;
-  return index % 4 === LANES[lane] ? shapes[Math.floor(index / 4)] : undefined;
+  return inTurn(shapes, lane, index);
+}
+
+/** What is special about one of the first records, whatever the dice. */
+export function inTurn<T>(shapes: Choices<T>, lane: keyof typeof LANES, index: number): T | undefined {
+  return index < IN_TURN && index % 4 === LANES[lane] ? shapes[Math.floor(index / 4)] : undefined;
 }
 
 /** What may be unmeasured in a record: each of these alone, and all of them together. */

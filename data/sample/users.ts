@@ -4,7 +4,7 @@ import { displayNameOf, formerUsername, nameOf } from './names.js';
 import { idOf, type Register } from './register.js';
 import { gaps, special } from './shapes.js';
 import type { Tables, UserRow } from './tables.js';
-import { createdBefore, readingTimes, SELDOM_CADENCE, timeText } from './times.js';
+import { before, createdAt, readingTimes, SELDOM_CADENCE, timeText } from './times.js';
 
 interface Story {
   readonly state: 'present' | 'banned' | 'deleted';
@@ -39,15 +39,17 @@ export function writeUser(register: Register, index: number, tables: Tables): vo
   const dice = new Dice(register.seed, 'user', index);
   const twist = special(STORIES, 'story', index, dice, STORY_ONE_IN);
   const story: Story = { ...ORDINARY, ...twist };
-  const times = readingTimes(dice, SELDOM_CADENCE, twist === undefined ? 1 : 3);
-  const createdAt = createdBefore(times.first, dice);
+  const born = createdAt(register, 'user', index, dice);
+  const atLeast = twist === undefined ? 1 : 3;
+  const times = readingTimes(dice, SELDOM_CADENCE, register.events, { atLeast, notBefore: born });
+  const created = before(times.first, born, dice);
   const row: UserRow = {
     id: idOf(register, 'user', index),
     state: story.state,
     username: nameOf(register, 'user', index),
     display_name: displayNameOf(register, index),
     verified: dice.once(200) ? 1 : 0,
-    created_at: timeText(createdAt),
+    created_at: timeText(created),
     first_measured_at: timeText(times.first),
     measured_at: timeText(times.last),
     measurements: times.all.length,
@@ -57,7 +59,7 @@ export function writeUser(register: Register, index: number, tables: Tables): vo
 
   if (row.username !== null) {
     const former = (steps: number) => formerUsername(register, index, steps);
-    const life = { story: story.names, name: row.username, former, createdAt, times };
+    const life = { story: story.names, name: row.username, former, createdAt: created, times };
     for (const { name: username, ...entry } of nameHistory(life, dice)) {
       tables.insert('usernames', { user_id: row.id, username, ...entry });
     }
