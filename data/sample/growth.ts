@@ -40,7 +40,7 @@ interface Parts {
 /** Hours, days and weeks differ: what joins per day, as a share of the average. */
 const DAILY = 0.45;
 const WEEKLY = 0.5;
-const YEARLY = 0.35;
+const YEARLY = 0.6;
 /** 1 / (2 pi), which turns the amplitude of a rate into that of its sum over one period. */
 const SUMMED = 0.159;
 /** Most join on Saturdays, in the European evening, and in summer: zeros of the waves. */
@@ -65,7 +65,7 @@ export class Growth {
       const x = (time - surge.at) / surge.pace;
       level += (surge.weight * (1 + x / Math.sqrt(1 + x * x))) / 2;
     }
-    if (tide > 0) level *= 1 + tide * wave((time - YEAR_FROM) / YEAR);
+    if (tide > 0) level *= 1 + tide * tideAt((time - YEAR_FROM) / YEAR);
     if (decay !== undefined && time > decay.at) level /= 1 + (time - decay.at) / decay.pace;
     for (const { at, share } of purges) if (time >= at) level *= 1 - share;
     return level;
@@ -92,6 +92,11 @@ function wave(turns: number): number {
   return x < 0.5 ? 16 * x * (0.5 - x) : -16 * (x - 0.5) * (1 - x);
 }
 
+/** The seasons of a year: its long swing, and the shorter ones of holidays. */
+function tideAt(years: number): number {
+  return 0.6 * wave(years) + 0.3 * wave(2 * years + 0.2) + 0.2 * wave(5 * years + 0.6);
+}
+
 /** What a course has: ranges of weights per year, number of steps and so on. */
 interface Habit {
   readonly steady: readonly [number, number];
@@ -106,7 +111,7 @@ const HABITS: Readonly<Record<Course, Habit>> = {
   resting: { steady: [0.001, 0.008], steps: [0, 2], weight: [0.005, 0.03] },
   abandoned: { steady: [0.005, 0.03], steps: [1, 4], weight: [0.02, 0.2] },
   viral: { steady: [0.002, 0.02], steps: [1, 3], weight: [0.01, 0.06] },
-  seasonal: { steady: [0.02, 0.12], steps: [0, 3], weight: [0.02, 0.08], tide: [0.03, 0.12] },
+  seasonal: { steady: [0.04, 0.3], steps: [0, 3], weight: [0.02, 0.08], tide: [0.01, 0.045] },
   late: { steady: [0.2, 0.8], steps: [2, 5], weight: [0.05, 0.3] },
 };
 
@@ -135,7 +140,7 @@ export function growthOf(course: Course, created: number, purges: readonly numbe
     }),
     surge:
       course === 'viral'
-        ? { at: within(0.1, 0.8), pace: Math.min(age / 12, dice.between(4, 40) * DAY), weight: 1 }
+        ? { at: within(0.12, 0.45), pace: Math.min(age / 12, dice.between(4, 40) * DAY), weight: 1 }
         : undefined,
     tide: tide === undefined ? 0 : dice.between(...tide),
     decay:

@@ -1,4 +1,5 @@
 import type { Dice } from './dice.js';
+import { YEAR } from './events.js';
 import type { Course, Growth } from './growth.js';
 import type { MemberReading } from './tables.js';
 import {
@@ -45,7 +46,7 @@ export function purgesOf(purges: readonly number[], members: number, dice: Dice)
 
 /**
  * A group's member counts at some times, oldest first: the growth, scaled so that the last one is
- * the newest, with a deviation that changes a little from reading to reading.
+ * the newest, with a deviation that drifts from reading to reading.
  */
 export function memberReadings(
   newest: number,
@@ -58,17 +59,25 @@ export function memberReadings(
   const scale = newest / Math.max(1e-9, growth.levelAt(last));
   const readings: MemberReading[] = [{ measured_at: timeText(last), member_count: newest }];
   let later = newest;
+  let mood = 0;
   let deviation = 0;
+  // Members gained or lost per second, as a rule
+  let pace = newest / YEAR / 50;
   for (let at = times.length - 2; at >= 0; at--) {
     const time = times[at] ?? last;
+    const elapsed = (times[at + 1] ?? last) - time;
     const expected = growth.levelAt(time) * scale;
-    const spread =
-      0.35 * Math.min(Math.abs(later - expected), expected / 50) + 0.1 * Math.sqrt(expected) + 0.3;
-    deviation = 0.9 * deviation + dice.between(-spread, spread);
+    // Good weeks and bad weeks: the pace varies, and does so slowly; what happens at once is no pace
+    const current = Math.min(Math.abs(later - expected) / elapsed, 3 * pace);
+    pace = 0.8 * pace + 0.2 * current;
+    const gained = current * elapsed;
+    mood = 0.88 * mood + dice.between(-0.5, 0.5);
+    deviation = 0.985 * deviation + mood * gained;
+    const jitter = dice.between(-1, 1) * (0.2 * gained + 0.08 * Math.sqrt(expected) + 0.3);
     later = expected;
     readings.push({
       measured_at: timeText(time),
-      member_count: Math.max(0, Math.floor(expected + deviation + 0.5)),
+      member_count: Math.max(0, Math.floor(expected + deviation + jitter + 0.5)),
     });
   }
   return readings.toReversed();

@@ -2,8 +2,9 @@ import { each, type Findings } from './views.js';
 
 /** What a register of 5,000 records has at least once. */
 export const SHAPES: Findings = {
-  'two groups tie for the largest':
-    '(SELECT count(*) n, member_count m FROM groups GROUP BY m ORDER BY m DESC LIMIT 1) WHERE n > 1 AND m > 2.8e8',
+  'one group is the largest': '(SELECT max(member_count) m FROM groups) WHERE m > 2.8e8',
+  'two groups tie among the hundred largest':
+    '(SELECT member_count m FROM groups ORDER BY m DESC LIMIT 100) GROUP BY m HAVING count(*) > 1',
   'small groups tie': 'groups WHERE member_count BETWEEN 1 AND 50 GROUP BY member_count HAVING count(*) > 1',
   'a group has no members': 'groups WHERE member_count = 0',
   'most groups are small': '(SELECT avg(member_count < 200) share FROM groups) WHERE share > 0.5',
@@ -116,7 +117,8 @@ export const SHAPES: Findings = {
   backslashes: "texts WHERE name LIKE '%\\%'",
   '200 characters': 'texts WHERE length(name) >= 200',
   'a control character': 'texts WHERE instr(name, char(1))',
-  'a name twice': 'groups GROUP BY name HAVING count(*) > 1',
+  'a name that another group had before':
+    'groups g JOIN group_names n ON n.name = g.name AND n.group_id <> g.id',
 };
 
 /** Groups whose newest reading has another at or before its time minus the window, at most one and a half of it. */
