@@ -33,10 +33,10 @@ const FAMOUS: Choices<Famous> = [
     names: 'changed',
     readings: 420,
   },
-  { name: 'Lanternfall', members: 280_200_000, course: 'stepped', purges: 2, readings: 640 },
+  { name: 'Lanternfall', members: 280_200_000, course: 'stepped', purges: 2, readings: 560 },
   { name: 'Moss & Marrow', members: 7_612_000, course: 'stepped', owner: 'withheld' },
   { name: 'The Midnight Bakery', members: 61_730_000, course: 'viral', readings: 330 },
-  { name: 'Tidewater Racing League', members: 163_900_000, course: 'seasonal', readings: 580 },
+  { name: 'Tidewater Racing League', members: 163_900_000, course: 'seasonal', readings: 520 },
   { name: 'Paper Boats', members: 88_150_000, course: 'abandoned', owner: 'changed', readings: 500 },
   { name: 'Hollow Hill Railway', members: 412_007, isExact: true, course: 'steady' },
   {

@@ -18,6 +18,8 @@ interface Stretch {
 /** How often a record is read, newest stretch first; `newest` is the last reading's maximum age. */
 export interface Cadence {
   readonly newest: number;
+  /** A pause of weeks is at least this long ago. */
+  readonly pausesFrom: number;
   readonly stretches: readonly [Stretch, ...Stretch[]];
 }
 
@@ -28,21 +30,25 @@ const HOURLY: Stretch = { every: HOUR, late: 90, backTo: 4 * DAY };
 /** The very largest, whose every day counts. */
 export const CLOSE_CADENCE: Cadence = {
   newest: HOUR,
+  pausesFrom: 60 * DAY,
   stretches: [HOURLY, { every: DAY, late: 1_200, backTo: 540 * DAY }, { ...WEEKLY, every: 3 * DAY }],
 };
 export const HOURLY_CADENCE: Cadence = {
   newest: HOUR,
+  pausesFrom: 10 * DAY,
   stretches: [HOURLY, { every: DAY, late: 1_200, backTo: 75 * DAY }, WEEKLY],
 };
 export const DAILY_CADENCE: Cadence = {
   newest: DAY,
+  pausesFrom: 10 * DAY,
   stretches: [{ every: DAY, late: 1_800, backTo: 40 * DAY }, { ...WEEKLY, backTo: 250 * DAY }, SELDOM],
 };
 export const WEEKLY_CADENCE: Cadence = {
   newest: 8 * DAY,
+  pausesFrom: 10 * DAY,
   stretches: [{ ...WEEKLY, backTo: 60 * DAY }, SELDOM],
 };
-export const SELDOM_CADENCE: Cadence = { newest: 200 * DAY, stretches: [SELDOM] };
+export const SELDOM_CADENCE: Cadence = { newest: 200 * DAY, pausesFrom: 0, stretches: [SELDOM] };
 
 /** When a record was read, oldest first, in seconds since 1970. */
 export interface ReadingTimes {
@@ -71,7 +77,7 @@ export function readingTimes(
 ): ReadingTimes {
   const mostAge = Math.max(2 * DAY, NOW - notBefore);
   const oldestAge = Math.min(20 * DAY + dice.below(3 * YEAR - 20 * DAY), mostAge);
-  const pausedAt = dice.once(6) ? 10 * DAY + dice.below(400 * DAY) : Infinity;
+  const pausedAt = dice.once(6) ? cadence.pausesFrom + dice.below(400 * DAY) : Infinity;
   const last = awake(NOW - dice.below(cadence.newest), events);
   let age = NOW - last;
   let isPaused = false;
