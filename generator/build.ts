@@ -12,6 +12,7 @@ import { RECORD_ROUTES, implausible, implausibleAbsence, implausibleList } from 
 import type { Progress } from './progress.js';
 import { isCopy } from './publish/copied.js';
 import type { Changes } from './publish/index-route.js';
+import { formerAssets } from './publish/former-assets.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
 import { renderAll } from './render.js';
@@ -95,7 +96,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     );
     if ('findings' in prepared) return { published: false, report: prepared };
     const { publisher, overview, plan, downloads, report, excluded } = prepared;
-    const announcement = announce(config, overview, downloads, plan, effects);
+    const announcement = announce(prepared, config, effects);
     await publisher.commit(plan, announcement, progress, (folder) => pool.run('discard', folder));
     const { sequence, files, bytes, changes } = plan;
     writeLists(tree, config.operator.baseUrl, config.lists);
@@ -154,7 +155,12 @@ interface Prepared {
 /** Everything before the commit. @returns the report instead if the register is refused */
 async function prepare(work: Work): Promise<Prepared | CheckReport> {
   const { config, tree, identity, register, pool, effects, close } = work;
-  const publisher = await Publisher.open(tree, () => routesOf(config), effects.progress);
+  const table = routesOf(config);
+  const publisher = await Publisher.open(
+    tree,
+    (_, previous) => [...table, ...formerAssets(tree, previous, table)],
+    effects.progress,
+  );
   try {
     await openConsistentSnapshot(config.register, identity, [register, ...pool.threads]);
     const key = buildKeyOf(effects.generator.code, register.schema(), config.operator);
@@ -206,15 +212,16 @@ function refuse(doubt: string | undefined): void {
 }
 
 function announce(
+  { publisher, overview, plan, downloads }: Prepared,
   config: BuildConfig,
-  overview: Overview,
-  downloads: Downloads,
-  plan: Plan,
   { now, generator }: Effects,
 ): Announcement {
+  const { tree, previous } = publisher;
+  const routes = routesOf(config);
+  const table = [...routes, ...formerAssets(tree, previous, routes, plan.sequence === previous?.sequence)];
   const builtAt = timeAt(now().getTime());
   return {
-    manifest: manifest({ config, overview, downloads, table: routesOf(config), plan, builtAt, generator }),
+    manifest: manifest({ config, overview, downloads, table, plan, builtAt, generator }),
     kinds: RECORD_ROUTES,
     snapshotFeed: snapshotFeed(config.operator),
   };

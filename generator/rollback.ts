@@ -5,14 +5,16 @@ import { entriesIn } from './incremental/hash-file.js';
 import type { Effects } from './build.js';
 import { addUnchangedNote } from './build.js';
 import { RECORD_ROUTES } from './removal-guard.js';
+import { describeFormer } from './outputs/snapshot-routes.js';
 import { snapshotFeedOf } from './outputs/feeds/snapshots.js';
 import type { Progress } from './progress.js';
 import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { takenDown } from './publish/commit.js';
 import { isSound, readIndex } from './publish/index-json.js';
+import { formerAssets } from './publish/former-assets.js';
 import { Publisher } from './publish/publisher.js';
 import type { Plan } from './publish/plan.js';
-import { FORMAT, isRendered, readManifest } from './publish/snapshot-json.js';
+import { FORMAT, isFormer, isRendered, readManifest } from './publish/snapshot-json.js';
 import type { Manifest } from './publish/snapshot-json.js';
 import { keptFile } from './publish/stage-writer.js';
 import type { Tree } from './publish/tree.js';
@@ -36,6 +38,8 @@ export async function rollback(tree: Tree, { progress, now }: Effects): Promise<
   const { publisher, manifest } = opened;
   const plan = await addUnchangedNote(restore(opened, progress));
   const { treeId, sequence, digest, files, bytes } = plan;
+  const { routes } = manifest;
+  const former = formerAssets(tree, publisher.previous, routes, sequence === publisher.previous?.sequence);
   await publisher.commit(
     plan,
     {
@@ -46,6 +50,7 @@ export async function rollback(tree: Tree, { progress, now }: Effects): Promise<
         digest,
         tree: { id: treeId, files, bytes },
         compressed_from: COMPRESSED_FROM_BYTES,
+        routes: [...routes, ...former.map(describeFormer)],
       }),
       kinds: RECORD_ROUTES,
       snapshotFeed: snapshotFeedOf(manifest),
@@ -68,7 +73,7 @@ async function open(tree: Tree, progress: Progress): Promise<Opened> {
   let manifest: Manifest | undefined;
   const publisher = await Publisher.open(
     tree,
-    ({ previous }) => {
+    ({ previous }, replaced) => {
       const why = takenDown(tree);
       if (why !== undefined) {
         throw Failure.invalid(`"${out}" keeps no previous snapshot: ${why}`);
@@ -83,7 +88,9 @@ async function open(tree: Tree, progress: Progress): Promise<Opened> {
       if (!isSound(join(previous, 'index'), manifest.digest)) {
         throw Failure.invalid(`the previous snapshot kept in "${out}" is damaged, expected its whole index`);
       }
-      return manifest.routes;
+      // What was former then is no longer there.
+      manifest = { ...manifest, routes: manifest.routes.filter((route) => !isFormer(route)) };
+      return [...manifest.routes, ...formerAssets(tree, replaced, manifest.routes)];
     },
     progress,
   );

@@ -21,7 +21,7 @@ import { Objects, objectFolders } from './objects.js';
 import { MovedOn, StartOver, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin } from './origin.js';
 import { Overlay, deleteDatabase } from './overlay.js';
-import { ownFiles, relabelled, stagedIndex } from './own-files.js';
+import { missingAssets, ownFiles, relabelled, stagedIndex } from './own-files.js';
 import { stageAll } from './stage.js';
 
 export interface Copied {
@@ -140,14 +140,15 @@ async function prepare(
 ): Promise<Prepared> {
   const { tree } = publisher;
   publisher.next.hasChanges = false;
+  const objects = new Objects(tree.mirror, client, origin.digest);
   if (before?.sequence === origin.sequence && before.digest === origin.digest) {
     // Only the time of the build is another, or the snapshot that the downloads are of.
     publisher.delegate(origin.routes.map(({ name }) => name));
-    const own = { put: relabelled(tree, origin), removed: [] };
+    const assets = await missingAssets(tree, origin, objects);
+    const own = { put: relabelled(tree, origin), removed: [], assets };
     return { fetched: 'nothing', plan: await publisher.plan(), own };
   }
   const index = await fetchIndex(client, origin);
-  const objects = new Objects(tree.mirror, client, origin.digest);
   const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin));
   try {
     const session = {

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { Failure } from '../errors.js';
 import { changeIndexSchema, filesIn } from '../publish/changes/change-index.js';
 import { locator } from '../publish/scan.js';
-import { isOwn, isRendered, routeSchema } from '../publish/snapshot-json.js';
+import { isNamedByHash } from '../publish/former-assets.js';
+import { isFormer, isOwn, isRendered, routeSchema } from '../publish/snapshot-json.js';
 import type { PublishedRoute } from '../publish/snapshot-json.js';
 import { BUCKETS, ROUTES, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
@@ -63,13 +64,22 @@ const OWN_ROUTES: readonly PublishedRoute[] = ROUTES.filter(isOwn);
 const isOurs = ({ name, path, file }: PublishedRoute): boolean =>
   OWN_ROUTES.some((own) => own.name === name && own.path === path && own.file === file);
 
+/** Whether a former asset can be what its name says. */
+const isAsset = ({ path, file, class: cacheClass, requires }: PublishedRoute): boolean =>
+  cacheClass === 'asset' &&
+  requires === undefined &&
+  path === `/${file}` &&
+  !file.includes('{') &&
+  isNamedByHash(file);
+
 /** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
 function areSafe(routes: readonly PublishedRoute[]): boolean {
-  const rendered = routes.filter(isRendered);
+  const placed = routes.filter((route) => isRendered(route) || isFormer(route));
   return (
     routes.every((route) => (isOwn(route) ? isOurs(route) : isSafe(route))) &&
+    routes.every((route) => !isFormer(route) || isAsset(route)) &&
     (['name', 'path'] as const).every((member) => areUnique(routes.map((route) => route[member]))) &&
-    areApart(rendered, OWN_ROUTES)
+    areApart(placed, OWN_ROUTES)
   );
 }
 

@@ -11,16 +11,19 @@ import {
   untrackedFiles,
 } from '../publish/changes/change-index.js';
 import type { ChangeIndex, Described } from '../publish/changes/change-index.js';
+import { isNamedContent, isWholeAsset } from '../publish/former-assets.js';
 import { makeFolder } from '../publish/files.js';
 import type { OwnFiles } from '../publish/plan.js';
+import { isFormer } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
 import type { Session } from './fetch.js';
-import { JSON_BYTES } from './origin.js';
+import type { Objects } from './objects.js';
+import { JSON_BYTES, MovedOn } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** Fetches the feed of snapshots, and says which bundles and lists come and go. */
-export async function ownFiles({ tree, objects, index, taken }: Session): Promise<OwnFiles> {
+export async function ownFiles({ tree, objects, index, taken, origin }: Session): Promise<OwnFiles> {
   const put = new Map<string, string>();
   for (const format of ['atom', 'json'] as const) {
     const name = documentFile(FEEDS.snapshots, format);
@@ -39,7 +42,27 @@ export async function ownFiles({ tree, objects, index, taken }: Session): Promis
   for (const { file, sha256 } of filesIn(copied))
     if (taken.has(sha256)) put.set(file.slice(1), objects.path(sha256));
   put.set(INDEX_FILE, writeIndex(tree, copied));
-  return { put, removed: untrackedFiles(tree, copied) };
+  const removed = untrackedFiles(tree, copied);
+  return { put, removed, assets: await missingAssets(tree, origin, objects) };
+}
+
+/**
+ * Fetches the former assets that the copy lacks. @returns a file for each
+ * @throws MovedOn: one is not what its name says
+ */
+export async function missingAssets(
+  tree: Tree,
+  { routes }: Origin,
+  objects: Objects,
+): Promise<ReadonlyMap<string, string>> {
+  const fetched = new Map<string, string>();
+  for (const { path, file: name, bucket } of routes.filter(isFormer)) {
+    if (isWholeAsset(tree, name)) continue;
+    const { file, hash } = await objects.fetch({ path, bucket, bytes: JSON_BYTES, sha256: undefined });
+    if (!isNamedContent(name, hash)) throw new MovedOn(`${path} is not what its name says`);
+    fetched.set(name, file);
+  }
+  return fetched;
 }
 
 /**

@@ -4,7 +4,7 @@ import { routeHeaders } from '../routes/headers.js';
 import { BUCKETS, CACHE_CLASSES, filler, isDated } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { parameters } from './parameters.js';
-import { mapped, part, value } from './parts.js';
+import { mapped, part, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
 export interface PublishedRoute {
@@ -90,3 +90,7 @@ export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
     ({ route }) => route.requires,
   ),
 ];
+
+/** The route of a former asset, as snapshot.json has it. */
+export const describeFormer = (route: Route): object =>
+  valuesOf(PUBLISHED_ROUTE, { route, asOf: null, firstKey: undefined });

@@ -33,6 +33,8 @@ export function totalOf(all: Iterable<Readonly<Changes>>): Readonly<Changes> {
 export interface Former {
   /** A route with the same URLs. */
   readonly successor: PublishedRoute | undefined;
+  /** Whether the files stay, as a former asset. */
+  readonly stays: boolean;
 }
 
 export interface Indexing {
@@ -105,8 +107,10 @@ export function indexRoute({
     const files: readonly string[] = entry === undefined ? [] : namesOf(file(key), entry.bytes, from);
     const oldFiles = old === undefined ? [] : namesOf(file(key), old.bytes, oldFrom);
     for (const each of files) lists.file(each);
-    for (const each of oldFiles) if (!files.includes(each) && !isStaged(each)) lists.remove(each);
-    for (const each of [url, ...others]) lists.url(each);
+    if (former?.stays !== true) {
+      for (const each of oldFiles) if (!files.includes(each) && !isStaged(each)) lists.remove(each);
+      for (const each of [url, ...others]) lists.url(each);
+    }
     if (entry === undefined || old === undefined) for (const pageUrl of pageUrls) lists.url(pageUrl(key));
     placed += files.length;
     counts[old === undefined ? 'added' : entry === undefined ? 'removed' : 'changed'] += 1;

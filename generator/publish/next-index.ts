@@ -31,6 +31,8 @@ export class NextIndex {
   readonly #paths: StagePaths;
   readonly #spec: StageSpec;
   readonly #routes: readonly ComparedRoute[];
+  /** The files of former assets. */
+  readonly #staying: ReadonlySet<string>;
   /** The published index, and its folder. */
   readonly #old: Index | undefined;
   readonly #folder: string;
@@ -44,12 +46,14 @@ export class NextIndex {
     routes: readonly ComparedRoute[],
     folder: string,
     old: Index | undefined,
+    staying: ReadonlySet<string>,
   ) {
     this.#paths = paths;
     this.#spec = spec;
     this.#routes = routes;
     this.#folder = folder;
     this.#old = old;
+    this.#staying = staying;
     this.hasChanges = old !== undefined;
   }
 
@@ -99,9 +103,9 @@ export class NextIndex {
     });
   }
 
-  #former({ route: { path } }: ComparedRoute): Former {
+  #former({ route: { path, file } }: ComparedRoute): Former {
     const successor = this.#routes.find(({ route, isFormer }) => !isFormer && route.path === path);
-    return { successor: successor?.route };
+    return { successor: successor?.route, stays: this.#staying.has(file) };
   }
 
   #patchesOf(name: string): readonly string[] {

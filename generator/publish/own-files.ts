@@ -1,7 +1,8 @@
 /** What a snapshot publishes besides documents and snapshot.json: changes and the feed of snapshots. */
-import { linkSync } from 'node:fs';
+import { linkSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stageChanges } from './changes/stage-changes.js';
+import { COMPRESSED_FROM_BYTES, codingOf, namesOf } from './codings.js';
 import { FileWriter } from './files.js';
 import type { Announcement, OwnFiles, Plan } from './plan.js';
 import type { Publisher } from './publisher.js';
@@ -44,7 +45,7 @@ export async function stageOwn(
 export function stageCopied(
   paths: StagePaths,
   lists: ListWriter,
-  { put, removed }: OwnFiles,
+  { put, removed, assets }: OwnFiles,
 ): Record<string, string> {
   const [tree, last] = [new FileWriter(paths.tree), new FileWriter(paths.last)];
   const feed: Record<string, string> = {};
@@ -52,6 +53,11 @@ export function stageCopied(
     const isChange = name.startsWith('changes/');
     (isChange ? last : tree).link(name, source);
     if (!isChange) feed[name] = measure(source).hash.toString('hex');
+  }
+  for (const [name, source] of assets) {
+    const content = readFileSync(source);
+    for (const each of namesOf(name, content.length, COMPRESSED_FROM_BYTES))
+      tree.write(each, codingOf(each, name)?.encode(content) ?? content);
   }
   for (const name of removed) lists.remove(name);
   return feed;

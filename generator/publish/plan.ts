@@ -37,4 +37,6 @@ export interface OwnFiles {
   /** Each with a file to link there. */
   readonly put: ReadonlyMap<string, string>;
   readonly removed: readonly string[];
+  /** Former assets to put, each with a file that has its content. */
+  readonly assets: ReadonlyMap<string, string>;
 }

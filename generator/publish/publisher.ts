@@ -16,6 +16,7 @@ import type { Discard } from './commit.js';
 import { treeDigest } from './digest.js';
 import { readIndex, replaceIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
+import { dropFormerAssets } from './former-assets.js';
 import { Lock } from './lock.js';
 import { NextIndex } from './next-index.js';
 import { stageCopied, stageOwn } from './own-files.js';
@@ -23,7 +24,7 @@ import type { Announcement, CopiedAnnouncement, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
 import { measure } from './scan.js';
-import { FORMAT, comparedRoutes, readManifest } from './snapshot-json.js';
+import { FORMAT, comparedRoutes, isFormer, readManifest } from './snapshot-json.js';
 import type { ComparedRoute, Manifest, PublishedRoute } from './snapshot-json.js';
 import { renewSnapshotFeed } from './snapshot-feed.js';
 import { ListWriter, discardStage, newStage, reserveRoom } from './stage.js';
@@ -51,6 +52,8 @@ export class Publisher {
   /** What the next index records about its sources. */
   described: Described;
   readonly #lock: Lock;
+  /** All routes of the next snapshot, and those that it shares with the previous one or lacks. */
+  readonly #table: readonly PublishedRoute[];
   readonly #routes: readonly ComparedRoute[];
   readonly #writer: StageWriter;
   readonly #lists: ListWriter;
@@ -64,6 +67,7 @@ export class Publisher {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;
+    this.#table = routes;
     // Without snapshot.json, the index describes what was found at the paths of these routes.
     const isIndexed = existsSync(tree.index);
     const before = previous ?? (isIndexed ? { routes, compressed_from: COMPRESSED_FROM_BYTES } : undefined);
@@ -88,24 +92,26 @@ export class Publisher {
       'main',
     );
     this.#lists = new ListWriter(this.paths.lists, 'own');
-    this.next = new NextIndex(this.paths, this.spec, this.#routes, tree.index, this.index);
+    const staying = new Set(routes.filter(isFormer).map(({ file }) => file));
+    this.next = new NextIndex(this.paths, this.spec, this.#routes, tree.index, this.index, staying);
   }
 
   /**
    * Locks the tree for one build, completes an interrupted commit, and rebuilds a damaged index.
+   * @param routes those of the next snapshot, with those of former assets
    * @throws Failure busy: another process is at work on the tree; environment: the folder is not a
    * tree, or can't be written
    */
   static async open(
     tree: Tree,
-    routes: (tree: Tree) => readonly PublishedRoute[],
+    routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[],
     progress: Progress,
   ): Promise<Publisher> {
     tree.prepare();
     const lock = Lock.take(tree.lock);
     try {
       const previous = await recover(tree, progress);
-      const table = routes(tree);
+      const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
       return new Publisher(tree, lock, previous, table);
     } catch (error) {
@@ -258,6 +264,7 @@ export class Publisher {
     const snapshotFeed = isCopy
       ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own) }
       : await stageOwn(this, this.#lists, plan, announcement);
+    dropFormerAssets(tree, previous, this.#table, this.#lists);
     writeIndex(paths.index, { ...this.#nextIndex(plan), snapshotFeed });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));

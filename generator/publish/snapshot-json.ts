@@ -133,9 +133,13 @@ const OWN = new Set([
 ]);
 export const isOwn = ({ name }: Pick<PublishedRoute, 'name'>): boolean => OWN.has(name);
 
+/** Begins the names of routes to assets of the previous snapshot (see former-assets.ts). */
+export const FORMER = 'former-';
+export const isFormer = ({ name }: Pick<PublishedRoute, 'name'>): boolean => name.startsWith(FORMER);
+
 /** Whether a route has documents: files that the index lists. */
 export const isRendered = (route: Pick<PublishedRoute, 'name' | 'requires'>): boolean =>
-  hasFiles(route) && !isOwn(route);
+  hasFiles(route) && !isOwn(route) && !isFormer(route);
 
 /** A route whose documents are compared with those of the previous snapshot. */
 export interface ComparedRoute {
@@ -167,7 +171,7 @@ export function comparedRoutes(
     ...old
       .filter((route) => !routes.some((other) => isSame(route, other)))
       .map((route) => ({
-        route: { ...route, name: `former-${route.name}` },
+        route: { ...route, name: FORMER + route.name },
         index: route.name,
         isFormer: true,
         pages: pagesOf(route, previous),

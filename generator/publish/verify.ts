@@ -13,18 +13,19 @@ import {
   readChangeIndex,
   untrackedFiles,
 } from './changes/change-index.js';
-import { CODINGS } from './codings.js';
+import { CODINGS, namesOf } from './codings.js';
 import type { Coding } from './codings.js';
 import { isPrepared } from './commit.js';
 import { indexDigest } from './digest.js';
 import { deleteFile, makeFolder } from './files.js';
 import { isSound, readIndex, replaceIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
+import { isNamedContent } from './former-assets.js';
 import { Lock } from './lock.js';
 import { recover } from './recover.js';
 import { RouteWalk, measure, measured, scan } from './scan.js';
 import type { Scan } from './scan.js';
-import { isRendered, readManifest } from './snapshot-json.js';
+import { isFormer, isRendered, readManifest } from './snapshot-json.js';
 import type { Manifest, PublishedRoute } from './snapshot-json.js';
 import type { Tree } from './tree.js';
 
@@ -160,7 +161,11 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   const writers = new Map(routes.map(({ name }) => [name, new HashFileWriter(join(folder, name))]));
   const extra: string[] = [];
   const repair: Repair = {
-    entry: (route, entry) => writers.get(route.name)?.add(entry),
+    entry: (route, entry) => {
+      writers.get(route.name)?.add(entry);
+      // Nothing renders a former asset again: the next build finds it gone.
+      if (isFormer(route) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
+    },
     extra: (file) => extra.push(file),
   };
   const files = await checkTree(tree, manifest, found, repair, progress);
@@ -190,7 +195,8 @@ async function checkTree(
   progress: Progress,
 ): Promise<number> {
   const routes = manifest.routes.filter(isRendered);
-  const { keys, extra, untracked } = await scan(tree, routes, progress);
+  const former = manifest.routes.filter(isFormer);
+  const { keys, extra, untracked } = await scan(tree, [...routes, ...former], progress);
   for (const file of extra) {
     found.add(file, 'extra');
     repair.extra(file);
@@ -203,30 +209,35 @@ async function checkTree(
   if (indexDigest(tree.index, routes) !== manifest.digest) found.add('snapshot.json', 'altered');
   progress.start('verifying', manifest.tree.files, 'files');
   let files = 0;
+  const from = manifest.compressed_from ?? Number.POSITIVE_INFINITY;
   for (const route of routes) {
-    for (const step of checkRoute(
-      tree,
-      route,
-      manifest.compressed_from ?? Number.POSITIVE_INFINITY,
-      keys,
-      found,
-      repair,
-    )) {
+    const entries = entriesIn(join(tree.index, route.name));
+    for (const step of checkRoute(tree, route, entries, from, keys, found, repair)) {
       files += step;
       const pause = progress.advance(step);
       if (pause !== undefined) await pause;
     }
   }
+  for (const route of former)
+    for (const _ of checkRoute(tree, route, [namedEntry(tree, route)], from, keys, found, repair));
   progress.finish();
   checkChanges(tree, manifest.sequence, found, repair);
   checkSnapshotFeed(tree, found);
   return files;
 }
 
-/** Merges index and files in key order; yields 1 for each entry of the index. */
+/** What the name of a former asset says of it. */
+function namedEntry({ out }: Tree, { file }: PublishedRoute): Entry {
+  const path = join(out, file);
+  const { bytes, hash } = existsSync(path) ? measure(path) : { bytes: 0, hash: NO_HASH };
+  return { key: 0, bytes, hash: isNamedContent(file, hash) ? hash : NO_HASH };
+}
+
+/** Merges entries and files in key order; yields 1 for each entry. */
 function* checkRoute(
   tree: Tree,
   route: PublishedRoute,
+  entries: Iterable<Entry>,
   from: number,
   keys: Scan['keys'],
   found: Findings,
@@ -236,7 +247,7 @@ function* checkRoute(
     found.add(file, 'extra');
     repair.extra(file);
   });
-  for (const entry of entriesIn(join(tree.index, route.name))) {
+  for (const entry of entries) {
     const wrong = walk.meet(entry).flatMap(({ file, found: there }, index): [string, Damage['what']][] => {
       if (!there) return [[file, 'missing']];
       return isAsIndexed(join(tree.out, file), entry, CODINGS[index - 1]) ? [] : [[file, 'altered']];

@@ -11,7 +11,7 @@ import type { Entry } from '../incremental/hash-file.js';
 import { NO_CHANGES, filesIn, readChangeIndex } from '../publish/changes/change-index.js';
 import { CODINGS, siblingsFrom } from '../publish/codings.js';
 import { locator, measure } from '../publish/scan.js';
-import { describedRoute, headersByClass, isRendered } from '../publish/snapshot-json.js';
+import { describedRoute, headersByClass, isFormer, isRendered } from '../publish/snapshot-json.js';
 import type { Manifest, PublishedRoute } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import type { Headers } from '../routes/headers.js';
@@ -73,8 +73,8 @@ export function desiredFiles(
     .filter(hasFiles)
     .toSorted((a, b) => ORDER.indexOf(a.class) - ORDER.indexOf(b.class))
     .flatMap((route) => {
-      if (!isRendered(route)) return [filesOf(route, route.file, ownEntries(tree, route))];
-      const main = filesOf(route, route.file);
+      const main = filesOf(route, route.file, isRendered(route) ? undefined : ownEntries(tree, route));
+      if (!isRendered(route) && !isFormer(route)) return [main];
       const from = siblingsFrom(route, manifest.compressed_from ?? Number.POSITIVE_INFINITY);
       if (isObjects || from === Number.POSITIVE_INFINITY) return [main];
       const siblings = CODINGS.map(({ suffix }) =>

@@ -14,7 +14,16 @@ import { differing, inState, isOfTheBuild } from '../support/tree.js';
 import { SWEEP, callsOf, deadFrom, fullFrom, survive, withFault } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Version } from './small.js';
-import { contentOf, damageOf, hashesOf, leftovers, manifestOf, stateOf, temporary } from './support.js';
+import {
+  contentOf,
+  damageOf,
+  hashesOf,
+  leftovers,
+  manifestOf,
+  sha256,
+  stateOf,
+  temporary,
+} from './support.js';
 
 const path = temporary();
 
@@ -45,6 +54,14 @@ const RENAMED: Version = {
   routes: [route('a', '/a/{id}', 'elsewhere/{id}.json'), route('c', '/b/{id}', 'b/{id}/all.json')],
   documents: { a: { 1: 'one', 2: LONG }, c: { 1: 'one', 7: LONG } },
 };
+
+/** A version with an asset of this content, whose name says so. */
+function withStyle(body: string): Version {
+  const file = `assets/style-${sha256(body).slice(0, 10)}.css`;
+  const style = { name: 'style', path: `/${file}`, file, class: 'asset' as const, type: 'text/css' };
+  return { routes: [...ROUTES, style], documents: { ...NEW.documents, style: { 0: body } } };
+}
+const STYLES = ['first', LONG, 'third'].map(withStyle);
 
 /** A folder with a tree in it, as several versions leave it. */
 async function site(...versions: readonly Version[]): Promise<string> {
@@ -92,6 +109,8 @@ interface Scenario {
   /** What is there before, and what is published. */
   readonly before: readonly Version[];
   readonly next: Version;
+  /** What stays of before, although the next version doesn't have it. */
+  readonly stays?: RegExp;
 }
 
 const SCENARIOS: readonly Scenario[] = [
@@ -99,9 +118,15 @@ const SCENARIOS: readonly Scenario[] = [
   { title: 'the next snapshot', before: [NEW, OLD], next: NEW },
   { title: 'a snapshot that withholds a record', before: [NEW, OLD], next: TAKEDOWN },
   { title: 'a snapshot with other routes', before: [OLD], next: RENAMED },
+  {
+    title: 'a snapshot with another asset',
+    before: STYLES.slice(0, 2),
+    next: STYLES[2] ?? NEW,
+    stays: new RegExp(`^assets/style-${sha256(LONG).slice(0, 10)}`),
+  },
 ];
 
-describe.each(SCENARIOS)('$title', ({ before, next }) => {
+describe.each(SCENARIOS)('$title', ({ before, next, stays }) => {
   /** What the sweeps compare with. */
   async function prepared() {
     const folder = await site(...before);
@@ -109,10 +134,14 @@ describe.each(SCENARIOS)('$title', ({ before, next }) => {
     const isFirst = before.length === 0;
     // Node keeps the functions that it finds when it first copies, so not within a fault.
     const copy = copied(folder);
+    const oldFiles = filesIn(old);
+    const staying = Object.entries(oldFiles).filter(([file]) => stays?.test(file) === true);
+    // The asset and its siblings.
+    expect(staying).toHaveLength(stays === undefined ? 0 : 3);
     return {
       folder,
-      oldFiles: filesIn(old),
-      newTree: contentOf(join(await site(next), 'dist')),
+      oldFiles,
+      newTree: { ...contentOf(join(await site(next), 'dist')), ...Object.fromEntries(staying) },
       sequence: (isFirst ? 0 : manifestOf(old).sequence) + 1,
       calls: await callsOf(() => publish(copy, next)),
     };

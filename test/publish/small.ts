@@ -1,4 +1,5 @@
 /** Small trees of documents that a test makes up, published without a register. */
+import { formerAssets } from '../../generator/publish/former-assets.js';
 import type { Plan } from '../../generator/publish/plan.js';
 import { Publisher } from '../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
@@ -31,12 +32,18 @@ export const route = (name: string, url: string, file: string): PublishedRoute =
 });
 
 export async function publish(out: string, { routes, documents, withheld, members }: Version): Promise<void> {
-  const publisher = await Publisher.open(new Tree(out), () => routes, quiet());
+  const tree = new Tree(out);
+  const publisher = await Publisher.open(
+    tree,
+    (_, previous) => [...routes, ...formerAssets(tree, previous, routes)],
+    quiet(),
+  );
   const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
     publisher.abort();
     throw error;
   });
   const { treeId, sequence, digest, files, bytes } = plan;
+  const isSame = sequence === publisher.previous?.sequence;
   const manifest = {
     format: 4,
     sequence,
@@ -46,7 +53,7 @@ export async function publish(out: string, { routes, documents, withheld, member
     counts: {},
     tree: { id: treeId, files, bytes },
     compressed_from: 4096,
-    routes,
+    routes: [...routes, ...formerAssets(tree, publisher.previous, routes, isSame)],
     ...members,
   };
   const announcement = {

@@ -549,7 +549,9 @@ interface DigestRoute {
 /** The digest of a mirror, computed from its documentation with no code of the generator's. */
 export function digestOf(mirror: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
   const lines = routes
-    .filter(({ name, requires }) => !OUTSIDE.has(name) && requires === undefined)
+    .filter(
+      ({ name, requires }) => !OUTSIDE.has(name) && !name.startsWith('former-') && requires === undefined,
+    )
     .map((route) => {
       const documents = [...mirror].flatMap(([url, hash]) => {
         const key = keyIn(url, route);

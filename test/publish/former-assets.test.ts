@@ -1,0 +1,293 @@
+/** Assets of the previous snapshot: they stay for one commit, so that cached pages keep their style. */
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildArgs } from '../support/cli.js';
+import { PROJECT } from '../support/folder.js';
+import { has } from '../support/programs.js';
+import { startProxy } from '../support/proxy.js';
+import { changeRegister, writeRegister } from '../support/register.js';
+import { copyTree, differing } from '../support/tree.js';
+import {
+  ROWS,
+  contentOf,
+  digestOf,
+  damageOf,
+  fresh,
+  hashesOf,
+  inProcess,
+  listOf,
+  manifestOf,
+  mirrorOf,
+  sha256,
+  stateOf,
+  temporary,
+} from './support.js';
+
+const path = temporary();
+const [STYLE, HISTORIC] = ['generator/outputs/pages/assets/style.css', '\n.historic { color: inherit }\n'];
+
+/** The program in another version, whose style sheet differs. */
+let historic = '';
+/** A tree by that version, and its register. */
+let [register, first] = ['', ''];
+/** The style sheets of both versions, below the tree. */
+let [old, current] = ['', ''];
+
+const nameOf = (content: string): string => `assets/style-${sha256(content).slice(0, 10)}.css`;
+const siblings = (file: string): string[] => [file, `${file}.br`, `${file}.gz`];
+
+beforeAll(async () => {
+  historic = path('program');
+  mkdirSync(historic);
+  for (const part of ['package.json', 'build/generator', 'build/data', 'generator/outputs/pages'])
+    cpSync(join(PROJECT, part), join(historic, part), { recursive: true });
+  symlinkSync(join(PROJECT, 'node_modules'), join(historic, 'node_modules'));
+  appendFileSync(join(historic, STYLE), HISTORIC);
+  const style = readFileSync(join(PROJECT, STYLE), 'utf8');
+  [old, current] = [nameOf(style + HISTORIC), nameOf(style)];
+  [register, first] = [writeRegister(path('a.sqlite'), ROWS), path('first')];
+  await buildHistoric(first);
+}, 60_000);
+
+const buildHistoric = (out: string, source = register) =>
+  promisify(execFile)(process.execPath, [
+    join(historic, 'build/generator/cli.js'),
+    ...buildArgs(source, out),
+  ]);
+
+async function build(out: string, source = register, ...more: string[]): Promise<void> {
+  const { code, stderr } = await inProcess(...buildArgs(source, out, ...more));
+  expect([code, stderr]).toEqual([0, '']);
+}
+
+/** A register in which one record differs. */
+function changed(price: number): string {
+  const file = path('b.sqlite');
+  cpSync(register, file);
+  changeRegister(file, `UPDATE items SET price = ${price} WHERE id = 3`);
+  return file;
+}
+
+/** The tree of the other version, with builds of this one on top. */
+async function tree(...sources: readonly string[]): Promise<string> {
+  const out = path('dist');
+  copyTree(first, out);
+  for (const source of sources) await build(out, source);
+  return out;
+}
+
+const stylesIn = (out: string): string[] =>
+  Object.keys(hashesOf(out)).filter((file) => /^assets\/style-\w+\.css$/.test(file));
+const formerIn = (out: string): string[] =>
+  manifestOf(out).routes.flatMap(({ name, file }) => (name.startsWith('former-') ? [`${name} ${file}`] : []));
+
+/** The tree is whole, nothing in it is untracked, and these are its style sheets. */
+async function expectStyles(out: string, present: string, former?: string): Promise<void> {
+  expect(await damageOf(out)).toEqual([]);
+  const { stdout } = await inProcess('verify', '--out', out, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ total: 0, untracked: { total: 0 } });
+  const { routes } = manifestOf(out);
+  expect(routes.find(({ name }) => name === 'style')?.file).toBe(present);
+  expect(formerIn(out)).toEqual(former === undefined ? [] : [`former-style ${former}`]);
+  expect(stylesIn(out)).toEqual([present, ...(former === undefined ? [] : [former])].toSorted());
+}
+
+describe('a build with other assets', () => {
+  it('leaves those of the previous snapshot, outside digest and changes, and serves them', async () => {
+    const out = await tree(register);
+    await expectStyles(out, current, old);
+    const from = contentOf(out);
+    for (const file of siblings(old)) delete from[file];
+    const nothing = path('nothing');
+    expect(differing(from, await fresh(register, nothing))).toEqual([]);
+    const { digest, routes, tree: size } = manifestOf(out);
+    const other = manifestOf(nothing);
+    expect([digest, size['files'], size['bytes']]).toEqual([
+      other.digest,
+      other.tree['files'],
+      other.tree['bytes'],
+    ]);
+    expect(digest).toBe(digestOf(mirrorOf(nothing), routes));
+    expect(listOf(out, 2).delete).toContain(`/${old}`);
+    expect(routes.find(({ name }) => name === 'former-style')).toEqual({
+      ...routes.find(({ name }) => name === 'style'),
+      name: 'former-style',
+      path: `/${old}`,
+      file: old,
+      description: 'Asset of the previous snapshot',
+    });
+    const proxy = await startProxy(out);
+    try {
+      const response = await proxy.get(`/${old}`, { headers: { 'Accept-Encoding': 'br' } });
+      expect(sha256(await response.text())).toBe(hashesOf(first)[old]);
+      expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8');
+      expect(response.headers.get('cache-control')).toContain('immutable');
+      expect(response.headers.get('content-encoding')).toBe('br');
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  it('touches nothing if it is repeated; the next commit drops them', async () => {
+    const out = await tree(register);
+    const { 'snapshot.json': _, ...before } = stateOf(out);
+    await build(out);
+    const { 'snapshot.json': __, ...after } = stateOf(out);
+    expect(differing(after, before)).toEqual([]);
+    await expectStyles(out, current, old);
+    await build(out, changed(7));
+    await expectStyles(out, current);
+    expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
+  });
+
+  it('lists them for nobody until they are dropped', async () => {
+    const out = await tree();
+    const lists = ['--purge-list', '--files-from', '--delete-from'].map(
+      (flag) => [flag, path(flag)] as const,
+    );
+    const listed = async (source: string): Promise<readonly string[][]> => {
+      await build(out, source, '--base-url', 'https://api.example', ...lists.flat());
+      return lists.map(([, file]) =>
+        readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line.includes(old)),
+      );
+    };
+    expect(await listed(register)).toEqual([[], [], []]);
+    expect(await listed(register)).toEqual([[], [], []]);
+    const [purged, put, deleted] = await listed(changed(7));
+    expect([purged, put]).toEqual([[`https://api.example/${old}`], []]);
+    expect(deleted?.toSorted()).toEqual(siblings(old));
+  });
+
+  it('takes a former asset back', async () => {
+    const out = await tree(register);
+    await buildHistoric(out);
+    await expectStyles(out, old, current);
+    await build(out);
+    await expectStyles(out, current, old);
+  });
+
+  it.each(['', '.br'])('does not keep one whose content%s is not what its name says', async (suffix) => {
+    const out = await tree();
+    writeFileSync(join(out, old + suffix), 'altered');
+    await build(out);
+    await expectStyles(out, current);
+  });
+});
+
+it('a rollback swaps the assets of both snapshots', async () => {
+  const out = await tree(register);
+  for (const [present, former] of [
+    [old, current],
+    [current, old],
+  ] as const) {
+    expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
+    await expectStyles(out, present, former);
+  }
+  await build(out, changed(7));
+  await expectStyles(out, current);
+});
+
+it('a rollback does not bring back what was former before', async () => {
+  const out = await tree(register, changed(7));
+  expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
+  await expectStyles(out, current);
+  expect(differing(contentOf(out), await fresh(register, path('fresh')))).toEqual([]);
+});
+
+describe('a former asset that is damaged', () => {
+  const damages: readonly (readonly [string, string, (out: string) => void])[] = [
+    ['missing', '', (out) => rmSync(join(out, old))],
+    ['missing', '.gz', (out) => rmSync(join(out, `${old}.gz`))],
+    ['altered', '', (out) => appendFileSync(join(out, old), ' ')],
+    ['altered', '.br', (out) => writeFileSync(join(out, `${old}.br`), '')],
+  ];
+  it.each(damages)('is reported as %s%s, and dropped by a repair', async (what, suffix, damage) => {
+    const out = await tree(register);
+    damage(out);
+    const found = await inProcess('verify', '--out', out, '--json');
+    expect(found.code).toBe(1);
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      damage: expect.arrayContaining([{ file: old + suffix, what }]) as unknown,
+    });
+    const args = buildArgs(register, out).slice(1);
+    const repaired = await inProcess('verify', '--repair', ...args);
+    expect(repaired).toMatchObject({ code: 0, stderr: '' });
+    await expectStyles(out, current);
+    expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
+    // Nothing else was damaged.
+    expect(manifestOf(out).sequence).toBe(2);
+  });
+});
+
+describe('a copy', () => {
+  it('has the former assets of its origin, from the start or by following, as long as it', async () => {
+    const [out, early, late] = [await tree(), path('early'), path('late')];
+    const proxy = await startProxy(out, ['--page-tokens', '1000000']);
+    const mirrored = async (copy: string): Promise<void> => {
+      await expect
+        .poll(async () => (await proxy.get('/snapshot.json')).text(), { timeout: 10_000 })
+        .toBe(readFileSync(join(out, 'snapshot.json'), 'utf8'));
+      expect(await inProcess('mirror', proxy.base, '--out', copy, '--quiet')).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+      const files = [copy, out].map((each) =>
+        Object.fromEntries(Object.entries(hashesOf(each)).filter(([file]) => !file.startsWith('changes/'))),
+      );
+      expect(differing(files[0] ?? {}, files[1] ?? {})).toEqual([]);
+    };
+    try {
+      await mirrored(early);
+      await build(out);
+      for (const copy of [early, late]) {
+        await mirrored(copy);
+        await expectStyles(copy, current, old);
+      }
+      // A repair of the origin drops one, and changes nothing else.
+      rmSync(join(out, old));
+      await inProcess('verify', '--repair', ...buildArgs(register, out).slice(1));
+      await mirrored(late);
+      await expectStyles(late, current);
+      await build(out, changed(7));
+      await mirrored(early);
+      await expectStyles(early, current);
+    } finally {
+      await proxy.stop();
+    }
+  }, 60_000);
+});
+
+it.runIf(has('rsync'))('an upload brings them along, and deletes them when they are dropped', async () => {
+  const [out, copy] = [await tree(), path('remote')];
+  const uploaded = async (): Promise<void> => {
+    expect(await inProcess('upload', '--out', out, '--to', `rsync:${copy}`)).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect(differing(hashesOf(copy), hashesOf(out))).toEqual([]);
+  };
+  await uploaded();
+  for (const source of [register, changed(7)]) {
+    await build(out, source);
+    await uploaded();
+  }
+  expect(stylesIn(copy)).toEqual([current]);
+  const late = await tree(register);
+  const remote = path('remote');
+  expect(await inProcess('upload', '--out', late, '--to', `rsync:${remote}`)).toMatchObject({ code: 0 });
+  expect(differing(hashesOf(remote), hashesOf(late))).toEqual([]);
+});
