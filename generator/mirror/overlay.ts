@@ -61,6 +61,8 @@ export class Overlay {
   /** @throws Damaged: no route has the path, or the body is another */
   addLine(line: BundleLine): void {
     const address = this.#addressOf(line.path);
+    // With a route that the snapshot lacks, all its documents go.
+    if (address === undefined && 'deleted' in line) return;
     if (address === undefined) throw new Damaged(`no route has the path "${line.path}"`);
     if ('deleted' in line) return this.add(address, { bytes: null, sha256: null, body: null });
     const { path, bytes, sha256 } = line;

@@ -237,33 +237,31 @@ describe('a copy', () => {
   it('has the former assets of its origin, from the start or by following, as long as it', async () => {
     const [out, early, late] = [await tree(), path('early'), path('late')];
     const proxy = await startProxy(out, ['--page-tokens', '1000000']);
-    const mirrored = async (copy: string): Promise<void> => {
+    const mirrored = async (copy: string, fetched: string): Promise<void> => {
       await expect
         .poll(async () => (await proxy.get('/snapshot.json')).text(), { timeout: 10_000 })
         .toBe(readFileSync(join(out, 'snapshot.json'), 'utf8'));
-      expect(await inProcess('mirror', proxy.base, '--out', copy, '--quiet')).toMatchObject({
-        code: 0,
-        stderr: '',
-      });
+      const { code, stdout, stderr } = await inProcess('mirror', proxy.base, '--out', copy, '--json');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(JSON.parse(stdout)).toMatchObject({ fetched });
       const files = [copy, out].map((each) =>
         Object.fromEntries(Object.entries(hashesOf(each)).filter(([file]) => !file.startsWith('changes/'))),
       );
       expect(differing(files[0] ?? {}, files[1] ?? {})).toEqual([]);
     };
     try {
-      await mirrored(early);
+      await mirrored(early, 'everything');
       await build(out);
-      for (const copy of [early, late]) {
-        await mirrored(copy);
-        await expectStyles(copy, current, old);
-      }
+      await mirrored(early, 'changes');
+      await mirrored(late, 'everything');
+      for (const copy of [early, late]) await expectStyles(copy, current, old);
       // A repair of the origin drops one, and changes nothing else.
       rmSync(join(out, old));
       await inProcess('verify', '--repair', ...buildArgs(register, out).slice(1));
-      await mirrored(late);
+      await mirrored(late, 'nothing');
       await expectStyles(late, current);
       await build(out, changed(7));
-      await mirrored(early);
+      await mirrored(early, 'changes');
       await expectStyles(early, current);
     } finally {
       await proxy.stop();
