@@ -1,11 +1,11 @@
 /** Turns untrusted flags and operator.json into one frozen configuration, with all defaults. */
-import { readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
-import { closest } from './closest.js';
-import { Failure, codeOf, messageOf } from './errors.js';
-import { placesIn } from './json-places.js';
-import type { Place } from './json-places.js';
+import { accentStyle, brandOf } from './brand.js';
+import type { Brand, Mistake } from './brand.js';
+import { Failure } from './errors.js';
+import { baseUrl, describe, readOperator, text } from './operator-file.js';
 import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
@@ -42,8 +42,9 @@ export interface BuildConfig {
   readonly state: string | undefined;
   readonly operator: Operator;
   readonly limits: Limits;
-  /** The operator's own files. */
+  /** The operator's own files, and the style sheet with the accent. */
   readonly files: readonly SiteFile[];
+  readonly brand: Brand;
   readonly skipInvalid: boolean;
   /** Publish even if an implausible share of a kind would be removed. */
   readonly acceptRemovals: boolean;
@@ -57,64 +58,6 @@ export const DEFAULTS = {
   out: 'dist',
   operator: 'data/operator.json',
 } as const;
-
-const TEXT = 'expected text that is not empty';
-const text = z.string(TEXT).min(1, TEXT);
-const url = (protocol: RegExp, error: string) => z.url({ protocol, error });
-const webUrl = url(/^https?$/, 'expected an http or https URL');
-
-/** An object with no other keys than these. */
-const object = <T extends z.core.$ZodShape>(shape: T) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => unknownKey(key, Object.keys(shape))).join('\n')
-        : 'expected an object',
-  });
-
-function unknownKey(key: string, known: readonly string[]): string {
-  const meant = closest(key, known);
-  return `unknown key ${JSON.stringify(key)}${meant === undefined ? '' : ` (did you mean "${meant}"?)`}`;
-}
-
-const TOKENS = 'expected a whole number from 1 to 1,000,000';
-const SECONDS = 'expected seconds from 0.001 to 86,400, with at most three decimals';
-const limit = object({
-  tokens: z.int(TOKENS).min(1, TOKENS).max(1_000_000, TOKENS),
-  refill_seconds: z
-    .number(SECONDS)
-    .min(0.001, { error: SECONDS, abort: true })
-    .max(86_400, SECONDS)
-    .multipleOf(0.001, SECONDS),
-}).transform(({ tokens, refill_seconds }): Limit => ({ tokens, refillSeconds: refill_seconds }));
-
-const baseUrl = webUrl
-  .refine((url) => !/[?#]/.test(url), { error: 'expected a URL without query or fragment', abort: true })
-  .refine(
-    (url) => /^[^:]+:\/\/[^/]+\/*$/.test(url),
-    'expected a URL without a path, since pages and API lie at the root of their host',
-  )
-  .transform((url) => url.replace(/\/+$/, ''));
-
-const DOMAIN = 'expected a domain name in lower case';
-
-const operatorFile = object({
-  name: text,
-  url: webUrl,
-  base_url: baseUrl,
-  contact: url(/^(mailto|https)$/, 'expected a mailto: or https: URL'),
-  platform: text,
-  licence: object({ name: text, url: webUrl }),
-  tag_authority: z.string(DOMAIN).regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, DOMAIN),
-  // 60 requests, refilled 1/s; 12 downloads, refilled 1/min; 240 pages and assets, refilled 4/s.
-  limits: object({
-    api: limit.default({ tokens: 60, refillSeconds: 1 }),
-    download: limit.default({ tokens: 12, refillSeconds: 60 }),
-    page: limit.default({ tokens: 240, refillSeconds: 0.25 }),
-  }).prefault({}),
-  /** A folder of files to publish, relative to the operator file. */
-  files: text.exactOptional(),
-});
 
 const buildFlags = z.object({
   register: text.default(DEFAULTS.register),
@@ -137,18 +80,35 @@ const buildFlags = z.object({
  */
 export function buildConfig(flags: unknown): BuildConfig {
   const given = readFlags(flags);
-  const { limits, files, base_url, tag_authority, ...operator } = readOperator(given.operator);
+  const { content, refuse } = readOperator(given.operator);
+  const { name, url, contact, platform, licence, base_url, tag_authority } = content;
+  const { limits, files, accent } = content;
   requireApart(given.register, given.out);
   requireOwnFiles(given);
   const folder = files === undefined ? undefined : relativeToOperator(given.operator, files);
   if (folder !== undefined) requireNoInput(folder, given);
+  const style = accent && accentStyle(accent);
+  const generated = style === undefined ? [] : [style];
+  const own = folder === undefined ? [] : siteFiles(folder, generated);
+  const mistakes: Mistake[] = [];
+  const brand = brandOf(content, own, style, mistakes);
+  refuse(mistakes);
   return Object.freeze({
     register: given.register,
     out: given.out,
     state: given.state,
-    operator: { ...operator, baseUrl: given.baseUrl ?? base_url, tagAuthority: tag_authority },
+    operator: {
+      name,
+      url,
+      contact,
+      platform,
+      licence,
+      baseUrl: given.baseUrl ?? base_url,
+      tagAuthority: tag_authority,
+    },
     limits,
-    files: folder === undefined ? [] : siteFiles(folder),
+    files: [...own, ...generated],
+    brand,
     skipInvalid: given.skipInvalid,
     acceptRemovals: given.acceptRemovals,
     keepDownloads: given.keepDownloads,
@@ -158,52 +118,6 @@ export function buildConfig(flags: unknown): BuildConfig {
       ...(given.deleteFrom === undefined ? {} : { deleteFrom: given.deleteFrom }),
     },
   });
-}
-
-function readOperator(file: string): z.infer<typeof operatorFile> {
-  let content: string;
-  try {
-    content = readFileSync(file, 'utf8');
-  } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
-    throw Failure.environment(`operator file "${file}" ${why}`);
-  }
-  const json = content.replace(/^\uFEFF/, '');
-  const places = placesIn(json);
-  if (places.error !== undefined) {
-    const { expected, line, column } = places.error;
-    throw Failure.usage(
-      `operator file "${file}" is not JSON: expected ${expected} at line ${line}, column ${column}`,
-    );
-  }
-  const result = operatorFile.safeParse(JSON.parse(json), { reportInput: true });
-  if (result.success) return result.data;
-  const problems = result.error.issues.flatMap((issue) => {
-    const keys = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [key]) : [[]];
-    return describe(issue).map((message, index) => ({
-      place: places.of([...issue.path, ...(keys[index] ?? [])]),
-      message,
-    }));
-  });
-  throw unusable(file, problems);
-}
-
-interface Problem {
-  readonly place: Place;
-  readonly message: string;
-}
-
-/** All problems of the operator file, in the order of the file. */
-function unusable(file: string, problems: readonly Problem[]): Failure {
-  const lines = problems
-    .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
-    .map(({ place: { line, column }, message }) => `line ${line}, column ${column}: ${message}`);
-  const name = `operator file "${file}"`;
-  return Failure.usage(
-    lines.length === 1
-      ? `${name}, ${lines.join()}`
-      : `${name} has ${lines.length} problems\n${lines.map((line) => `  ${line}`).join('\n')}`,
-  );
 }
 
 /** The register must lie outside the output folder, or it would be published or replaced. */
@@ -285,14 +199,3 @@ function readFlags(flags: unknown): z.infer<typeof buildFlags> {
 
 const kebab = (name: string): string =>
   name.replace(/^\w+/, (word) => word.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
-
-/** What is wrong, in a line for each problem: the key, what was expected, and what was found. */
-function describe({ path, message, input, code }: z.core.$ZodIssue): readonly string[] {
-  const key = path.join('.');
-  const prefix = key === '' ? '' : `${key}: `;
-  if (code === 'unrecognized_keys') return message.split('\n').map((line) => prefix + line);
-  if (input === undefined) return [`${key} is missing, ${message}`];
-  // An object or a list could be the whole file.
-  const found = typeof input === 'object' && input !== null ? '' : `, got ${JSON.stringify(input)}`;
-  return [prefix + message + found];
-}

@@ -10,8 +10,8 @@ import type { Route } from './routes/index.js';
 
 export interface SiteFile {
   readonly route: Route;
-  /** The file's path on this machine. */
-  readonly source: string;
+  /** The file's path on this machine, or its content if it is generated. */
+  readonly source: string | Buffer;
 }
 
 /** A route each: snapshot.json lists them, and a build opens an index for each. */
@@ -35,15 +35,21 @@ const nameOf = (path: string): string =>
 export const isSiteFile = ({ name }: Pick<Route, 'name'>): boolean =>
   name.startsWith(PREFIX) || name.startsWith(`former-${PREFIX}`);
 
-const routeOf = (path: string): Route => ({
+const routeOf = (path: string, description = 'File of the operator'): Route => ({
   name: nameOf(path),
   path: `/${path}`,
   file: path,
   class: 'page',
   bucket: 'page',
   type: contentType(extname(path)) || UNKNOWN_TYPE,
-  description: 'File of the operator',
+  description,
   listed: false,
+});
+
+/** A file that follows from the operator file. */
+export const generatedFile = (path: string, description: string, content: string): SiteFile => ({
+  route: routeOf(path, description),
+  source: Buffer.from(content),
 });
 
 /** The routes of a snapshot: the route table, and those of the operator's own files. */
@@ -54,10 +60,11 @@ export const routesOf = (site: { readonly files: readonly SiteFile[] }): readonl
 
 /**
  * The files below a folder, sorted by path, with their routes.
+ * @param generated files that are published with them
  * @throws Failure usage: some can't be published (all are named); environment: the folder is
  * unreadable
  */
-export function siteFiles(folder: string): readonly SiteFile[] {
+export function siteFiles(folder: string, generated: readonly SiteFile[] = []): readonly SiteFile[] {
   if (!existsSync(folder)) {
     throw Failure.environment(`folder "${folder}" (files of the operator file) does not exist`);
   }
@@ -72,8 +79,9 @@ export function siteFiles(folder: string): readonly SiteFile[] {
     }
   }
   const paths = new Set(found);
+  const table = [...ROUTES, ...generated.map(({ route }) => route)];
   for (const path of found) {
-    const other = collisionOf(path, paths);
+    const other = collisionOf(path, paths, table);
     if (other !== undefined) problems.push(`"${join(folder, path)}" collides with ${other}`);
   }
   if (problems.length > 0) throw Failure.usage(refusal(folder, problems));
@@ -119,11 +127,11 @@ function* entriesBelow(
 }
 
 /** What a file can't be published next to; undefined if there is nothing. */
-function collisionOf(path: string, others: ReadonlySet<string>): string | undefined {
+function collisionOf(path: string, others: ReadonlySet<string>, table: readonly Route[]): string | undefined {
   const document = CODINGS.map(({ suffix }) => suffix)
     .filter((suffix) => path.endsWith(suffix))
     .map((suffix) => path.slice(0, -suffix.length))[0];
-  const taken = ROUTES.find(
+  const taken = table.find(
     (route) =>
       isSameUrl(route.path, `/${path}`) ||
       [path, document].some((name) => name !== undefined && overlaps(route.file, name)),
@@ -150,7 +158,8 @@ const isSameUrl = (template: string, path: string): boolean =>
   template.split('/').length === path.split('/').length && overlaps(template, path);
 
 /** The content of a file. @throws Failure environment: it can't be read */
-export const contentOf = ({ source }: SiteFile): Buffer => readable(source, (path) => readFileSync(path));
+export const contentOf = ({ source }: SiteFile): Buffer =>
+  typeof source === 'string' ? readable(source, (path) => readFileSync(path)) : source;
 
 function readable<T>(path: string, read: (path: string) => T): T {
   try {

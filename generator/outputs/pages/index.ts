@@ -29,12 +29,6 @@ export interface Offers {
   readonly feeds: readonly PublishedFeed[];
 }
 
-/** Files of the operator that every page links to, if there are any. */
-const LEGAL = [
-  ['/imprint.html', 'Imprint'],
-  ['/privacy.html', 'Privacy'],
-] as const;
-
 interface Page {
   readonly route: string;
   readonly template: string;
@@ -92,7 +86,7 @@ export function* pages(
         [PATHS.bulk, 'Downloads'],
         [PATHS.feeds, 'Feeds'],
       ],
-      legal: LEGAL.filter(([path]) => config.files.some(({ route: { path: url } }) => url === path)),
+      brand: config.brand,
       isShared,
       asOf: asOf === null || isShared ? undefined : { time: asOf, words: moment(asOf) },
       page: content,
