@@ -55,10 +55,11 @@ const softened = (accent: string, paper: string): string => {
   return `#${mixed.join('')}`;
 };
 
+const theme = (query: string, accent: string, paper: string): string =>
+  `@media ${query} {\n  :root {\n    --accent: ${accent};\n    --accent-soft: ${softened(accent, paper)};\n  }\n}\n`;
+
 /** The style sheet that replaces the accent of style.css, though not in print. */
 export function accentStyle({ light, dark }: NonNullable<OperatorFile['accent']>): SiteFile {
-  const theme = (query: string, accent: string, paper: string): string =>
-    `@media ${query} {\n  :root {\n    --accent: ${accent};\n    --accent-soft: ${softened(accent, paper)};\n  }\n}\n`;
   return generatedFile(
     'operator.css',
     'Accent colours of the operator',
@@ -146,15 +147,16 @@ const sizeOfPng = (content: Buffer): readonly number[] =>
     ? [content.readUInt32BE(16), content.readUInt32BE(20)]
     : [];
 
+/** Its width and height, or else those of its viewBox, as browsers take the proportions (CSS Images 3). */
 function sizeOfSvg(text: string): readonly number[] {
-  const [root = ''] = /<svg\b[^>]*>/.exec(text) ?? [];
+  const [root = ''] = /<svg\b[^>]*>/.exec(text.replaceAll(/<!--.*?-->/gs, '')) ?? [];
   const attribute = (name: string): string =>
     new RegExp(String.raw`\s${name}\s*=\s*(["'])(?<value>.*?)\1`, 's').exec(root)?.groups?.['value'] ?? '';
-  const box = attribute('viewBox')
+  const size = ['width', 'height'].map((name) => Number(attribute(name).replace(/px$/, '') || Number.NaN));
+  if (!size.includes(Number.NaN)) return size;
+  return attribute('viewBox')
     .trim()
     .split(/[\s,]+/)
     .slice(2)
     .map(Number);
-  if (box.length === 2) return box;
-  return ['width', 'height'].map((name) => Number(attribute(name).replace(/px$/, '') || Number.NaN));
 }

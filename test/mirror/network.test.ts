@@ -71,6 +71,9 @@ const failing = async () => {
   return [code, stderr];
 };
 
+/** The file of an asset with this content. */
+const named = (body: string): string => `assets/style-${sha256(body).slice(0, 10)}.css`;
+
 describe('a connection that breaks', () => {
   it('is taken up where it broke', async () => {
     origin.publish(LONG);
@@ -268,7 +271,6 @@ describe('an origin that is no origin', () => {
   });
 
   const asset = { ...ROUTES[3]!, name: 'former-style', class: 'asset', bucket: 'page' };
-  const named = (body: string): string => `assets/style-${sha256(body).slice(0, 10)}.css`;
 
   it.each([
     { class: 'page' },
