@@ -2,7 +2,7 @@
 import { isInteger } from './cells.js';
 import type { Export } from './tables.js';
 import { literal, name } from '../register/sql.js';
-import type { Value } from '../schema/field.js';
+import type { Value, ValueType } from '../schema/field.js';
 import { meaningOf } from '../schema/meaning.js';
 
 /** What the database says of itself. */
@@ -88,8 +88,11 @@ function created(
 }
 
 /** Booleans are 0 and 1; all that is no number is text. */
+export const sqlTypeOf = (type: ValueType): 'INTEGER' | 'TEXT' =>
+  isInteger(type) || type === 'boolean' ? 'INTEGER' : 'TEXT';
+
 function typeOf({ name: column, type, nullable }: Value): string {
-  const stored = isInteger(type) || type === 'boolean' ? 'INTEGER' : 'TEXT';
+  const stored = sqlTypeOf(type);
   const check = type === 'boolean' ? ` CHECK (${name(column)} IN (0, 1))` : '';
   return `${stored}${nullable ? '' : ' NOT NULL'}${check}`;
 }

@@ -4,6 +4,7 @@ import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Index } from '../publish/index-json.js';
 import type { Publisher } from '../publish/publisher.js';
+import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';
 import { BULK_FILES, exportRoute } from '../routes/exports.js';
 import type { BulkFile, ExportFormat } from '../routes/exports.js';
@@ -25,6 +26,8 @@ export interface Exported {
   readonly rows: number;
   readonly files: Files;
   readonly state: State;
+  /** The newest measurement in a table of records; null if it has none, or holds a history. */
+  readonly asOf: string | null;
 }
 
 /** A published file that holds more than one table. */
@@ -88,7 +91,7 @@ export class Exports {
   }
 
   /** Publishes the files once they are written, and keeps the others. */
-  async finish({ asOf }: Overview, progress: Progress): Promise<Downloads> {
+  async finish({ asOf, populations }: Overview, progress: Progress): Promise<Downloads> {
     await this.#wait(progress);
     const published = new Map<string, PublishedFile>();
     for (const [part, writing] of this.#parts) {
@@ -106,11 +109,19 @@ export class Exports {
       if (found === undefined) throw new TypeError(`no part of the downloads has "${route}"`);
       return found;
     };
+    const newest = ({ history, resource }: Export, { state }: PublishedFile): string | null => {
+      if (history !== undefined) return null;
+      if (state === 'kept') return this.#kept?.newest.get(resource.plural) ?? null;
+      return populationOf(populations, resource).measuredAt;
+    };
     const kept = [...published.values()].some(({ state }) => state === 'kept') ? this.#kept : undefined;
     return {
       asOf: kept === undefined ? asOf : kept.asOf,
       kept: kept?.snapshot,
-      tables: EXPORTS.map((table) => exported(table, (format) => of(exportRoute(table.name, format)))),
+      tables: EXPORTS.map((table) => {
+        const fileOf = (format: ExportFormat): PublishedFile => of(exportRoute(table.name, format));
+        return { ...exported(table, fileOf), asOf: newest(table, fileOf('csv')) };
+      }),
       bulk: BULK_FILES.map((file) => ({ file, ...of(file.route) })),
     };
   }
@@ -150,7 +161,7 @@ export class Exports {
   }
 }
 
-function exported(table: Export, fileOf: (format: ExportFormat) => PublishedFile): Exported {
+function exported(table: Export, fileOf: (format: ExportFormat) => PublishedFile): Omit<Exported, 'asOf'> {
   const [csv, gzip, parquet] = (['csv', 'csv.gz', 'parquet'] as const).map((format) => {
     const { bytes, sha256 } = fileOf(format);
     return { bytes, sha256 };

@@ -22,11 +22,15 @@ export interface Described {
   readonly snapshot: KeptSnapshot;
   /** By route. */
   readonly rows: ReadonlyMap<string, number>;
+  /** The newest measurement in each table of records, by table. */
+  readonly newest: ReadonlyMap<string, string>;
 }
 
 const schema = z.object({
   as_of: z.string().exactOptional(),
-  resources: z.array(z.object({ path: z.string(), rows: z.int() })),
+  resources: z.array(
+    z.object({ path: z.string(), title: z.string(), rows: z.int(), as_of: z.string().exactOptional() }),
+  ),
 });
 
 /**
@@ -57,7 +61,10 @@ function described(publisher: Publisher): Described | undefined {
     if (its === undefined || !isWhole(route, publisher)) return undefined;
     rows.set(route.name, its);
   }
-  return { asOf: description.as_of ?? null, snapshot: { sequence, digest }, rows };
+  const newest = new Map(
+    description.resources.flatMap(({ title, as_of }) => (as_of === undefined ? [] : [[title, as_of]])),
+  );
+  return { asOf: description.as_of ?? null, snapshot: { sequence, digest }, rows, newest };
 }
 
 function isWhole({ name, file }: UnlistedRoute, publisher: Publisher): boolean {

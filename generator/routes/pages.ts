@@ -52,6 +52,7 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   asset('serif-latin-a', FONT, 'Display face for names with further accents'),
   asset('style', CSS, 'Style sheet of all pages'),
   asset('front-style', CSS, 'Style sheet of the front page'),
+  asset('data-style', CSS, 'Style sheet of the pages about downloads and feeds'),
   asset('docs-style', CSS, 'Style sheet of the documentation'),
   asset('chart-style', CSS, 'Style sheet of the charts'),
   asset('chart-library', SCRIPT, 'Library that draws the charts'),

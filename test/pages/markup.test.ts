@@ -94,6 +94,8 @@ const OFFERS: Offers = {
     asOf: '2026-11-20T08:00:00Z',
     tables: ['groups', 'usernames'].map((name) => ({
       name,
+      plural: name === 'groups' ? 'groups' : 'users',
+      newest: name === 'groups' ? '2026-11-19T21:40:00Z' : null,
       description: `Every one of ${name}.`,
       rows: 12_345,
       columns: [

@@ -66,7 +66,7 @@ const reached = (contact: string): object =>
 /** `CC BY 4.0` -> `CC-BY-4.0`: the identifier used by Open Definition and SPDX. */
 const identifier = (licence: string): string => licence.replaceAll(/[^A-Za-z0-9._]+/g, '-');
 
-function resources({ table, rows, files }: Exported): object[] {
+function resources({ table, rows, files, asOf }: Exported): object[] {
   return EXPORT_FORMATS.map(({ format }) => {
     const file = basename(exportFile(table.name, format));
     return {
@@ -79,6 +79,7 @@ function resources({ table, rows, files }: Exported): object[] {
       bytes: files[format].bytes,
       hash: `sha256:${files[format].sha256}`,
       rows,
+      as_of: asOf ?? undefined,
       ...(format === 'parquet' ? {} : { dialect: DIALECT }),
       schema: schema(table, format),
     };

@@ -31,6 +31,7 @@ const SOURCES: Readonly<
   'serif-latin-a': ['serif-latin-a', '.woff2', () => binary('fonts/serif-latin-a.woff2')],
   style: ['style', '.css', () => own('style.css')],
   'front-style': ['front', '.css', () => own('front.css')],
+  'data-style': ['data', '.css', () => own('data.css')],
   'docs-style': ['docs', '.css', () => own('docs.css')],
   'chart-style': ['uplot', '.css', () => library('uplot/dist/uPlot.min.css')],
   'chart-library': ['uplot', '.js', chartLibrary],

@@ -1,6 +1,9 @@
 /** The downloads page: the files, their sizes, and how to read them. */
+import { basename } from 'node:path/posix';
 import type { BuildConfig } from '../../config.js';
+import { sqlTypeOf } from '../../exports/database-schema.js';
 import type { Value } from '../../schema/field.js';
+import { DATABASE } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import { valueRow } from './fields.js';
 import { amount, integer, interval, leastTime, moment, size } from './words.js';
@@ -19,9 +22,14 @@ export interface DownloadFile {
 
 export interface DownloadTable {
   readonly name: string;
+  /** The kind of its records: `groups`. */
+  readonly plural: string;
   readonly description: string;
   readonly rows: number;
+  /** The newest measurement, if it is a table of records. */
+  readonly newest: string | null;
   readonly columns: readonly Value[];
+  /** One in each format, in the same order in all tables. */
   readonly files: readonly DownloadFile[];
 }
 
@@ -49,48 +57,86 @@ export function downloadsPage(
   { operator, limits }: BuildConfig,
   registerAsOf: string | null,
 ) {
-  const largest = tables
-    .flatMap(({ files }) => files)
-    .reduce<DownloadFile | undefined>(
-      (most, file) => (most !== undefined && most.bytes >= file.bytes ? most : file),
-      undefined,
-    );
+  const database = bulk.find(({ path }) => path === `/${DATABASE.file}`);
+  const documents = bulk.filter((file) => file !== database);
+  const ofTables = tables.flatMap(({ files }) => files);
+  const all = [...ofTables, ...bulk];
+  const [resumed] = ofTables.toSorted((a, b) => b.bytes - a.bytes);
   const { tokens, refillSeconds } = limits.download;
-  const files = tables.reduce((sum, table) => sum + table.files.length, bulk.length);
   return {
-    asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
+    asOf: time(asOf),
     isBehind: asOf !== registerAsOf,
-    tables: tables.map(({ name, description, rows, columns, files }) => ({
-      name,
-      description,
-      rows: amount(rows, 'row'),
-      columns: columns.map((column) => ({
-        name: column.name,
-        description: column.description,
-        ...valueRow(column),
+    isPublished: all.length > 0,
+    database: database && { ...fileOf(database), rows: integer(database.rows) },
+    documents: {
+      files: documents.map((file) => ({
+        ...fileOf(file),
+        folder: nameOf(file).replace(/[^/]*$/, ''),
+        base: basename(file.path),
+        lines: integer(file.rows),
       })),
-      files: files.map((file) => ({ ...shownFile(file), format: file.format })),
+      size: sizeOf(documents),
+    },
+    kinds: kindsOf(tables),
+    tables: tables.map(({ name, columns }) => ({ name, columns: columns.map(columnOf) })),
+    rows: integer(tables.reduce((sum, { rows }) => sum + rows, 0)),
+    formats: (tables[0]?.files ?? []).map(({ format }) => ({
+      format,
+      size: sizeOf(ofTables.filter((file) => file.format === format)),
     })),
-    bulk: bulk.map((file) => ({
-      ...shownFile(file),
-      description: file.description,
-      rows: integer(file.rows),
-    })),
-    /** The largest file, for which resuming matters most. */
-    resume: largest === undefined ? undefined : operator.baseUrl + largest.path,
-    resumeName: largest === undefined ? undefined : shownFile(largest).name,
+    sums: all.map((file) => ({ sha256: file.sha256, name: nameOf(file) })),
+    /** The largest table file, for which resuming matters most. */
+    resumed: resumed && { url: operator.baseUrl + resumed.path, name: nameOf(resumed) },
     /** All files: how many, and how long they take under the limit. */
-    whole: { files: amount(files, 'download'), time: leastTime(files, limits.download) },
+    all: {
+      files: amount(all.length, 'file'),
+      size: sizeOf(all),
+      time: leastTime(all.length, limits.download),
+    },
     folder: operator.baseUrl + PATHS.bulk,
     path: PATHS.bulk,
     limit: { tokens: amount(tokens, 'download'), every: interval(refillSeconds) },
   };
 }
 
-const shownFile = ({ path, bytes, sha256 }: Omit<DownloadFile, 'format' | 'type'>) => ({
-  path,
-  name: path.slice(PATHS.bulk.length + 1),
-  size: size(bytes),
-  bytes: integer(bytes),
-  sha256,
+/** The tables, with those of one kind of record together. */
+function kindsOf(tables: readonly DownloadTable[]) {
+  const kinds = [...new Set(tables.map(({ plural }) => plural))];
+  return kinds.map((kind) => {
+    const own = tables.filter(({ plural }) => plural === kind);
+    return {
+      plural: kind,
+      newest: time(own.find(({ newest }) => newest !== null)?.newest ?? null),
+      tables: own.map(({ name, description, rows, files }) => ({
+        name,
+        description,
+        rows: integer(rows),
+        files: files.map((file) => ({ ...fileOf(file), format: file.format })),
+      })),
+    };
+  });
+}
+
+/** A column: what readers of JSON or Parquet and of SQL take it for, and what it means. */
+function columnOf(column: Value) {
+  const { type, name, description } = column;
+  const sql = sqlTypeOf(type);
+  const json = type === 'boolean' ? 'boolean' : sql === 'INTEGER' ? 'integer' : 'string';
+  const isTime = type === 'time';
+  return { ...valueRow(column), name, description, json, sql, isTime };
+}
+
+const time = (at: string | null) => (at === null ? undefined : { time: at, words: moment(at) });
+
+const sizeOf = (files: readonly { readonly bytes: number }[]): string =>
+  size(files.reduce((sum, { bytes }) => sum + bytes, 0));
+
+/** Its name in the folder of the downloads, as in SHA256SUMS. */
+const nameOf = ({ path }: { readonly path: string }): string => path.slice(PATHS.bulk.length + 1);
+
+const fileOf = (file: Pick<DownloadFile, 'path' | 'bytes'>) => ({
+  path: file.path,
+  name: nameOf(file),
+  size: size(file.bytes),
+  bytes: integer(file.bytes),
 });

@@ -118,7 +118,7 @@ export function* pages(
     template: 'downloads',
     title: `Downloads – ${name}`,
     description: `All of ${name} as CSV and Parquet files, with sizes, row counts and checksums.`,
-    styles: ['docs-style'],
+    styles: ['data-style'],
     scripts: ['copy-script', 'tabs-script'],
     content: downloadsPage(downloads, config, asOf),
   });
@@ -127,7 +127,7 @@ export function* pages(
     template: 'feeds',
     title: `Feeds – ${name}`,
     description: `Atom and JSON feeds of ${name}: renamed groups, new owners, new usernames, new records.`,
-    styles: ['docs-style'],
+    styles: ['data-style'],
     scripts: ['copy-script'],
     content: feedsPage(feeds, operator.baseUrl),
   });

@@ -9,8 +9,10 @@ import type { Offers } from './index.js';
 export const offers = (table: readonly Route[], { asOf, tables, bulk }: Downloads): Offers => ({
   downloads: {
     asOf,
-    tables: tables.map(({ table: { name, description, columns }, rows, files }) => ({
+    tables: tables.map(({ table: { name, description, columns, resource }, rows, files, asOf: newest }) => ({
       name,
+      plural: resource.plural,
+      newest,
       description,
       rows,
       columns: columns.map(({ value }) => value),
