@@ -14,7 +14,7 @@ import { OPERATOR, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
 import { hashes, readTree } from '../support/tree.js';
-import { between } from './site.js';
+import { between, textOf } from './site.js';
 
 const path = temporary();
 const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
@@ -88,45 +88,83 @@ describe('pages', () => {
   });
 });
 
-const SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+/** A checksum that no other file has. */
+const sha256 = (digit: string): string => digit.repeat(64);
+
 const OFFERS: Offers = {
   downloads: {
     asOf: '2026-11-20T08:00:00Z',
-    tables: ['groups', 'usernames'].map((name) => ({
-      name,
-      plural: name === 'groups' ? 'groups' : 'users',
-      newest: name === 'groups' ? '2026-11-19T21:40:00Z' : null,
-      description: `Every one of ${name}.`,
-      rows: 12_345,
-      columns: [
-        { name: 'id', type: 'id', nullable: false, description: 'Numeric id.' },
-        { name: 'member_count', type: 'count', unit: 'members', nullable: true, description: 'Members.' },
-      ],
-      files: [
-        {
-          path: `/downloads/${name}.csv`,
-          format: 'CSV',
-          type: 'text/csv',
-          bytes: 34_900_000,
-          sha256: SHA256,
-        },
-        {
-          path: `/downloads/${name}.parquet`,
-          format: 'Parquet',
-          type: 'application/vnd.apache.parquet',
-          bytes: 999,
-          sha256: SHA256,
-        },
-      ],
-    })),
+    tables: [
+      {
+        name: 'groups',
+        plural: 'groups',
+        description: 'Every one of groups.',
+        rows: 12_345,
+        newest: '2026-11-19T21:40:00Z',
+        columns: [
+          { name: 'id', type: 'id', nullable: false, description: 'Numeric id.' },
+          { name: 'member_count', type: 'count', unit: 'members', nullable: true, description: 'Members.' },
+          { name: 'verified', type: 'boolean', nullable: true, description: 'Verified.' },
+          { name: 'measured_at', type: 'time', nullable: false, description: 'When.' },
+        ],
+        files: [
+          {
+            path: '/downloads/groups.csv',
+            format: 'CSV',
+            type: 'text/csv',
+            bytes: 34_900_000,
+            sha256: sha256('1'),
+          },
+          {
+            path: '/downloads/groups.parquet',
+            format: 'Parquet',
+            type: 'application/vnd.apache.parquet',
+            bytes: 999,
+            sha256: sha256('2'),
+          },
+        ],
+      },
+      {
+        name: 'usernames',
+        plural: 'users',
+        description: 'Every one of usernames.',
+        rows: 655,
+        newest: null,
+        columns: [{ name: 'username', type: 'text', nullable: true, description: 'Name.' }],
+        files: [
+          {
+            path: '/downloads/usernames.csv',
+            format: 'CSV',
+            type: 'text/csv',
+            bytes: 100_000,
+            sha256: sha256('3'),
+          },
+          {
+            path: '/downloads/usernames.parquet',
+            format: 'Parquet',
+            type: 'application/vnd.apache.parquet',
+            bytes: 1001,
+            sha256: sha256('4'),
+          },
+        ],
+      },
+    ],
     bulk: [
       {
         path: '/downloads/documents/group.ndjson.gz',
         type: 'application/gzip',
         description: 'Lines & bodies <of> groups.',
-        rows: 12_345,
-        bytes: 34_900_000,
-        sha256: SHA256,
+        rows: 12_346,
+        bytes: 2_000_000,
+        sha256: sha256('5'),
+      },
+      {
+        path: '/downloads/register.sqlite.gz',
+        type: 'application/gzip',
+        description: 'All tables.',
+        rows: 13_000,
+        bytes: 8_000_000,
+        sha256: sha256('6'),
       },
     ],
   },
@@ -154,28 +192,75 @@ const rendered = (): ReadonlyMap<string, string> => {
   }
 };
 
+/** The cells of a row as text. */
+const cells = (row: string): string =>
+  row
+    .split(/<\/t[hd]>/)
+    .map((cell) => textOf(cell).replaceAll(/\s+/g, ' ').trim())
+    .filter((cell) => cell !== '')
+    .join(' | ');
+
 describe('what others offer', () => {
-  it('is told with rows, sizes, checksums, columns and warnings', async () => {
+  it('is shown with rows, sizes, times, checksums, columns and warnings', async () => {
     const html = rendered().get('downloads-page') ?? '';
     expect(await complaintsOf(html)).toEqual([]);
     for (const text of [
-      '12,345 rows',
-      '34.9 MB',
-      '999 bytes',
-      SHA256,
+      // 34,900,000 + 999 + 100,000 + 1,001 + 2,000,000 + 8,000,000 bytes
+      '6 files, 45.0 MB in all',
+      'As of <time datetime="2026-11-20T08:00:00Z">20 November 2026, 08:00 UTC</time>',
+      'newest measurement <time datetime="2026-11-19T21:40:00Z">19 November 2026, 21:40 UTC</time>',
       'Spreadsheets run formulas',
       'allow_quoted_nulls = false',
       'pandas.read_parquet',
-      'may be null',
-      'members',
     ]) {
       expect(html).toContain(text);
     }
-    for (const { files } of OFFERS.downloads.tables) {
-      for (const file of files) expect(html).toContain(`href="${file.path}"`);
-    }
-    // The largest file is the one that resuming is worth most for.
+    expect(html.match(/newest measurement/g)).toHaveLength(1);
+    const row = (id: string): string => cells(between(html, `<tr id="${id}">`, '</tr>')[0] ?? '');
+    expect(row('groups')).toBe(
+      'groups Every one of groups. | Rows 12,345 | CSV 34.9 MB, groups.csv | Parquet 999 bytes, groups.parquet',
+    );
+    expect(row('usernames')).toBe(
+      'usernames Every one of usernames. | Rows 655 | CSV 100 kB, usernames.csv | Parquet 1.00 kB, usernames.parquet',
+    );
+    expect(cells(between(html, '<tfoot>', '</tfoot>')[0] ?? '')).toBe(
+      'All tables | Rows 13,000 | CSV 35.0 MB | Parquet 2.00 kB',
+    );
+    const database = between(html, 'id="whole"', '</section>')[0] ?? '';
+    for (const text of ['8.00 MB', '13,000 in 2 tables', 'href="/downloads/register.sqlite.gz"'])
+      expect(database).toContain(text);
+    const lines = between(html, '<pre class="code sums"><code>', '</code>')[0] ?? '';
+    expect(lines).toBe(
+      [
+        ['1', 'groups.csv'],
+        ['2', 'groups.parquet'],
+        ['3', 'usernames.csv'],
+        ['4', 'usernames.parquet'],
+        ['5', 'documents/group.ndjson.gz'],
+        ['6', 'register.sqlite.gz'],
+      ]
+        .map(([digit = '', name]) => `${sha256(digit)}  ${name}\n`)
+        .join(''),
+    );
+    // The largest file of a table is the one that resuming is worth most for.
     expect(html).toMatch(/curl -f --retry 5 -O -C - "[^"]*\/downloads\/groups\.csv"/);
+  });
+
+  it('has each file as one link', () => {
+    const html = rendered().get('downloads-page') ?? '';
+    const files = [...OFFERS.downloads.tables.flatMap(({ files: each }) => each), ...OFFERS.downloads.bulk];
+    for (const { path: file } of files) expect(html.split(`href="${file}"`), file).toHaveLength(2);
+  });
+
+  it('has columns with their types in JSON and SQL, null as a mark, unit and meaning', () => {
+    const html = rendered().get('downloads-page') ?? '';
+    const [groups = ''] = between(html, '<summary><code>groups</code>', '</table>');
+    expect(between(groups, '<tr><th scope="row">', '</tr>').map(cells)).toEqual([
+      'id | integer · INTEGER | Numeric id.',
+      'member_count | integer · INTEGER null | Members. Unit: members.',
+      'verified | boolean · INTEGER null | Verified.',
+      'measured_at | string · TEXT | When. RFC 3339, in UTC.',
+    ]);
   });
 
   it('says that a null may be a withheld value, wherever null is explained', () => {

@@ -84,7 +84,8 @@ export function downloadsPage(
       format,
       size: sizeOf(ofTables.filter((file) => file.format === format)),
     })),
-    sums: all.map((file) => ({ sha256: file.sha256, name: nameOf(file) })),
+    /** Lines as in SHA256SUMS. */
+    sums: all.map((file) => `${file.sha256}  ${nameOf(file)}\n`).join(''),
     /** The largest table file, for which resuming matters most. */
     resumed: resumed && { url: operator.baseUrl + resumed.path, name: nameOf(resumed) },
     /** All files: how many, and how long they take under the limit. */
