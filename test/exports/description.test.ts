@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { EXPORTS } from '../../generator/exports/tables.js';
 import { published } from '../support/build.js';
-import { parseCsv } from '../support/csv.js';
+import { csvObjects, parseCsv } from '../support/csv.js';
 import { PROJECT, temporary } from '../support/folder.js';
 
 const path = temporary();
@@ -39,6 +39,7 @@ const resourceShape = z.object({
   bytes: z.int(),
   hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
   rows: z.int(),
+  as_of: z.string().optional(),
   mediatype: z.string(),
 });
 
@@ -122,6 +123,19 @@ describe('datapackage.json', () => {
       const key = schema.primaryKey.map((column) => header.indexOf(column));
       const keys = records.map((record) => key.map((index) => record[index]).join(' '));
       expect(new Set(keys).size).toBe(rows);
+    }
+  });
+
+  it('says of each table of records as of when it is, and of no other file', () => {
+    const kinds = ['groups', 'users', 'games', 'items'];
+    const newest = (table: string): string | null | undefined =>
+      csvObjects(readFileSync(join(folder, `${table}.csv`), 'utf8'))
+        .map((record) => record['measured_at'])
+        .toSorted()
+        .at(-1);
+    for (const { path: name, as_of } of read().resources) {
+      const kind = kinds.find((each) => name.startsWith(`${each}.`));
+      expect(as_of, name).toBe(kind === undefined ? undefined : newest(kind));
     }
   });
 
