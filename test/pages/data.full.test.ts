@@ -89,6 +89,15 @@ describe.skipIf(!HAS_CHROMIUM)('a copy button', () => {
     await page.context().close();
   });
 
+  it('is next to a block that the keyboard scrolls if it is wider than its place', async () => {
+    const page = await open('/downloads', { viewport: { width: 375, height: 800 } });
+    const block = page.locator('.database pre');
+    await expect.poll(() => block.getAttribute('tabindex')).toBe('0');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await expect.poll(() => block.getAttribute('tabindex')).toBeNull();
+    await page.context().close();
+  });
+
   it('has a name of its own on each page', async () => {
     for (const url of ['/downloads', '/feeds']) {
       const page = await open(url);

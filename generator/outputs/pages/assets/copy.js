@@ -1,7 +1,8 @@
 /**
  * Buttons that copy. Each `.copyable` holds a `code` element and gets a button that copies its
  * text. `data-copy` says what that is (`the command`), since a list of buttons of a page reads
- * "Copy, Copy, Copy" otherwise. Without script there are no buttons.
+ * "Copy, Copy, Copy" otherwise. Without script there are no buttons. A block that is wider than its
+ * place can be scrolled by keyboard, in browsers that don't see to that themselves, too.
  */
 
 const SHOWN_MILLISECONDS = 2000;
@@ -11,9 +12,19 @@ announcements.className = 'hidden';
 announcements.role = 'status';
 document.body.append(announcements);
 
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth) target.setAttribute('tabindex', '0');
+    else target.removeAttribute('tabindex');
+  }
+});
+
 for (const holder of document.querySelectorAll('.copyable')) {
   const code = holder.querySelector('code');
-  if (code !== null) holder.append(copyButton(code, holder.getAttribute('data-copy')));
+  if (code === null) continue;
+  holder.append(copyButton(code, holder.getAttribute('data-copy')));
+  const block = code.closest('pre');
+  if (block !== null) sizes.observe(block);
 }
 
 /**
