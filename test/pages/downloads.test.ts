@@ -39,6 +39,18 @@ const cellsOf = (table: string): string[] =>
 const recordsOf = (table: string): readonly (readonly unknown[])[] =>
   parseCsv(readFileSync(join(folder, `${table}.csv`), 'utf8')).slice(1);
 
+/** The newest measurement in a table of records. */
+const newest = (table: string): string => {
+  const [names = [], ...rows] = parseCsv(readFileSync(join(folder, `${table}.csv`), 'utf8'));
+  const at = names.findIndex((name) => name === 'measured_at');
+  return (
+    rows
+      .map((row) => String(row[at]))
+      .toSorted()
+      .at(-1) ?? ''
+  );
+};
+
 const TABLES = [
   'groups',
   'group_member_readings',
@@ -86,9 +98,8 @@ describe('the downloads page', () => {
         gunzipSync(readFileSync(join(folder, 'documents', file)))
           .toString()
           .split('\n').length - 1;
-      const [row = ''] = html
-        .split('<tr>')
-        .filter((each) => each.includes(`href="/downloads/documents/${file}"`));
+      const row =
+        html.split('<tr>').find((each) => each.includes(`href="/downloads/documents/${file}"`)) ?? '';
       expect(numberOf(textOf(between(row, '<td class="number">', '</td>')[0] ?? '')), file).toBe(lines);
     }
   });
@@ -106,16 +117,6 @@ describe('the downloads page', () => {
       between(row, '<span class="kicker">', '</span>')[0],
       between(row, '<time datetime="', '"')[0],
     ]);
-    const newest = (table: string): string => {
-      const [names = [], ...rows] = parseCsv(readFileSync(join(folder, `${table}.csv`), 'utf8'));
-      const at = names.findIndex((name) => name === 'measured_at');
-      return (
-        rows
-          .map((row) => String(row[at]))
-          .toSorted()
-          .at(-1) ?? ''
-      );
-    };
     expect(shown).toEqual(['groups', 'users', 'games', 'items'].map((kind) => [kind, newest(kind)]));
   });
 });

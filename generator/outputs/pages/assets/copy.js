@@ -37,7 +37,7 @@ function copyButton(code, what) {
   button.textContent = 'Copy';
   if (what !== null) button.ariaLabel = `Copy ${what}`;
   let timer = 0;
-  button.addEventListener('click', async () => {
+  const copy = async () => {
     const words = await copied(code);
     button.textContent = words;
     announcements.textContent = words;
@@ -46,7 +46,8 @@ function copyButton(code, what) {
       button.textContent = 'Copy';
       announcements.textContent = '';
     }, SHOWN_MILLISECONDS);
-  });
+  };
+  button.addEventListener('click', () => void copy());
   return button;
 }
 
