@@ -91,6 +91,13 @@ function fits(cell: string | null, { type, constraints }: z.infer<typeof fieldSh
   return LOOKS[type].test(cell) && (minimum === undefined || Number(cell) >= minimum);
 }
 
+/** The newest measurement in a table of records. */
+const newest = (table: string): string | undefined =>
+  csvObjects(readFileSync(join(folder, `${table}.csv`), 'utf8'))
+    .map((record) => record['measured_at'] ?? '')
+    .toSorted()
+    .at(-1);
+
 describe('datapackage.json', () => {
   it('lists three files for each of the eight tables and eight more, with their size and checksum', () => {
     const { resources } = read();
@@ -128,11 +135,6 @@ describe('datapackage.json', () => {
 
   it('says of each table of records as of when it is, and of no other file', () => {
     const kinds = ['groups', 'users', 'games', 'items'];
-    const newest = (table: string): string | null | undefined =>
-      csvObjects(readFileSync(join(folder, `${table}.csv`), 'utf8'))
-        .map((record) => record['measured_at'])
-        .toSorted()
-        .at(-1);
     for (const { path: name, as_of } of read().resources) {
       const kind = kinds.find((each) => name.startsWith(`${each}.`));
       expect(as_of, name).toBe(kind === undefined ? undefined : newest(kind));

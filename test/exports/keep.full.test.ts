@@ -152,7 +152,7 @@ describe('downloads that are kept', () => {
     expect(page).toContain('in the files the next time they are written');
     // An item was measured again; the page shows the items that are in the files.
     expect(page.split('<footer')[0]).not.toContain(LATER);
-    const items = csvObjects(text(out, 'downloads/items.csv')).map((item) => item['measured_at']);
+    const items = csvObjects(text(out, 'downloads/items.csv')).map((item) => item['measured_at'] ?? '');
     expect(page).toMatch(
       new RegExp(
         `items</span>\\s*<span class="newest">newest measurement <time datetime="${items.toSorted().at(-1)}">`,
