@@ -60,7 +60,7 @@ beforeAll(async () => {
   [register, first] = [writeRegister(path('a.sqlite'), ROWS), path('first')];
   await buildHistoric(first);
   [old, current] = [styleOf(manifestOf(first).routes), styleOf(ROUTES)];
-  expect(old).not.toBe(current);
+  if (old === current) throw new Error('the historic style sheet is the current one');
 }, 60_000);
 
 const buildHistoric = (out: string, source = register) =>
