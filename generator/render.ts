@@ -113,8 +113,14 @@ export async function renderAll(
   const downloads = await exports.finish(overview, progress);
   await indexing;
   const firstKeys = next.firstKeys();
-  for (const { route, key, body } of descriptions(sources, samples, downloads, (name) => firstKeys.get(name)))
-    publisher.put(route, key, body);
+  const described = descriptions(
+    sources,
+    samples,
+    downloads,
+    (name) => firstKeys.get(name),
+    (name, key) => publisher.read(name, key),
+  );
+  for (const { route, key, body } of described) publisher.put(route, key, body);
   return downloads;
 }
 

@@ -12,6 +12,7 @@ import { downloads } from './downloads/index.js';
 import { guide } from './finding/guide.js';
 import { largest } from './largest.js';
 import type { FileOutput, Output } from './output.js';
+import type { ReadDocument } from './pages/documents.js';
 import { pages } from './pages/index.js';
 import { offers } from './pages/offers.js';
 import { Shown } from './pages/shown.js';
@@ -65,14 +66,16 @@ export class Samples {
 /**
  * The outputs that describe the others, once those are known.
  * @param firstKey the first key of a route's documents
+ * @param read reads one of the others
  */
 export function* descriptions(
   { config, overview, table }: Sources,
   { examples, shown }: Samples,
   exported: Downloads,
   firstKey: (route: string) => number | undefined,
+  read: ReadDocument,
 ): Generator<FileOutput> {
   yield* downloads(config, exported);
   yield* openapi(config, table, examples, firstKey);
-  yield* pages(config, overview, table, shown, offers(table, exported));
+  yield* pages(config, overview, table, shown, offers(table, exported), read);
 }

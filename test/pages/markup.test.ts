@@ -185,7 +185,7 @@ const rendered = (): ReadonlyMap<string, string> => {
   const register = Register.open(file);
   try {
     const known = overview(register);
-    const all = pages(config, known, ROUTES, new Shown(known), OFFERS);
+    const all = pages(config, known, ROUTES, new Shown(known), OFFERS, () => undefined);
     return new Map([...all].map(({ route, body }) => [route, body.toString()]));
   } finally {
     register.close();

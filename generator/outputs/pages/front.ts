@@ -1,118 +1,193 @@
-/** The front page: what the register is, its size, and its largest groups. */
-import { z } from 'zod';
+/** The front page: what can be looked up, the largest group's readings, what moved, and how to use it. */
 import type { Operator } from '../../config.js';
 import type { Overview, Population } from '../../register/overview.js';
-import { routeNamed, filler } from '../../routes/index.js';
-import { PATHS } from '../../routes/paths.js';
+import { moversRoute } from '../../routes/lists.js';
+import { filler, routeNamed, urlTemplate } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
-import { SHOWN_GROUPS } from './shown.js';
-import type { Shown } from './shown.js';
+import { LARGEST_LIMIT } from '../../routes/endpoints.js';
+import type { Kind } from '../../schema/field.js';
+import { RESOURCES } from '../../schema/index.js';
+import { Documents } from './documents.js';
+import type { Largest, Mover, ReadDocument, Renaming } from './documents.js';
+import { SIDE, lineChart } from './line-chart.js';
+import { sample } from './sample.js';
 import { HEIGHT, WIDTH, sparkline } from './sparkline.js';
-import { amount, day, integer, moment, signed } from './words.js';
+import type { Reading } from './sparkline.js';
+import { amount, day, integer, moment, shortDay, signed } from './words.js';
 
-/** The parts of other outputs that the page reads. */
-const listBody = z.object({
-  groups: z.array(
-    z.object({ rank: z.int(), id: z.int(), name: z.string().nullable(), member_count: z.int() }),
-  ),
-});
-const recordBody = z.object({
-  change: z.object({ d30: z.object({ delta: z.int() }).nullable() }),
-});
-const historyBody = z.object({
-  members: z.array(z.object({ measured_at: z.string(), member_count: z.int() })),
-});
-const statsBody = z.object({
-  histories: z.object({
-    member_readings: z.int(),
-    name_changes: z.int(),
-    owner_changes: z.int(),
-    username_changes: z.int(),
-  }),
-});
+const SHOWN_LARGEST = 10;
+const SHOWN_MOVERS = 5;
+const SHOWN_RENAMED = 6;
 
-/** The names of totals. */
-const TOTALS: Readonly<Record<string, string>> = {
-  member_count: 'members in total',
-  visits: 'visits in total',
-  playing: 'players when last measured',
+/** What each kind can be asked: those of groups first, others only without groups. */
+const QUESTIONS: Readonly<Record<Kind, readonly string[]>> = {
+  group: ['How many members did it have in May?', 'What was it called before?', 'Who owned it?'],
+  user: ['What was a user called before, and until when?'],
+  game: ['How many were playing, and when was that read?'],
+  item: ['What did an item cost, and when was that read?'],
 };
 
-function figures({ resource, records, measurements, firstMeasuredAt, measuredAt, totals }: Population) {
-  const { plural } = resource;
-  return {
-    plural,
-    records: integer(records),
-    measured:
-      firstMeasuredAt === null || measuredAt === null
-        ? undefined
-        : `${day(firstMeasuredAt)} to ${day(measuredAt)}`,
-    measurements: amount(measurements, 'measurement'),
-    totals: totals.flatMap(({ column, total, measured }) =>
-      total === null
-        ? []
-        : [
-            {
-              value: integer(total),
-              name: TOTALS[column] ?? column,
-              of: `measured for ${integer(measured)} ${plural}`,
-            },
-          ],
-    ),
-  };
+/** The page of a record. */
+const recordPath = (kind: Kind, id: number): string => `/${kind}/${id}`;
+
+interface Named {
+  readonly kind: Kind;
+  readonly id: number;
+  /** Null if it was not measured. */
+  readonly name: string | null;
 }
 
-function largestGroups(shown: Shown, table: readonly Route[]) {
-  const body = shown.body('largest', SHOWN_GROUPS);
-  if (body === undefined) return [];
-  const url = filler(routeNamed(table, 'group').path);
-  return listBody.parse(JSON.parse(body)).groups.map(({ rank, id, name, member_count }) => {
-    const record = shown.body('group', id);
-    const history = shown.body('group-history', id);
-    const change = record === undefined ? null : recordBody.parse(JSON.parse(record)).change.d30;
-    const readings = history === undefined ? [] : historyBody.parse(JSON.parse(history)).members;
-    const first = readings.at(0);
-    const last = readings.at(-1);
+/** A link to a record. */
+const linkTo = ({ kind, id, name }: Named) => ({
+  url: recordPath(kind, id),
+  name,
+  instead: `${kind.replace(/^./, (letter) => letter.toUpperCase())} ${id}`,
+});
+
+const at = (time: string) => ({ time, day: shortDay(time), words: moment(time) });
+
+/** A line of readings in words, for those who don't see it. */
+function inWords(readings: readonly Reading[]): string {
+  const [first, last] = [readings.at(0), readings.at(-1)];
+  if (first === undefined || last === undefined) return '';
+  const ends = `${integer(first.member_count)} members in the first, ${integer(last.member_count)} in the last`;
+  return `${amount(readings.length, 'reading')} from ${day(first.measured_at)} to ${day(last.measured_at)}: ${ends}`;
+}
+
+const spark = (readings: readonly Reading[]) => ({ line: sparkline(readings), text: inWords(readings) });
+
+/** The line of the first of some groups that has readings to draw. */
+function picture(groups: readonly Largest[], documents: Documents) {
+  for (const [index, { id, name }] of groups.entries()) {
+    const readings = documents.readings(id);
+    const chart = lineChart(readings);
+    const [first, last] = [readings.at(0), readings.at(-1)];
+    if (chart === undefined || first === undefined || last === undefined) continue;
+    const { peak } = chart;
+    const highest = peak && readings[peak.index];
+    const change = documents.monthlyChange(id);
     return {
-      rank,
-      name,
-      id,
-      url: url(id),
-      members: integer(member_count),
-      change: change === null ? undefined : signed(change.delta),
-      line: sparkline(readings),
-      lineText:
-        first === undefined || last === undefined
-          ? ''
-          : `${amount(readings.length, 'reading')} from ${day(first.measured_at)} to ${day(last.measured_at)}: ` +
-            `${integer(first.member_count)} members in the first, ${integer(last.member_count)} in the last`,
+      ...linkTo({ kind: 'group', id, name }),
+      what: index === 0 ? 'The largest group' : 'The largest group with readings',
+      chart,
+      side: SIDE,
+      text: inWords(readings),
+      readings: amount(readings.length, 'reading'),
+      gaps: chart.gaps.length,
+      base: integer(chart.base),
+      first: { members: integer(first.member_count), ...at(first.measured_at) },
+      last: { members: integer(last.member_count), ...at(last.measured_at) },
+      peak: highest && {
+        // The ends have their numbers below the axis.
+        label: highest === last || highest === first ? 'Peak' : `Peak ${integer(highest.member_count)}`,
+        day: highest === last || highest === first ? '' : shortDay(highest.measured_at),
+      },
+      change: change === null ? undefined : signed(change),
     };
-  });
+  }
+  return undefined;
 }
 
-/** The data for the template of the front page. */
-export function frontPage(
-  operator: Operator,
-  { populations, asOf }: Overview,
-  table: readonly Route[],
-  shown: Shown,
-) {
-  const stats = shown.body('stats');
-  const histories = stats === undefined ? undefined : statsBody.parse(JSON.parse(stats)).histories;
+const moved = (documents: Documents) => (mover: Mover) => ({
+  ...linkTo({ kind: 'group', ...mover }),
+  delta: signed(mover.delta),
+  from: { members: integer(mover.from), ...at(mover.from_at) },
+  to: { members: integer(mover.to), ...at(mover.to_at) },
+  // From the reading that the change begins with.
+  ...spark(documents.readings(mover.id).filter(({ measured_at }) => measured_at >= mover.from_at)),
+});
+
+const renamed =
+  (kind: Kind) =>
+  ({ id, from, to, changed_at, measured_at, previous_measured_at }: Renaming) => ({
+    ...linkTo({ kind, id, name: to }),
+    from,
+    changed: changed_at === null ? undefined : at(changed_at),
+    after: previous_measured_at === null ? undefined : at(previous_measured_at),
+    read: at(measured_at),
+  });
+
+const ranked = (documents: Documents) => (group: Largest) => {
+  const change = documents.monthlyChange(group.id);
   return {
-    kinds: populations.map(figures),
-    histories:
-      histories === undefined
-        ? []
-        : [
-            { value: integer(histories.member_readings), name: 'member count readings' },
-            { value: integer(histories.name_changes), name: 'changes of group name' },
-            { value: integer(histories.owner_changes), name: 'changes of group owner' },
-            { value: integer(histories.username_changes), name: 'changes of username' },
-          ],
-    groups: largestGroups(shown, table),
+    ...linkTo({ kind: 'group', ...group }),
+    rank: group.rank,
+    members: integer(group.member_count),
+    read: at(group.measured_at),
+    change: change === null ? undefined : signed(change),
+    ...spark(documents.readings(group.id)),
+  };
+};
+
+/** The totals in one line: kinds with records, then what their histories hold. */
+function totals(populations: readonly Population[], documents: Documents): readonly string[] {
+  const histories = documents.histories();
+  return [
+    ...populations.map(({ resource, records }) => [records, resource.kind] as const),
+    ...(histories === undefined
+      ? []
+      : ([
+          [histories.member_readings, 'reading of member counts', 'readings of member counts'],
+          [histories.name_changes + histories.username_changes, 'change of name', 'changes of name'],
+          [histories.owner_changes, 'change of owner', 'changes of owner'],
+        ] as const)),
+  ].flatMap(([count, one, many]) =>
+    count === 0 ? [] : [many === undefined || count === 1 ? amount(count, one) : `${integer(count)} ${many}`],
+  );
+}
+
+/** A request to try and its response: the largest group, or a record of another kind. */
+function example({ populations }: Overview, table: readonly Route[], documents: Documents) {
+  for (const { resource, samples } of populations) {
+    const [id] = samples;
+    if (id === undefined) continue;
+    const [name, key] =
+      resource.kind === 'group' ? ['largest', LARGEST_LIMIT.minimum] : [resource.record.route, id];
+    const body = documents.text(name, key);
+    if (body !== undefined)
+      return { path: filler(urlTemplate(routeNamed(table, name)))(key), response: sample(body) };
+  }
+  return undefined;
+}
+
+/**
+ * The data for the template of the front page.
+ * @param read reads documents of this snapshot, some 40 of them
+ */
+export function frontPage(
+  { baseUrl }: Operator,
+  overview: Overview,
+  table: readonly Route[],
+  read: ReadDocument,
+) {
+  const { populations, asOf } = overview;
+  const documents = new Documents(read);
+  const largest = documents.largest(SHOWN_LARGEST);
+  const { gains, losses } = documents.movers('d30');
+  const { group_names, usernames } = documents.recent();
+  const known = populations.filter(({ records }) => records > 0).map(({ resource }) => resource.kind);
+  const asked = known.includes('group') ? (['group'] as const) : known;
+  const firsts = populations.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []).toSorted();
+  const tried = example(overview, table, documents);
+  return {
+    questions: asked.flatMap((kind) => QUESTIONS[kind]),
+    kinds: RESOURCES.map(({ kind }) => ({ kind, isKnown: known.includes(kind), path: `/${kind}` })),
+    picture: picture(largest, documents),
+    movers: [
+      { title: 'Gained', groups: gains.slice(0, SHOWN_MOVERS).map(moved(documents)) },
+      { title: 'Lost', groups: losses.slice(0, SHOWN_MOVERS).map(moved(documents)) },
+    ].filter(({ groups }) => groups.length > 0),
+    moversPath: routeNamed(table, moversRoute('d30')).path,
+    renamed: [
+      { title: 'Groups', records: group_names.slice(0, SHOWN_RENAMED).map(renamed('group')) },
+      { title: 'Users', records: usernames.slice(0, SHOWN_RENAMED).map(renamed('user')) },
+    ].filter(({ records }) => records.length > 0),
+    recentPath: routeNamed(table, 'recent').path,
+    groups: largest.map(ranked(documents)),
     spark: { width: WIDTH, height: HEIGHT },
-    asOf: asOf === null ? undefined : { time: asOf, words: moment(asOf) },
-    tryUrl: `${operator.baseUrl}${PATHS.base}/largest?limit=3`,
+    totals: totals(populations, documents),
+    asOf: asOf === null ? undefined : at(asOf),
+    since: firsts[0] === undefined ? undefined : at(firsts[0]),
+    example: tried && { ...tried, url: baseUrl + tried.path },
   };
 }

@@ -12,6 +12,7 @@ import type { FileOutput } from '../output.js';
 import { assets, favicon, faviconForOldBrowsers, preview } from './assets.js';
 import { dataset } from './dataset.js';
 import { developersPage } from './developers.js';
+import type { ReadDocument } from './documents.js';
 import { downloadsPage } from './downloads.js';
 import { notFoundPage, tooManyPage } from './errors.js';
 import type { OfferedDownloads } from './downloads.js';
@@ -48,6 +49,7 @@ export function* pages(
   table: readonly Route[],
   shown: Shown,
   { downloads, feeds }: Offers,
+  read: ReadDocument,
 ): Generator<FileOutput> {
   const { operator } = config;
   const { asOf } = overview;
@@ -100,7 +102,7 @@ export function* pages(
     description: `Measured records of groups, users, games and catalogue items on ${platform}, free as a JSON API, downloads and feeds.`,
     styles: ['front-style'],
     content: {
-      ...frontPage(operator, overview, table, shown),
+      ...frontPage(operator, overview, table, read),
       dataset: dataBlock(dataset(operator, overview, downloads)),
     },
   });

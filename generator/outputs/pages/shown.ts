@@ -1,11 +1,8 @@
-/** The documents that pages show: the largest groups, and a sample record of each other kind. */
+/** The documents that the documentation shows: a sample record of each kind. */
 import { RESOURCES } from '../../schema/index.js';
 import type { Overview } from '../../register/overview.js';
 import type { KindRange } from '../../register/sql.js';
 import type { Output } from '../output.js';
-
-/** How many groups the front page shows. The first one is the example of a group. */
-export const SHOWN_GROUPS = 10;
 
 /** The limit in the example of the largest groups. */
 export const EXAMPLE_LIMIT = 3;
@@ -14,13 +11,13 @@ export class Shown {
   readonly #keys = new Map<string, readonly number[]>([
     ['index', [0]],
     ['stats', [0]],
-    ['largest', [EXAMPLE_LIMIT, SHOWN_GROUPS]],
+    ['largest', [EXAMPLE_LIMIT]],
   ]);
   readonly #bodies = new Map<string, string>();
 
   constructor({ populations }: Overview) {
     for (const { resource, samples } of populations) {
-      const ids = samples.slice(0, SHOWN_GROUPS);
+      const ids = samples.slice(0, 1);
       this.#keys.set(resource.record.route, ids);
       if (resource.history !== undefined) this.#keys.set(resource.history.route, ids);
     }

@@ -30,13 +30,30 @@ export function sparkline(readings: readonly Reading[]): string | undefined {
     high === low
       ? HEIGHT / 2
       : Math.round(10 * (MARGIN + (HEIGHT - 2 * MARGIN) * (1 - (count - low) / (high - low)))) / 10;
+  return linePath(times, counts, gaps, place, level);
+}
+
+/**
+ * A line through readings, broken at gaps. Of readings at one place only the last is drawn, unless
+ * the line begins or ends there.
+ * @param gaps the indexes of readings that follow a gap
+ * @param place the horizontal place of a time
+ * @param level the vertical place of a count
+ */
+export function linePath(
+  times: readonly number[],
+  counts: readonly number[],
+  gaps: ReadonlySet<number>,
+  place: (time: number) => number,
+  level: (count: number) => number,
+): string {
   const parts: string[] = [];
   for (const [index, time] of times.entries()) {
     const next = times[index + 1];
     const begins = index === 0 || gaps.has(index);
     const ends = next === undefined || gaps.has(index + 1);
     if (!begins && !ends && place(next) === place(time)) continue;
-    const point = `${place(time)} ${level(counts[index] ?? low)}`;
+    const point = `${place(time)} ${level(counts[index] ?? 0)}`;
     // A single reading between two gaps is a dot: a line of no length, with round ends.
     parts.push(begins ? (ends ? `M${point}h0` : `M${point}`) : `L${point}`);
   }

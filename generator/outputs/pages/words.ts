@@ -34,6 +34,15 @@ export function day(time: string): string {
   return `${Number(dayOfMonth)} ${MONTHS[Number(month) - 1] ?? ''} ${year}`;
 }
 
+/** `2026-11-20T08:00:00Z` -> `Nov 2026`. Three letters tell all months apart. */
+export function monthOf(time: string): string {
+  const [, name = '', year = ''] = day(time).split(' ');
+  return `${name.slice(0, 3)} ${year}`;
+}
+
+/** `2026-11-20T08:00:00Z` -> `20 Nov 2026`. */
+export const shortDay = (time: string): string => `${day(time).split(' ')[0]} ${monthOf(time)}`;
+
 /** `2026-11-20T08:00:00Z` -> `20 November 2026, 08:00 UTC`. */
 export const moment = (time: string): string => `${day(time)}, ${TIME.exec(time)?.[4] ?? ''} UTC`;
 
