@@ -6,7 +6,6 @@ import { filler, routeNamed, urlTemplate } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import { LARGEST_LIMIT } from '../../routes/endpoints.js';
 import type { Kind } from '../../schema/field.js';
-import { RESOURCES } from '../../schema/index.js';
 import { Documents } from './documents.js';
 import type { Largest, Mover, ReadDocument, Renaming } from './documents.js';
 import { SIDE, lineChart } from './line-chart.js';
@@ -18,13 +17,16 @@ import { amount, day, integer, moment, shortDay, signed } from './words.js';
 const SHOWN_LARGEST = 10;
 const SHOWN_MOVERS = 5;
 const SHOWN_RENAMED = 6;
+/** What is older than this, at the newest measurement, is not called new: 365 days. */
+const LATELY_MS = 365 * 86_400_000;
 
-/** What each kind can be asked: those of groups first, others only without groups. */
-const QUESTIONS: Readonly<Record<Kind, readonly string[]>> = {
-  group: ['How many members did it have in May?', 'What was it called before?', 'Who owned it?'],
-  user: ['What was a user called before, and until when?'],
-  game: ['How many were playing, and when was that read?'],
-  item: ['What did an item cost, and when was that read?'],
+/** What can be found out about each kind; those about groups do for all. */
+const QUESTIONS: Readonly<Record<Kind, (platform: string) => string>> = {
+  group: (platform) =>
+    `How many members did a group on ${platform} have in May? What was it called before? Who owned it?`,
+  user: (platform) => `What was a user of ${platform} called before, and until when?`,
+  game: (platform) => `How many people were playing a game on ${platform}, and when was that read?`,
+  item: (platform) => `What did an item of ${platform} cost, and when was that read?`,
 };
 
 /** The page of a record. */
@@ -97,6 +99,16 @@ const moved = (documents: Documents) => (mover: Mover) => ({
   ...spark(documents.readings(mover.id).filter(({ measured_at }) => measured_at >= mover.from_at)),
 });
 
+/** The newest new names, unless they are old news. */
+const renamedLately = (kind: Kind, renamings: readonly Renaming[], asOf: string | null) =>
+  renamings
+    .filter(
+      ({ changed_at, measured_at }) =>
+        asOf !== null && Date.parse(changed_at ?? measured_at) > Date.parse(asOf) - LATELY_MS,
+    )
+    .slice(0, SHOWN_RENAMED)
+    .map(renamed(kind));
+
 const renamed =
   (kind: Kind) =>
   ({ id, from, to, changed_at, measured_at, previous_measured_at }: Renaming) => ({
@@ -155,7 +167,7 @@ function example({ populations }: Overview, table: readonly Route[], documents: 
  * @param read reads documents of this snapshot, some 40 of them
  */
 export function frontPage(
-  { baseUrl }: Operator,
+  { baseUrl, platform }: Operator,
   overview: Overview,
   table: readonly Route[],
   read: ReadDocument,
@@ -170,8 +182,7 @@ export function frontPage(
   const firsts = populations.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []).toSorted();
   const tried = example(overview, table, documents);
   return {
-    questions: asked.flatMap((kind) => QUESTIONS[kind]),
-    kinds: RESOURCES.map(({ kind }) => ({ kind, isKnown: known.includes(kind), path: `/${kind}` })),
+    questions: asked.map((kind) => QUESTIONS[kind](platform)),
     picture: picture(largest, documents),
     movers: [
       { title: 'Gained', groups: gains.slice(0, SHOWN_MOVERS).map(moved(documents)) },
@@ -179,8 +190,8 @@ export function frontPage(
     ].filter(({ groups }) => groups.length > 0),
     moversPath: routeNamed(table, moversRoute('d30')).path,
     renamed: [
-      { title: 'Groups', records: group_names.slice(0, SHOWN_RENAMED).map(renamed('group')) },
-      { title: 'Users', records: usernames.slice(0, SHOWN_RENAMED).map(renamed('user')) },
+      { title: 'Groups', records: renamedLately('group', group_names, asOf) },
+      { title: 'Users', records: renamedLately('user', usernames, asOf) },
     ].filter(({ records }) => records.length > 0),
     recentPath: routeNamed(table, 'recent').path,
     groups: largest.map(ranked(documents)),
