@@ -169,10 +169,10 @@ describe('levels', () => {
   });
 });
 
-describe('ticks', () => {
-  const ticks = (from: string, to: string) => ticksOf(Date.parse(from), Date.parse(to));
-  const labels = (from: string, to: string) => ticks(from, to).flatMap(({ label }) => label ?? []);
+const ticks = (from: string, to: string) => ticksOf(Date.parse(from), Date.parse(to));
+const labels = (from: string, to: string) => ticks(from, to).flatMap(({ label }) => label ?? []);
 
+describe('ticks', () => {
   it('are the days of a few weeks', () => {
     const days = ticks('2026-11-01T08:00:00Z', '2026-11-05T07:00:00Z');
     expect(days.map(({ time }) => new Date(time).toISOString().slice(0, 16))).toEqual([

@@ -101,6 +101,7 @@ export function* pages(
     title: `${name}: measured records of ${platform}`,
     description: `Measured records of groups, users, games and catalogue items on ${platform}, free as a JSON API, downloads and feeds.`,
     styles: ['front-style'],
+    scripts: ['copy-script'],
     content: {
       ...frontPage(operator, overview, table, read),
       dataset: dataBlock(dataset(operator, overview, downloads)),
