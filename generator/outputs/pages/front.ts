@@ -2,9 +2,10 @@
 import type { Operator } from '../../config.js';
 import type { Overview, Population } from '../../register/overview.js';
 import { moversRoute } from '../../routes/lists.js';
-import { filler, routeNamed, urlTemplate } from '../../routes/index.js';
+import { ROUTES, filler, routeNamed, urlTemplate } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import { LARGEST_LIMIT } from '../../routes/endpoints.js';
+import { recordPage, shellRoute } from '../../routes/record-pages.js';
 import type { Kind } from '../../schema/field.js';
 import { Documents } from './documents.js';
 import type { Largest, Mover, ReadDocument, Renaming } from './documents.js';
@@ -29,9 +30,6 @@ const QUESTIONS: Readonly<Record<Kind, (platform: string) => string>> = {
   item: (platform) => `What did an item of ${platform} cost, and when was that read?`,
 };
 
-/** The page of a record. */
-const recordPath = (kind: Kind, id: number): string => `/${kind}/${id}`;
-
 interface Named {
   readonly kind: Kind;
   readonly id: number;
@@ -39,12 +37,16 @@ interface Named {
   readonly name: string | null;
 }
 
-/** A link to a record. */
+/** A link to the page of a record. What has no name that can be seen is called by its id. */
 const linkTo = ({ kind, id, name }: Named) => ({
-  url: recordPath(kind, id),
-  name,
+  url: filler(routeNamed(ROUTES, recordPage(kind)).path)(id),
+  name: isVisible(name) ? name : undefined,
   instead: `${kind.replace(/^./, (letter) => letter.toUpperCase())} ${id}`,
 });
+
+/** Whether a name has a character that is neither a space nor invisible. */
+const isVisible = (name: string | null): boolean =>
+  name !== null && /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(name);
 
 const at = (time: string) => ({ time, day: shortDay(time), words: moment(time) });
 
@@ -113,7 +115,8 @@ const renamed =
   (kind: Kind) =>
   ({ id, from, to, changed_at, measured_at, previous_measured_at }: Renaming) => ({
     ...linkTo({ kind, id, name: to }),
-    from,
+    from: isVisible(from) ? from : undefined,
+    fromInstead: from === null ? 'not measured' : 'an empty name',
     changed: changed_at === null ? undefined : at(changed_at),
     after: previous_measured_at === null ? undefined : at(previous_measured_at),
     read: at(measured_at),
@@ -183,6 +186,7 @@ export function frontPage(
   const tried = example(overview, table, documents);
   return {
     questions: asked.map((kind) => QUESTIONS[kind](platform)),
+    lookup: routeNamed(table, shellRoute('group')).path,
     picture: picture(largest, documents),
     movers: [
       { title: 'Gained', groups: gains.slice(0, SHOWN_MOVERS).map(moved(documents)) },
