@@ -139,6 +139,7 @@ describe.skipIf(!HAS_CHROMIUM)('the front page', () => {
     const page = await open({ viewport: DESKTOP, javaScriptEnabled: false });
     expect(await page.locator('.picture .plot .line').isVisible()).toBe(true);
     expect(await page.locator('#lookup').isVisible()).toBe(true);
+    expect(await page.locator('[data-lookup] .note').innerText()).toContain('Without scripts');
     expect(await page.locator('.largest tbody tr').count()).toBe(10);
     await page.context().close();
   });

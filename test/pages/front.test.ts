@@ -108,7 +108,12 @@ describe('the front page', () => {
     expect(words(between(html, '<p class="lede">', '</p>')[0] ?? '')).toBe(
       'How many members did a group on Test Worlds have in May? What was it called before? Who owned it?',
     );
-    expect(between(html, '<div data-lookup>', '</div>\n</form>')[0]).toContain('<input id="lookup"');
+    const field = between(html, '<div data-lookup>', '</noscript>')[0] ?? '';
+    // Only kinds that have records.
+    expect([...field.matchAll(/<option value="(\w+)">/g)].map(([, kind]) => kind)).toEqual(['group', 'user']);
+    expect(field).toContain('<form action="/group" method="get"');
+    expect(field).toContain('name="q"');
+    expect(field).toContain('<a href="/group/7">/group/7</a>, or <a href="/api/v1/group/7">');
   });
 
   it('shows the readings of the largest group, with its last number, its time and its gap', () => {

@@ -30,6 +30,9 @@ const QUESTIONS: Readonly<Record<Kind, (platform: string) => string>> = {
   item: (platform) => `What did an item of ${platform} cost, and when was that read?`,
 };
 
+/** A kind as the first word of a sentence. */
+const capital = (kind: Kind): string => kind.replace(/^./, (letter) => letter.toUpperCase());
+
 interface Named {
   readonly kind: Kind;
   readonly id: number;
@@ -41,7 +44,7 @@ interface Named {
 const linkTo = ({ kind, id, name }: Named) => ({
   url: filler(routeNamed(ROUTES, recordPage(kind)).path)(id),
   name: isVisible(name) ? name : undefined,
-  instead: `${kind.replace(/^./, (letter) => letter.toUpperCase())} ${id}`,
+  instead: `${capital(kind)} ${id}`,
 });
 
 /** Whether a name has a character that is neither a space nor invisible. */
@@ -151,6 +154,23 @@ function totals(populations: readonly Population[], documents: Documents): reado
   );
 }
 
+/** The field: kinds with records, and a record whose addresses show what an id is good for. */
+function lookup({ populations }: Overview, table: readonly Route[]) {
+  const known = populations.filter(({ records }) => records > 0);
+  const [{ resource, samples: [id] } = { resource: undefined, samples: [] }] = known;
+  return {
+    action: routeNamed(table, shellRoute('group')).path,
+    kinds: (known.length > 0 ? known : populations).map(({ resource: { kind } }) => [kind, capital(kind)]),
+    example:
+      resource === undefined || id === undefined
+        ? undefined
+        : {
+            url: filler(routeNamed(table, recordPage(resource.kind)).path)(id),
+            json: filler(routeNamed(table, resource.record.route).path)(id),
+          },
+  };
+}
+
 /** A request to try and its response: the largest group, or a record of another kind. */
 function example({ populations }: Overview, table: readonly Route[], documents: Documents) {
   for (const { resource, samples } of populations) {
@@ -186,7 +206,7 @@ export function frontPage(
   const tried = example(overview, table, documents);
   return {
     questions: asked.map((kind) => QUESTIONS[kind](platform)),
-    lookup: routeNamed(table, shellRoute('group')).path,
+    lookup: lookup(overview, table),
     picture: picture(largest, documents),
     movers: [
       { title: 'Gained', groups: gains.slice(0, SHOWN_MOVERS).map(moved(documents)) },
