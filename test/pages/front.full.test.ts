@@ -24,6 +24,9 @@ let site: Site;
 let hard: RunningProxy;
 let browser: Browser;
 
+/** As many members as six groups can have together. */
+const most = (index: number): number => 1_400_000_000_000_000 - index;
+
 /** Names without end, from right to left, of nothing but marks; a reading of no members. */
 async function publishHard(): Promise<RunningProxy> {
   const out = path('hard');
@@ -35,7 +38,6 @@ async function publishHard(): Promise<RunningProxy> {
     '𝒜'.repeat(60),
     null,
   ];
-  const most = (index: number): number => 1_400_000_000_000_000 - index;
   const register = writeRegister(path('hard.sqlite'), {
     groups: names.map((name, index) => ({ id: index + 1, name, member_count: most(index) })),
     group_member_readings: names.flatMap((_, index) =>
