@@ -113,13 +113,7 @@ export async function renderAll(
   const downloads = await exports.finish(overview, progress);
   await indexing;
   const firstKeys = next.firstKeys();
-  const described = descriptions(
-    sources,
-    samples,
-    downloads,
-    (name) => firstKeys.get(name),
-    (name, key) => publisher.read(name, key),
-  );
+  const described = descriptions(sources, samples, downloads, (name) => firstKeys.get(name), publisher.read);
   for (const { route, key, body } of described) publisher.put(route, key, body);
   return downloads;
 }

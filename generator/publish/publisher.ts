@@ -2,7 +2,7 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, asFailure } from '../errors.js';
@@ -29,7 +29,7 @@ import type { ComparedRoute, Manifest, PublishedRoute } from './snapshot-json.js
 import { renewSnapshotFeed } from './snapshot-feed.js';
 import { ListWriter, discardStage, newStage, reserveRoom } from './stage.js';
 import type { StagePaths } from './stage.js';
-import { StageWriter, documentFiles } from './stage-writer.js';
+import { StageWriter, readDocument } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
 import { Takedown } from './takedown.js';
 import { newTreeId } from './tree.js';
@@ -157,15 +157,9 @@ export class Publisher {
     return this.#writer.route(route).published(0);
   }
 
-  /**
-   * The text of a document of the next snapshot, staged or kept; undefined if there is no file. What
-   * was removed is still there until the commit, so ask for what is known to be published.
-   */
-  read(name: string, key: number): string | undefined {
-    const route = this.#published.find((candidate) => candidate.name === name);
-    const file = route && documentFiles(this.spec, route)(key).find((candidate) => existsSync(candidate));
-    return file === undefined ? undefined : readFileSync(file, 'utf8');
-  }
+  /** Reads a document: see `readDocument`. */
+  read = (route: string, key: number): string | undefined =>
+    readDocument(this.spec, this.#published, route, key);
 
   /** Keeps a route's only file from the previous snapshot. */
   keep(route: string): void {

@@ -3,7 +3,7 @@
  * and changed ones are written to the stage, and what they replace is kept there for a rollback.
  */
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { asFailure, codeOf } from '../errors.js';
 import { NO_HASH } from '../incremental/hash-file.js';
@@ -51,6 +51,22 @@ export function documentFiles(
     const file = fileOf(key);
     return [join(paths.tree, file), join(paths.replacing, route.name, flattened(file)), join(out, file)];
   };
+}
+
+/**
+ * The text of a document of the next snapshot, staged or kept; undefined if there is no file. What
+ * was removed is still there until the commit, so ask for what is known to be published.
+ * @param table the routes of the next snapshot
+ */
+export function readDocument(
+  spec: StageSpec,
+  table: readonly PublishedRoute[],
+  name: string,
+  key: number,
+): string | undefined {
+  const route = table.find((candidate) => candidate.name === name);
+  const file = route && documentFiles(spec, route)(key).find((candidate) => existsSync(candidate));
+  return file === undefined ? undefined : readFileSync(file, 'utf8');
 }
 
 export class StageWriter {
