@@ -22,9 +22,45 @@ const library = (file: string): string => readFileSync(resolve(file), 'utf8');
 const chartLibrary = (): string =>
   `/*!\n${library('uplot/LICENSE')}*/\n${library('uplot/dist/uPlot.iife.min.js')}\nexport default uPlot;\n`;
 
+/** `import { a, b } from './c.js';`, as the formatter writes it. */
+const IMPORT = /^import \{([^}]*)\} from '\.{1,2}\/([\w-]+)\.js';\n/gm;
+
+interface Joined {
+  (): string;
+  /** The modules in it. */
+  readonly modules: readonly string[];
+}
+
+/**
+ * Modules as one file, which compresses better than each of them, and takes one request. Their
+ * top-level names must differ. What is in TypeScript also runs in the generator.
+ */
+function joined(...files: readonly string[]): Joined {
+  const modules = files.map((file) => file.replace(/\.[jt]s$/, ''));
+  const content = (): string => {
+    const imports = new Map<string, Set<string>>();
+    const bodies = files.map((file) =>
+      (file.endsWith('.ts') ? shared(file.replace('.ts', '.js')) : own(file)).replaceAll(
+        IMPORT,
+        (_, names: string, from: string) => {
+          const known = imports.get(from) ?? new Set();
+          for (const name of names.split(',')) if (name.trim() !== '') known.add(name.trim());
+          if (!modules.includes(from)) imports.set(from, known);
+          return '';
+        },
+      ),
+    );
+    const head = [...imports].map(
+      ([from, names]) => `import { ${[...names].join(', ')} } from './${from}.js';\n`,
+    );
+    return [...head, ...bodies].join('');
+  };
+  return Object.assign(content, { modules });
+}
+
 /** By route name; each file follows those it names. */
 const SOURCES: Readonly<
-  Record<string, readonly [name: string, suffix: string, content: () => string | Buffer]>
+  Record<string, readonly [name: string, suffix: string, content: (() => string | Buffer) | Joined]>
 > = {
   serif: ['serif', '.woff2', () => binary('fonts/serif.woff2')],
   'serif-latin-1': ['serif-latin-1', '.woff2', () => binary('fonts/serif-latin-1.woff2')],
@@ -33,14 +69,26 @@ const SOURCES: Readonly<
   'front-style': ['front', '.css', () => own('front.css')],
   'data-style': ['data', '.css', () => own('data.css')],
   'docs-style': ['docs', '.css', () => own('docs.css')],
+  'record-style': ['record', '.css', () => own('record.css') + library('uplot/dist/uPlot.min.css')],
+  'lookup-style': ['lookup', '.css', () => own('lookup.css')],
   'chart-style': ['uplot', '.css', () => library('uplot/dist/uPlot.min.css')],
   'chart-library': ['uplot', '.js', chartLibrary],
-  'gaps-script': ['gaps', '.js', () => shared('gaps.js')],
+  'base-script': [
+    'base',
+    '.js',
+    joined('gaps.ts', 'words.ts', 'series.ts', 'spans.ts', 'dom.js', 'request.js', 'facts.js'),
+  ],
   'copy-script': ['copy', '.js', () => own('copy.js')],
   'tabs-script': ['tabs', '.js', () => own('tabs.js')],
   'highlight-script': ['highlight', '.js', () => own('highlight.js')],
   'chart-script': ['chart', '.js', () => own('chart.js')],
-  'request-script': ['request', '.js', () => own('request.js')],
+  'lookup-script': ['lookup', '.js', joined('address.ts', 'lookup.js')],
+  'cite-script': ['cite', '.js', () => own('cite.js')],
+  'record-script': [
+    'record',
+    '.js',
+    joined('page.js', 'summary.js', 'timeline.js', 'readings.js', 'record.js'),
+  ],
   'explorer-script': ['explorer', '.js', () => own('explorer.js')],
 };
 
@@ -60,13 +108,21 @@ function readAssets(): ReadonlyMap<string, Asset> {
   return new Map(
     Object.entries(SOURCES).map(([route, [name, suffix, content]]): [string, Asset] => {
       const source = content();
-      const body = typeof source === 'string' ? withPaths(source, paths) : source;
+      const body = typeof source === 'string' ? withPaths(withoutComments(source), paths) : source;
       const path = `/assets/${name}-${hash('sha256', body, 'hex').slice(0, HASH_DIGITS)}${suffix}`;
       paths.set(suffix === '.js' ? name : name + suffix, path);
+      if ('modules' in content) for (const module of content.modules) paths.set(module, path);
       return [route, { path, body }];
     }),
   );
 }
+
+/**
+ * Without comments that have lines of their own, which are for readers of the sources. Notices that
+ * a licence requires (`/*!`) stay.
+ */
+const withoutComments = (source: string): string =>
+  source.replaceAll(/^[ \t]*(?:\/\*(?!!)[^]*?\*\/|\/\/.*)\n/gm, '').replaceAll(/\n{2,}/g, '\n');
 
 /** `from './highlight.js'`, `from 'uplot'` and `url('./serif.woff2')` -> the path of that asset. */
 const withPaths = (source: string, paths: ReadonlyMap<string, string>): string =>

@@ -19,6 +19,7 @@ import type { OfferedDownloads } from './downloads.js';
 import { feedsPage } from './feeds.js';
 import type { PublishedFeed } from './feeds.js';
 import { frontPage } from './front.js';
+import { recordPageContent } from './record.js';
 import { dataBlock, render } from './render.js';
 import type { Shown } from './shown.js';
 import { apiCatalog, robots, securityText, sitemap } from './well-known.js';
@@ -38,6 +39,8 @@ interface Page {
   /** Routes of assets, besides the style sheet of all pages. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
+  /** Modules that the scripts import. */
+  readonly preloads?: readonly string[];
   readonly content: object;
   /** Whether the same file is at other URLs as well. It should seldom change. */
   readonly isShared?: boolean;
@@ -65,6 +68,7 @@ export function* pages(
     description,
     styles = [],
     scripts = [],
+    preloads = [],
     content,
     isShared = false,
   }: Page): FileOutput => ({
@@ -80,6 +84,7 @@ export function* pages(
       assets: Object.fromEntries([...assets()].map(([name, { path: url }]) => [name, url])),
       styles: ['style', ...styles],
       scripts,
+      preloads,
       icons: { vector: routeNamed(table, 'favicon').path, old: routeNamed(table, 'favicon-ico').path },
       preview: routeNamed(table, 'preview').path,
       paths: { ...PATHS, snapshot: routeNamed(table, 'snapshot').path },
@@ -134,15 +139,17 @@ export function* pages(
     scripts: ['copy-script'],
     content: feedsPage(feeds, operator.baseUrl),
   });
-  for (const { kind, record, history } of RESOURCES) {
-    const documents = [record, ...(history === undefined ? [] : [history])];
-    const paths = documents.map((document) => routeNamed(table, document.route).path);
+  for (const resource of RESOURCES) {
+    const kind = `${resource.kind[0]?.toUpperCase()}${resource.kind.slice(1)}`;
     yield page({
-      route: shellRoute(kind),
+      route: shellRoute(resource.kind),
       template: 'record',
-      title: `Record of one ${kind} – ${name}`,
-      description: `The measured record of one ${kind} on ${platform}.`,
-      content: { kind, paths },
+      title: `${kind} – ${name}`,
+      description: `What ${name} has measured of one ${resource.kind} on ${platform}: every reading with its time, gaps left open.`,
+      styles: ['record-style', 'lookup-style'],
+      scripts: ['record-script'],
+      preloads: ['base-script'],
+      content: recordPageContent(resource, operator, table, overview),
       isShared: true,
     });
   }

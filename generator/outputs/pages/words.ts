@@ -46,15 +46,18 @@ export const shortDay = (time: string): string => `${day(time).split(' ')[0]} ${
 /** `2026-11-20T08:00:00Z` -> `20 November 2026, 08:00 UTC`. */
 export const moment = (time: string): string => `${day(time)}, ${TIME.exec(time)?.[4] ?? ''} UTC`;
 
-const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-
 /** A size to three digits in powers of 1,000: `12.3 MB`. */
-export function size(bytes: number): string {
-  let value = bytes;
+export const size = (bytes: number): string => scaled(bytes, ['bytes', 'kB', 'MB', 'GB', 'TB'], ' ');
+
+/** A count to three digits: `12.3 M`, in one piece. */
+export const short = (count: number): string => scaled(count, ['', 'k', 'M', 'bn', 'tn'], '\u00a0').trim();
+
+function scaled(amountOf: number, units: readonly string[], space: string): string {
+  let value = amountOf;
   let unit = 0;
-  for (; value >= 999.5 && unit < UNITS.length - 1; unit += 1) value /= 1000;
+  for (; value >= 999.5 && unit < units.length - 1; unit += 1) value /= 1000;
   const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return `${value.toFixed(digits)} ${UNITS[unit]}`;
+  return `${value.toFixed(digits)}${space}${units[unit]}`;
 }
 
 /** The words after "every": `second`, `5 seconds`, `minute`. */

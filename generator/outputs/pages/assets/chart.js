@@ -1,38 +1,33 @@
-/** A member history as a chart. What was not read is not drawn: a gap stays a gap. */
+/** A member history as a chart. What was not read is not drawn: a gap stays a gap, and is hatched. */
 import uPlot from 'uplot';
-import { gapsBefore } from '../gaps.js';
+import { axisRange, lineOf, readingAt } from '../series.js';
+import { integer, short } from '../words.js';
 
-const HEIGHT = 260;
+export { lineOf };
+
+const HEIGHT = 300;
+/** On phones. */
+const LOW_HEIGHT = 230;
+const NARROW = 560;
 /** Up to so many readings, each is marked. */
-const MARKED_READINGS = 60;
+const MARKED_READINGS = 160;
+/** Up to so many, the marks are large. */
+const FEW_MARKS = 60;
 
 /**
- * @typedef {{ measured_at: string, member_count: number }} Reading
- * @typedef {object} Line what uPlot takes: times in seconds, and a null in each gap
- * @property {number[]} times
- * @property {(number | null)[]} counts
- * @property {number} gaps
+ * @typedef {import('../series.js').Reading} Reading
+ * @typedef {import('../series.js').Line} Line
+ *
+ * @typedef {object} Options
+ * @property {number} [peak] index of the reading to mark as the highest
+ * @property {(reading: number) => void} [onReading] called with the reading under the pointer
+ * @property {(from: number, to: number, low: number) => void} [onRange] called with the times shown, and where the axis starts
+ *
+ * @typedef {object} Chart
+ * @property {(reading: number) => void} show moves the cursor to a reading
+ * @property {(from: number, to: number) => void} zoom shows the times from one to another, in seconds
+ * @property {(readings: readonly number[]) => void} mark rings some readings
  */
-
-/**
- * @param {readonly Reading[]} readings
- * @returns {Line}
- */
-export function lineOf(readings) {
-  const all = readings.map(({ measured_at }) => Date.parse(measured_at) / 1000);
-  const gaps = gapsBefore(all);
-  /** @type {Line} */
-  const line = { times: [], counts: [], gaps: gaps.size };
-  for (const [index, { member_count }] of readings.entries()) {
-    if (gaps.has(index)) {
-      line.times.push((all[index - 1] + all[index]) / 2);
-      line.counts.push(null);
-    }
-    line.times.push(all[index]);
-    line.counts.push(member_count);
-  }
-  return line;
-}
 
 /**
  * The readings to mark: all of a few, else those that no line leads to, which would not be seen.
@@ -52,75 +47,270 @@ const TIMES = [
   [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
 ];
 
-/** @param {number | null | undefined} count */
-const inWords = (count) => (count === null || count === undefined ? '–' : count.toLocaleString('en'));
-
-/** @param {number} count */
-const inShort = (count) => count.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 2 });
-
 /**
- * @param {(name: string) => string} colour by the name of a custom property
- * @param {Line} line
- * @param {number} width
- * @returns {uPlot.Options}
+ * Labels of the counts: short ones unless two would be the same.
+ * @param {readonly number[]} ticks
  */
-function optionsFor(colour, line, width) {
-  const marks = marked(line);
-  const axis = {
-    stroke: colour('--muted'),
-    grid: { stroke: colour('--rule'), width: 1 },
-    ticks: { show: false },
-  };
-  return {
-    width,
-    height: HEIGHT,
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    scales: { y: { range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) } },
-    axes: [
-      { ...axis, values: TIMES },
-      { ...axis, size: 72, values: (_, ticks) => ticks.map(inShort) },
-    ],
-    series: [
-      { label: 'Time', value: '{YYYY}-{MM}-{DD} {HH}:{mm} UTC' },
-      {
-        label: 'Members',
-        stroke: colour('--accent'),
-        width: 1.75,
-        spanGaps: false,
-        points: { show: true, size: 4, fill: colour('--accent'), filter: () => marks },
-        value: (_, count) => inWords(count),
-      },
-    ],
-  };
+function countLabels(ticks) {
+  const labels = ticks.map((tick) =>
+    short(tick).replace(/\.?0+(?=\u00a0)/, (end) => (end.startsWith('.') ? '' : end)),
+  );
+  return new Set(labels).size === labels.length ? labels : ticks.map(integer);
 }
 
-/** @type {uPlot | undefined} */
-let plot;
-/** @type {() => void} */
-let drawAgain = () => undefined;
-let width = 0;
+/** Room for the labels in the axis' font. @param {readonly string[] | null} labels */
+const roomFor = (labels) => 18 + 7.2 * Math.max(3, ...(labels ?? []).map(({ length }) => length));
 
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => drawAgain());
-const watcher = new ResizeObserver(([entry]) => {
-  if (entry.contentRect.width !== width) drawAgain();
-});
+/**
+ * A pattern of slanted lines, as `--hatching` of the style sheet.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} colour
+ */
+function hatching(context, colour) {
+  const size = Math.round(6 * devicePixelRatio);
+  const tile = document.createElement('canvas');
+  tile.width = size;
+  tile.height = size;
+  const pen = tile.getContext('2d');
+  if (pen === null) return colour;
+  pen.strokeStyle = colour;
+  pen.lineWidth = devicePixelRatio;
+  pen.beginPath();
+  for (const shift of [-size, 0, size]) {
+    pen.moveTo(shift, size);
+    pen.lineTo(shift + size, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, 'repeat') ?? colour;
+}
+
+/**
+ * @param {uPlot} plot
+ * @param {Line} line
+ * @param {string} colour
+ */
+function hatchGaps(plot, { open }, colour) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.fillStyle = hatching(ctx, colour);
+  for (const [from, to] of open) {
+    const left = plot.valToPos(from, 'x', true);
+    ctx.fillRect(left, bbox.top, plot.valToPos(to, 'x', true) - left, bbox.height);
+  }
+  ctx.restore();
+}
+
+/**
+ * A ring around a reading, and perhaps a word above it.
+ * @param {uPlot} plot
+ * @param {number} place
+ * @param {{ ring: string, paper: string, ink: string, font: string }} look
+ * @param {string} [word]
+ */
+function ringAt(plot, place, look, word) {
+  const { ctx, bbox, data } = plot;
+  const count = data[1][place];
+  if (count === null || count === undefined) return;
+  const x = plot.valToPos(data[0][place], 'x', true);
+  const y = plot.valToPos(count, 'y', true);
+  if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) return;
+  const unit = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.arc(x, y, 4.5 * unit, 0, 2 * Math.PI);
+  ctx.fillStyle = look.paper;
+  ctx.fill();
+  ctx.lineWidth = 2 * unit;
+  ctx.strokeStyle = look.ring;
+  ctx.stroke();
+  if (word !== undefined) {
+    ctx.font = look.font;
+    ctx.fillStyle = look.ink;
+    const half = ctx.measureText(word).width / 2;
+    ctx.textAlign = 'center';
+    const centre = Math.min(Math.max(x, bbox.left + half), bbox.left + bbox.width - half);
+    ctx.fillText(word, centre, y - 10 * unit);
+  }
+  ctx.restore();
+}
+
+/**
+ * What the axis shows: the readings in sight, and those next to them, to which the line leads.
+ * @param {uPlot} plot
+ * @param {number | null} low of the readings in sight
+ * @param {number | null} high
+ * @returns {[number, number]}
+ */
+function rangeOf({ data, series }, low, high) {
+  const [first = 0, last = 0] = series[0].idxs ?? [];
+  const all = [low, high, data[1][first - 1], data[1][last + 1]].filter((value) => typeof value === 'number');
+  return all.length === 0 ? [0, 1] : axisRange(Math.min(...all), Math.max(...all));
+}
+
+/** What changes the colours: dark or light, forced colours, paper. */
+const LOOKS = ['(prefers-color-scheme: dark)', '(forced-colors: active)', 'print'];
 
 /**
  * Draws into an element, in place of what was drawn there.
- * @param {HTMLElement} element
- * @param {Line} line
+ * @param {HTMLElement} host
+ * @param {Line} line of at least one reading
+ * @param {Options} options
+ * @returns {Chart}
  */
-export function draw(element, line) {
-  drawAgain = () => {
-    width = element.clientWidth;
-    const style = getComputedStyle(element);
-    plot?.destroy();
-    plot = new uPlot(
-      optionsFor((name) => style.getPropertyValue(name).trim(), line, width),
-      [line.times, line.counts],
-      element,
-    );
+export function draw(host, line, { peak, onReading, onRange } = {}) {
+  /** @type {uPlot | undefined} */
+  let plot;
+  /** @type {readonly number[]} */
+  let rings = [];
+  let width = 0;
+  /** @type {{ min: number, max: number } | undefined} */
+  let range;
+  const marks = marked(line);
+
+  /** The nearest place in time that holds a reading. @param {uPlot} self @param {number} at @param {number} time */
+  const placeNear = (self, at, time) => {
+    const { times, counts } = line;
+    let best = at;
+    for (const place of [at - 2, at - 1, at, at + 1, at + 2]) {
+      if ((counts[place] ?? null) === null) continue;
+      if (counts[best] === null || Math.abs(times[place] - time) < Math.abs(times[best] - time)) best = place;
+    }
+    return best;
   };
-  drawAgain();
-  watcher.observe(element);
+
+  const redraw = () => {
+    width = host.clientWidth;
+    const style = getComputedStyle(host);
+    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    const font = `600 ${12 * devicePixelRatio}px ${style.fontFamily}`;
+    const look = { ring: colour('--accent'), paper: colour('--paper'), ink: colour('--ink'), font };
+    const axis = {
+      stroke: colour('--muted'),
+      font: `12px ${style.fontFamily}`,
+      grid: { stroke: colour('--rule'), width: 1 },
+      border: { show: false, stroke: colour('--strong-rule'), width: 1 },
+    };
+    plot?.destroy();
+    host.querySelector('.uplot')?.remove();
+    plot = new uPlot(
+      {
+        width,
+        height: width < NARROW ? LOW_HEIGHT : HEIGHT,
+        padding: [18, 10, 0, 0],
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+        legend: { show: false },
+        cursor: {
+          dataIdx: (self, series, at, value) => (series === 0 ? at : placeNear(self, at, value)),
+          drag: { x: true, y: false, setScale: true },
+          points: { size: 9, fill: look.ring, stroke: look.paper, width: 2 },
+          y: false,
+        },
+        scales: { y: { range: (self, low, high) => rangeOf(self, low, high) } },
+        axes: [
+          {
+            ...axis,
+            values: TIMES,
+            grid: { show: false },
+            ticks: { show: true, size: 8, stroke: colour('--strong-rule'), width: 1 },
+            border: { ...axis.border, show: true },
+          },
+          {
+            ...axis,
+            ticks: { show: false },
+            size: (_, labels) => roomFor(labels),
+            values: (_, ticks) => countLabels(ticks),
+          },
+        ],
+        series: [
+          {},
+          {
+            stroke: colour('--accent'),
+            width: 1.75,
+            spanGaps: false,
+            points: {
+              show: true,
+              size: marks.length > FEW_MARKS ? 4 : 6,
+              fill: colour('--accent'),
+              width: 0,
+              filter: () => marks,
+            },
+          },
+        ],
+        hooks: {
+          drawClear: [(self) => hatchGaps(self, line, colour('--hatch'))],
+          draw: [
+            (self) => {
+              for (const reading of rings) ringAt(self, line.places[reading], look);
+              if (peak !== undefined) ringAt(self, line.places[peak], look, 'peak');
+            },
+          ],
+          setCursor: [
+            (self) => {
+              const place = self.cursor.idxs?.[1];
+              if (typeof place === 'number') onReading?.(readingAt(line, place));
+            },
+          ],
+          setScale: [
+            (self, key) => {
+              const { min, max } = self.scales.x;
+              if (key !== 'x' || typeof min !== 'number' || typeof max !== 'number') return;
+              range = { min, max };
+              queueMicrotask(() => onRange?.(min, max, self.scales.y.min ?? 0));
+            },
+          ],
+        },
+      },
+      [line.times, line.counts],
+      host,
+    );
+    if (range !== undefined) plot.setScale('x', range);
+  };
+
+  redraw();
+  for (const query of LOOKS) matchMedia(query).addEventListener('change', redraw);
+  new ResizeObserver(() => {
+    if (host.clientWidth !== width && host.clientWidth > 0) redraw();
+  }).observe(host);
+  followTouch(host, () => plot);
+
+  return {
+    show: (reading) => {
+      const place = line.places[reading];
+      const seconds = line.times[place];
+      if (plot === undefined) return;
+      const { min = seconds, max = seconds } = plot.scales.x;
+      if (seconds < min || seconds > max) {
+        const half = (max - min) / 2;
+        plot.setScale('x', { min: seconds - half, max: seconds + half });
+      }
+      plot.setCursor(
+        { left: plot.valToPos(seconds, 'x'), top: plot.valToPos(line.counts[place] ?? 0, 'y') },
+        false,
+      );
+    },
+    zoom: (min, max) => plot?.setScale('x', { min, max }),
+    mark: (readings) => {
+      rings = readings;
+      plot?.redraw(false);
+    },
+  };
+}
+
+/**
+ * A finger moves the cursor sideways, as the mouse does.
+ * @param {HTMLElement} host
+ * @param {() => uPlot | undefined} current
+ */
+function followTouch(host, current) {
+  const follow = (/** @type {PointerEvent} */ event) => {
+    const plot = current();
+    if (event.pointerType !== 'touch' || plot === undefined) return;
+    const { left, top } = plot.over.getBoundingClientRect();
+    plot.setCursor({ left: event.clientX - left, top: event.clientY - top });
+  };
+  host.addEventListener('pointerdown', follow);
+  host.addEventListener('pointermove', follow);
 }

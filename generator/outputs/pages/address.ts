@@ -1,0 +1,53 @@
+/** What somebody typed to find a record. Runs in the browser, compiled, and in tests. */
+import type { Kind } from '../../schema/field.js';
+
+/** An id, with the kind if it was an address; or a name; or nothing that leads anywhere. */
+export type Sought =
+  | { readonly is: 'record'; readonly kind: Kind | undefined; readonly id: string }
+  | { readonly is: 'name'; readonly name: string }
+  | { readonly is: 'nothing'; readonly why: string };
+
+/** What stands before the id in addresses of this service and of platforms. */
+const SEGMENTS: ReadonlyMap<string, Kind> = new Map([
+  ['group', 'group'],
+  ['groups', 'group'],
+  ['communities', 'group'],
+  ['user', 'user'],
+  ['users', 'user'],
+  ['game', 'game'],
+  ['games', 'game'],
+  ['experiences', 'game'],
+  ['item', 'item'],
+  ['items', 'item'],
+  ['catalog', 'item'],
+  ['library', 'item'],
+]);
+
+/** An address has a slash followed by one of these words; a name seldom does. */
+const ADDRESS = /(?:^|\/)([a-z]+)\/(\d+)(?=\.json$|[/?#]|$)/giu;
+const LOOKS_LIKE_ADDRESS = /^(?:[a-z]+:)?\/\//iu;
+
+/**
+ * Takes an id, an address that contains one, or a name. A name of digits is put in quotes, since
+ * digits are an id.
+ */
+export function soughtBy(input: string): Sought {
+  const text = input.trim();
+  if (text === '') return { is: 'nothing', why: 'Enter an id, an address or a name.' };
+  const quoted = /^"(.+)"$/u.exec(text)?.[1];
+  if (quoted !== undefined) return { is: 'name', name: quoted };
+  const digits = /^#?0*(\d+)$/u.exec(text)?.[1];
+  if (digits !== undefined) return recordWith(undefined, digits);
+  for (const [, word = '', id = ''] of text.matchAll(ADDRESS)) {
+    const kind = SEGMENTS.get(word.toLowerCase());
+    if (kind !== undefined) return recordWith(kind, id.replace(/^0+(?=\d)/u, ''));
+  }
+  if (LOOKS_LIKE_ADDRESS.test(text))
+    return { is: 'nothing', why: 'This address has no id of a group, user, game or item.' };
+  return { is: 'name', name: text };
+}
+
+const recordWith = (kind: Kind | undefined, id: string): Sought =>
+  id !== '0' && Number.isSafeInteger(Number(id))
+    ? { is: 'record', kind, id }
+    : { is: 'nothing', why: `${id} is no id: ids are from 1 to 9,007,199,254,740,991.` };

@@ -1,0 +1,51 @@
+/** Makes elements. Texts become text nodes, so whatever is in a name stays text. */
+
+/** @typedef {Node | string | null | undefined | false} Child */
+
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Readonly<Record<string, string | boolean | undefined>>} attributes true for one without a value
+ * @param {readonly Child[]} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? '' : value);
+  made.append(...present(children));
+  return made;
+}
+
+/**
+ * What there is of some children.
+ * @param {readonly Child[]} children
+ * @returns {(Node | string)[]}
+ */
+export const present = (children) =>
+  children.flatMap((child) => (child === null || child === undefined || child === false ? [] : [child]));
+
+/** What was not measured, hatched. @param {string} words */
+export const none = (words) => element('span', { class: 'none' }, element('span', {}, words));
+
+/** A measured name, whatever its direction. @param {string} name */
+export const isolated = (name) => element('bdi', {}, name);
+
+/**
+ * A time, for people and programs.
+ * @param {string} iso
+ * @param {string} words
+ */
+export const time = (iso, words) => element('time', { datetime: iso }, words);
+
+/**
+ * A button that does something.
+ * @param {string} words
+ * @param {() => void} act
+ * @param {Readonly<Record<string, string>>} attributes
+ */
+export function button(words, act, attributes = {}) {
+  const made = element('button', { type: 'button', ...attributes }, words);
+  made.addEventListener('click', act);
+  return made;
+}

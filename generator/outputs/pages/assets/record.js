@@ -1,0 +1,254 @@
+/** The page of one record: asks for its JSON and its history, and shows them. */
+import { button, element, isolated, present } from './dom.js';
+import { facts, isObject, listIn, missing, objectIn, textIn } from './facts.js';
+import { capital, fields, filled, kind, page, part, paths } from './page.js';
+import { isReading, readingsPart } from './readings.js';
+import { ask } from './request.js';
+import { FIGURES, ownerWords, summary } from './summary.js';
+import { isEntry, scaleOf, timeline } from './timeline.js';
+
+/**
+ * @typedef {import('./facts.js').Values} Values
+ * @typedef {import('./request.js').Answer} Answer
+ */
+
+const plural = `${kind}s`;
+const host = part('record');
+const status = part('record-status');
+
+/** Shown elsewhere than among the facts. */
+const APART = new Set(
+  ['id', 'name', 'username', 'state', 'description', 'owner_state', 'owner', 'creator', 'peak', 'change']
+    .concat(['up_votes', 'down_votes', 'links'])
+    .concat(FIGURES[kind]),
+);
+
+/** @param {'done' | 'problem' | 'lookup'} state @param {...(Node | string)} content */
+function show(state, ...content) {
+  host.dataset['state'] = state;
+  host.replaceChildren(...content);
+}
+
+/** The field that finds records, which a script of its own fills. */
+function lookupField() {
+  const field = element('div', {
+    'data-lookup': true,
+    'data-kind': kind,
+    'data-kinds': page.kinds.join(' '),
+  });
+  // Its script comes when somebody comes near.
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      watcher.disconnect();
+      void import('./lookup.js').then(({ upgrade }) => upgrade(field));
+    },
+    { rootMargin: '300px' },
+  );
+  watcher.observe(field);
+  return field;
+}
+
+const another = () =>
+  element(
+    'section',
+    { class: 'another', 'aria-labelledby': 'another' },
+    element('h2', { id: 'another' }, 'Look up another record'),
+    lookupField(),
+  );
+
+/** @param {Values} record */
+function factsPart(record) {
+  const text = textIn(record.description) ?? '';
+  const others = fields.filter(({ name }) => !APART.has(name) || (name === 'description' && text === ''));
+  const absent = missing(fields, record);
+  return [
+    text !== '' &&
+      element(
+        'section',
+        { 'aria-labelledby': 'description' },
+        element('h2', { id: 'description' }, 'Description'),
+        element('p', { class: 'description', dir: 'auto' }, text),
+      ),
+    element(
+      'section',
+      { 'aria-labelledby': 'facts' },
+      element('h2', { id: 'facts' }, 'Facts'),
+      facts(others, record),
+      absent.length > 0 &&
+        element('p', {}, 'Not measured, or not published: ', element('b', {}, absent.join(', ')), '.'),
+    ),
+  ];
+}
+
+/** Rings readings in the chart, once there is one. @type {import('./summary.js').Mark} */
+let mark = () => undefined;
+
+/**
+ * The parts that a history is for.
+ * @param {Values} history
+ * @param {Values} record
+ * @param {string} path
+ * @returns {HTMLElement[]}
+ */
+function historyParts(history, record, path) {
+  const created = textIn(record.created_at);
+  const [usernames, names, owners] = ['usernames', 'names', 'owners'].map((name) =>
+    listIn(history[name], isEntry),
+  );
+  const common = { created, history: path, scale: scaleOf([usernames, names, owners], created) };
+  if (kind === 'user')
+    return [
+      timeline({
+        ...common,
+        id: 'usernames',
+        title: 'Usernames',
+        one: 'username',
+        entries: usernames,
+        label: ({ username }) => isolated(textIn(username) ?? ''),
+      }),
+    ];
+  const readings = readingsPart(listIn(history.members, isReading), path);
+  mark = readings.mark;
+  return [
+    readings.part,
+    timeline({
+      ...common,
+      id: 'names',
+      title: 'Names',
+      one: 'name',
+      entries: names,
+      label: ({ name }) => isolated(textIn(name) ?? ''),
+    }),
+    timeline({
+      ...common,
+      id: 'owners',
+      title: 'Owners',
+      one: 'owner',
+      entries: owners,
+      label: ({ owner_state, owner }) => ownerWords(owner_state, owner),
+    }),
+  ];
+}
+
+/**
+ * What to say where there is no response, or not the one hoped for; and how to get it.
+ * @param {Answer} answer
+ * @param {string} what
+ * @param {() => void} retry
+ */
+function problem({ status: code, summary: said, waitSeconds }, what, retry) {
+  const again = button('Try again', retry);
+  const words = element('p', { role: 'alert' });
+  const box = element('div', { class: 'problem' }, words, again);
+  if (code !== 429) {
+    words.textContent =
+      code === 0
+        ? `${said} ${what} could not be loaded. Check the connection, then try again.`
+        : `The service could not send ${what.toLowerCase()} (${code}). It usually recovers within minutes.`;
+    return box;
+  }
+  words.textContent = `Too many requests came from your network. ${what} will be loaded when the service allows the next one.`;
+  const end = performance.now() + waitSeconds * 1000;
+  const tick = () => {
+    if (!box.isConnected) return;
+    const left = Math.ceil((end - performance.now()) / 1000);
+    again.textContent = left > 0 ? `Try again in ${left} s` : 'Try again';
+    again.disabled = left > 0;
+    if (left > 0) setTimeout(tick, 250);
+    else retry();
+  };
+  setTimeout(tick);
+  return box;
+}
+
+/** @param {string} id */
+function showGone(id) {
+  document.title = `No ${kind} ${id} – ${page.name}`;
+  show(
+    'problem',
+    element('p', { class: 'kicker' }, `${capital} ${id}`),
+    element('h1', {}, `No ${kind} ${id} in this register`),
+    element(
+      'p',
+      { class: 'lede' },
+      'It was not measured, or its record is no longer published. The number may also belong to a record of another kind.',
+    ),
+    another(),
+  );
+}
+
+/** @param {string} href @param {string} words */
+const link = (href, words) => element('a', { href }, words);
+
+function showLookup() {
+  show(
+    'lookup',
+    element('h1', {}, `Look up ${kind === 'item' ? 'an item' : `a ${kind}`}`),
+    element('p', { class: 'lede' }, `Each ${kind} has a page with all that was measured of it, and when.`),
+    lookupField(),
+    element(
+      'p',
+      {},
+      `Or take ${plural} all at once from the `,
+      link('/downloads', 'downloads'),
+      ', follow what changes in the ',
+      link(paths.feed, 'feed'),
+      ', or read how programs ask for them in the ',
+      link('/developers', 'documentation'),
+      '.',
+    ),
+  );
+}
+
+/** @param {string} id */
+async function load(id) {
+  const path = paths.history === undefined ? undefined : filled(paths.history, id);
+  const history = path === undefined ? undefined : ask(path);
+  const answer = await ask(filled(paths.record, id));
+  if (answer.status === 404) return showGone(id);
+  if (!answer.good || !isObject(answer.value)) {
+    const retry = () => void load(id);
+    show('problem', element('h1', {}, `${capital} ${id}`), problem(answer, 'The record', retry));
+    return;
+  }
+  const record = answer.value;
+  const rest = element('div', { class: 'skeleton chart', 'aria-hidden': 'true' });
+  show(
+    'done',
+    summary(record, id, (times) => mark(times)),
+    rest,
+  );
+  status.textContent = 'The record is shown.';
+  await fill(rest, record, path, history);
+}
+
+/**
+ * Shows what comes below the head, with what the history has.
+ * @param {HTMLElement} rest
+ * @param {Values} record
+ * @param {string | undefined} path
+ * @param {Promise<Answer> | undefined} asked
+ */
+async function fill(rest, record, path, asked) {
+  const answer = await asked;
+  const history = answer?.good === true ? objectIn(answer.value) : null;
+  const parts = history === null || path === undefined ? [] : historyParts(history, record, path);
+  const retry = () => void fill(below, record, path, path === undefined ? undefined : ask(path));
+  const below = element(
+    'div',
+    {},
+    ...parts,
+    ...present([
+      answer !== undefined && history === null && problem(answer, 'The history', retry),
+      ...factsPart(record),
+      another(),
+    ]),
+  );
+  // A new element, since one that moves would count as a shift of the layout.
+  rest.replaceWith(below);
+}
+
+const id = /^\/\w+\/(\d+)$/.exec(location.pathname)?.[1];
+if (id === undefined) showLookup();
+else void load(id);

@@ -1,0 +1,241 @@
+/** The head of a record's page: what it is, the numbers that matter, when they were read. */
+import { button, element, isolated, none, time } from './dom.js';
+import { isObject, labelOf, numberIn, objectIn, reasonFor, textIn } from './facts.js';
+import { capital, fields, filled, kind, page, paths } from './page.js';
+import { integer, moment, signed } from '../words.js';
+
+/**
+ * @typedef {import('./facts.js').Values} Values
+ * @typedef {(times: readonly string[]) => void} Mark rings readings in the chart, by their times
+ */
+
+/** The number that matters, and those next to it. */
+export const FIGURES = {
+  group: ['member_count'],
+  user: [],
+  game: ['playing', 'visits', 'favourites'],
+  item: ['price', 'lowest_resale_price', 'recent_average_price', 'quantity_remaining', 'favourites'],
+};
+
+const CHANGES = /** @type {const} */ ([
+  ['h24', 'in a day'],
+  ['d7', 'in a week'],
+  ['d30', 'in 30 days'],
+]);
+
+/**
+ * A record that this one names. It need not be in the register, so a 404 makes the link a text; that
+ * is found out when somebody is about to follow it, by a request that costs no token of the API.
+ * @param {string} to
+ * @param {number} id
+ * @param {unknown} name
+ */
+export function reference(to, id, name) {
+  const words = typeof name === 'string' && name !== '' ? isolated(name) : `${to} ${id}`;
+  const link = element('a', { href: `/${to}/${id}` }, words);
+  const holder = element('span', {}, link);
+  const check = async () => {
+    const response = await fetch(link.href, { method: 'HEAD' }).catch(() => undefined);
+    if (response?.status === 404)
+      holder.replaceChildren(words, element('span', { class: 'note' }, ' (not in this register)'));
+  };
+  for (const event of ['pointerenter', 'focus'])
+    link.addEventListener(event, () => void check(), { once: true });
+  return holder;
+}
+
+/**
+ * Who owned a group, as far as it was measured and may be published.
+ * @param {unknown} state
+ * @param {unknown} owner
+ */
+export function ownerWords(state, owner) {
+  const { id, name } = objectIn(owner) ?? {};
+  if (typeof id === 'number') return reference('user', id, name);
+  if (state === 'none') return element('span', {}, 'no owner');
+  return none(state === 'owned' ? 'not published, or not measured' : 'not measured');
+}
+
+/** @param {Values} record */
+function byline(record) {
+  if ('owner' in record)
+    return element('p', { class: 'byline' }, 'Owner: ', ownerWords(record.owner_state, record.owner));
+  if (!('creator' in record)) return null;
+  const { type, id, name } = objectIn(record.creator) ?? {};
+  return typeof type === 'string' && typeof id === 'number'
+    ? element('p', { class: 'byline' }, 'By ', reference(type, id, name), `, ${type} ${id}`)
+    : element('p', { class: 'byline' }, 'Creator: ', none('not measured, or not published'));
+}
+
+/**
+ * A number with what it counts; nothing if the record says why there is none.
+ * @param {Values} record
+ * @param {string} name
+ */
+function figure(record, name) {
+  const value = numberIn(record[name]);
+  const label = name === 'member_count' ? 'members' : labelOf(name).toLowerCase();
+  const total = name === 'quantity_remaining' ? numberIn(record.quantity_total) : null;
+  if (value === null)
+    return reasonFor(record, name) === undefined
+      ? element('span', {}, `${label} `, none('not measured'))
+      : null;
+  const words = total === null ? label : `of ${integer(total)} copies on offer`;
+  return element('span', {}, element('b', { class: 'figure' }, integer(value)), ` ${words}`);
+}
+
+/** The price of what has none, in a word. @param {Values} record */
+function mainReason(record) {
+  const reason = reasonFor(record, FIGURES[kind][0] ?? '');
+  return reason === undefined ? null : element('b', { class: 'figure small' }, 'No price in the catalogue');
+}
+
+/** @param {Values} record */
+function votes(record) {
+  const [up, down] = [numberIn(record.up_votes), numberIn(record.down_votes)];
+  if (up === null || down === null) return element('p', { class: 'votes' }, 'Votes: ', none('not measured'));
+  const all = up + down;
+  if (all === 0) return element('p', { class: 'votes' }, 'No votes.');
+  const bar = element('span');
+  // The policy allows no style attributes, but properties that a script sets.
+  bar.style.width = `${(100 * up) / all}%`;
+  return element(
+    'p',
+    { class: 'votes' },
+    element('span', { class: 'share', 'aria-hidden': 'true' }, bar),
+    `${((100 * up) / all).toFixed(1)} % of ${integer(all)} votes are for it`,
+    element('span', { class: 'note' }, ` (${integer(up)} for, ${integer(down)} against)`),
+  );
+}
+
+/**
+ * The changes, each with its two readings.
+ * @param {Values} changes
+ * @param {Mark} mark
+ */
+function changeList(changes, mark) {
+  if (CHANGES.every(([name]) => objectIn(changes[name]) === null))
+    return [
+      element(
+        'p',
+        { class: 'note change-note' },
+        'No change is given: no reading is about a day, a week or 30 days older than the latest.',
+      ),
+    ];
+  const usual = 'Each is the difference between two readings.';
+  const note = element('p', { class: 'note change-note', 'aria-hidden': 'true' }, usual);
+  const items = CHANGES.map(([name, words]) => {
+    const change = objectIn(changes[name]);
+    if (change === null) return element('li', {}, none('not measured'), ` ${words}`);
+    const { delta, from, to } = change;
+    const times = [change.from_at, change.to_at].map(String);
+    const [first, last] = times.map(moment);
+    const readings = `from ${integer(Number(from))} on ${first} to ${integer(Number(to))} on ${last}`;
+    const each = button('', () => undefined, { class: 'change' });
+    each.append(
+      element('b', { class: 'figure' }, signed(Number(delta))),
+      ` ${words}`,
+      element('span', { class: 'hidden' }, `, ${readings}`),
+    );
+    const tell = () => {
+      note.textContent = `${words.charAt(0).toUpperCase()}${words.slice(1)}: ${readings}.`;
+      mark(times);
+    };
+    const hush = () => {
+      if (each.matches(':focus, :hover')) return;
+      note.textContent = usual;
+      mark([]);
+    };
+    for (const event of ['pointerenter', 'focus', 'click']) each.addEventListener(event, tell);
+    for (const event of ['pointerleave', 'blur']) each.addEventListener(event, hush);
+    return element('li', {}, each);
+  });
+  return [element('ul', { class: 'changes' }, ...items), note];
+}
+
+/** The button that opens the sentence to cite, and the part that it opens. @param {import('./cite.js').Source} source */
+function citing(source) {
+  const citation = element('div', { id: 'citation', class: 'citation', hidden: true });
+  const toggle = async () => {
+    citation.hidden = !citation.hidden;
+    opener.setAttribute('aria-expanded', String(!citation.hidden));
+    if (citation.hidden) return;
+    const { cite } = await import('./cite.js');
+    await cite(citation, source);
+  };
+  const opener = button('Cite', () => void toggle(), {
+    'aria-expanded': 'false',
+    'aria-controls': 'citation',
+  });
+  return { citation, opener };
+}
+
+/**
+ * @param {Values} record
+ * @param {string} id
+ * @param {Mark} mark
+ */
+export function summary(record, id, mark) {
+  const name = textIn(kind === 'user' ? record.username : record.name);
+  const state = textIn(record.state);
+  const meaning = fields.find((each) => each.name === 'state')?.meanings?.[state ?? ''];
+  const readAt = textIn(record.measured_at) ?? '';
+  document.title = `${name ?? capital} · ${kind} ${id} – ${page.name}`;
+  const { citation, opener } = citing({
+    title: name === null ? `${capital} ${id}` : `${name} (${kind} ${id})`,
+    register: page.name,
+    url: page.base + filled(paths.page, id),
+    licence: page.licence,
+    readAt,
+    snapshot: paths.snapshot,
+  });
+  const links = [
+    ['JSON', filled(paths.record, id)],
+    ...(paths.history === undefined ? [] : [['History', filled(paths.history, id)]]),
+    ['Feed', paths.feed],
+  ].map(([words, href]) => element('li', {}, element('a', { href }, words)));
+  const [main, ...others] = FIGURES[kind];
+  const figures = others.flatMap((each) => figure(record, each) ?? []);
+  const shownName = textIn(record.display_name);
+  return element(
+    'header',
+    { class: 'record-head' },
+    element(
+      'div',
+      { class: 'bar' },
+      element(
+        'p',
+        { class: 'kicker' },
+        `${capital} ${id} · `,
+        element(
+          'b',
+          { class: state === 'present' ? 'state' : 'state changed' },
+          state ?? 'state not measured',
+        ),
+        meaning !== undefined && element('span', { class: 'meaning' }, ` ${meaning}`),
+      ),
+      element('ul', { class: 'record-links' }, ...links, element('li', {}, opener)),
+    ),
+    citation,
+    name === null
+      ? element('h1', {}, `${capital} ${id} `, none(`${kind === 'user' ? 'username' : 'name'} not measured`))
+      : element('h1', { dir: 'auto' }, name.trim() === '' ? '(an empty name)' : name),
+    byline(record),
+    element(
+      'p',
+      { class: 'main-figure' },
+      main !== undefined && (figure(record, main) ?? mainReason(record)),
+      shownName !== null && shownName !== name && element('span', {}, 'shown as ', isolated(shownName)),
+      element('span', { class: 'note' }, 'read ', time(readAt, moment(readAt))),
+    ),
+    figures.length > 0 &&
+      element(
+        'ul',
+        { class: 'figures' },
+        ...figures.map((each) => element('li', {}, each)),
+        kind === 'item' && element('li', { class: 'note' }, 'prices in currency units'),
+      ),
+    kind === 'game' && votes(record),
+    ...(isObject(record.change) ? changeList(record.change, mark) : []),
+  );
+}
