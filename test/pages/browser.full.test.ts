@@ -1,32 +1,16 @@
 /** The pages in Debian's Chromium: what people see and use, with nothing loaded from elsewhere. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../support/folder.js';
-import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import { fields } from '../support/values.js';
+import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import type { Watched } from './browser.js';
 import { PAGES, manifestOf, publishSite } from './site.js';
 import type { Site } from './site.js';
-
-const CHROMIUM = '/usr/bin/chromium';
-const HAS_CHROMIUM = has('pages in a browser', 'chromium');
-/** No sandbox, since tests may run as root; and nothing that the browser would ask for by itself. */
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const path = temporary();
 let site: Site;
@@ -34,10 +18,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   if (!HAS_CHROMIUM) return;
-  [site, browser] = await Promise.all([
-    publishSite(path),
-    chromium.launch({ executablePath: CHROMIUM, args: FLAGS }),
-  ]);
+  [site, browser] = await Promise.all([publishSite(path), launch()]);
 });
 
 afterAll(async () => {
@@ -46,44 +27,8 @@ afterAll(async () => {
   await site.proxy.stop();
 });
 
-/** A page, and all that should not happen on it. */
-interface Watched {
-  readonly page: Page;
-  /** Errors and warnings on the console, uncaught errors, breaches of the policy. */
-  readonly complaints: string[];
-  readonly outside: string[];
-}
-
-async function open(
-  url: string,
-  options: BrowserContextOptions = {},
-  base = site.proxy.base,
-): Promise<Watched> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  const outside: string[] = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${base}/`)) outside.push(request.url());
-  });
-  await page.goto(base + url, { waitUntil: 'load' });
-  return { page, complaints, outside };
-}
-
-const violations = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));
-
-async function accessibilityOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const found = await page.evaluate('axe.run({ resultTypes: ["violations"] }).then((r) => r.violations)');
-  return violations.parse(found).map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}
-
-const sidewaysOf = (page: Page): Promise<unknown> =>
-  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+const open = (url: string, options: BrowserContextOptions = {}, base = site.proxy.base): Promise<Watched> =>
+  openIn(browser, base, url, options);
 
 describe.skipIf(!HAS_CHROMIUM).each(PAGES)('the page %s', (url) => {
   it.each([
