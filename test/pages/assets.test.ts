@@ -49,7 +49,7 @@ describe('every asset', () => {
   });
 
   it('that a page or a script names is there', () => {
-    const pages = ['index.html', 'developers.html', 'downloads.html', 'feeds.html'];
+    const pages = ['index.html', 'developers.html', 'downloads.html', 'feeds.html', 'group.html'];
     const named = [...pages, ...assets()].flatMap((file) =>
       [...text(file).matchAll(/["'(]\/(assets\/[^"')]*)["')]/g)].map(([, url = '']) => url),
     );

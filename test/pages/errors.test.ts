@@ -38,7 +38,12 @@ describe('the page of an error', () => {
   it.each(['404.html', '429.html'])('%s is no content of the site, and leads on without a script', (file) => {
     const html = page(file);
     expect(html).toContain('<meta name="robots" content="noindex">');
-    expect(html).not.toMatch(/rel="canonical"|og:url|<script/);
+    expect(html).not.toMatch(/rel="canonical"|og:url/);
+    // The one script is that of the field that finds records.
+    expect([...html.matchAll(/<script[^>]*src="\/assets\/(\w+)-/g)].map(([, name]) => name)).toEqual(
+      file === '404.html' ? ['lookup'] : [],
+    );
+    expect(html.match(/<script/g) ?? []).toHaveLength(file === '404.html' ? 1 : 0);
     const [, main = ''] = /<main[^>]*>([^]*)<\/main>/.exec(html) ?? [];
     const links = [...main.matchAll(/<a href="([^"]*)"/g)].map(([, url]) => url);
     expect(new Set(links)).toEqual(new Set(['/', '/developers', '/downloads']));

@@ -129,10 +129,10 @@ describe('the span of a name', () => {
   });
 });
 
-describe('the ticks of an axis of time', () => {
-  const words = (from: string, to: string, most: number) =>
-    ticksOf(Date.parse(from), Date.parse(to), most).map((tick) => tick.words);
+const words = (from: string, to: string, most: number) =>
+  ticksOf(Date.parse(from), Date.parse(to), most).map((tick) => tick.words);
 
+describe('the ticks of an axis of time', () => {
   it('are round dates, no more than fit', () => {
     expect(words('2026-01-15', '2026-05-02', 6)).toEqual(['Feb 2026', 'Mar 2026', 'Apr 2026', 'May 2026']);
     expect(words('2023-03-24', '2026-10-12', 6)).toEqual(['2024', '2025', '2026']);

@@ -519,13 +519,13 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
-  const status = (page: Page): Promise<string> => textOf(page, '.lookup .status');
-  const seek = async (page: Page, text: string): Promise<void> => {
-    await page.getByLabel('Id, address or name').fill(text);
-    await page.keyboard.press('Enter');
-  };
+const status = (page: Page): Promise<string> => textOf(page, '.lookup .status');
+const seek = async (page: Page, text: string): Promise<void> => {
+  await page.getByLabel('Id, address or name').fill(text);
+  await page.keyboard.press('Enter');
+};
 
+describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
   it.each([
     ['a phone', 375],
     ['a desktop', 1280],
@@ -573,6 +573,17 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     await expect.poll(() => status(page)).toBe('Enter an id, an address or a name.');
     expect(await page.locator('.matches li').count()).toBe(0);
     expect(complaints.filter((each) => !each.includes('404'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is on the page of an address without a record, for the kind of that address', async () => {
+    const { page, complaints } = await open('/user/999');
+    await page.locator('.lookup').waitFor();
+    expect(await page.getByLabel('Kind').inputValue()).toBe('user');
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await page.evaluate('window.shifts')).toBe(0);
+    // The page itself.
+    expect(complaints).toHaveLength(1);
     await page.context().close();
   });
 

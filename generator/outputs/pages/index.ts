@@ -158,6 +158,9 @@ export function* pages(
     template: 'error',
     title: `Not found – ${name}`,
     description: `Nothing is published at this address of ${name}.`,
+    styles: ['lookup-style'],
+    scripts: ['lookup-script'],
+    preloads: ['base-script'],
     content: notFoundPage,
     isShared: true,
   });

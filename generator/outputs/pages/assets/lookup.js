@@ -117,7 +117,7 @@ let fieldsMade = 0;
 
 /**
  * Makes an element the field. `data-kinds` lists the kinds that the register has, `data-kind` is the
- * one that is chosen first.
+ * one that is chosen first, otherwise that of the page's address.
  * @param {HTMLElement} host
  */
 export function upgrade(host) {
@@ -206,14 +206,18 @@ export function upgrade(host) {
     void seek();
   });
   host.append(form);
-  select.value = host.dataset['kind'] ?? select.value;
+  const offers = (/** @type {string | null | undefined} */ kind) =>
+    [...select.options].some(({ value }) => value === kind);
+  const [, place] = location.pathname.split('/');
+  const preferred = host.dataset['kind'] ?? place;
+  if (offers(preferred)) select.value = preferred;
 
   // A form that was sent before this script ran.
   const query = new URLSearchParams(location.search);
   const asked = query.get('q');
   if (asked === null) return;
   const kind = query.get('kind');
-  if (kind !== null && [...select.options].some(({ value }) => value === kind)) select.value = kind;
+  if (kind !== null && offers(kind)) select.value = kind;
   input.value = asked;
   void seek();
 }
