@@ -18,7 +18,16 @@ import { between, textOf } from './site.js';
 
 const path = temporary();
 const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
-const FILES = ['index.html', 'developers.html', 'downloads.html', 'feeds.html', '404.html', '429.html'];
+const FILES = [
+  'index.html',
+  'developers.html',
+  'downloads.html',
+  'feeds.html',
+  'group.html',
+  'item.html',
+  '404.html',
+  '429.html',
+];
 
 async function complaintsOf(html: string): Promise<string[]> {
   const { results } = await validator.validateString(html);

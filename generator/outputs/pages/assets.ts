@@ -108,7 +108,7 @@ function readAssets(): ReadonlyMap<string, Asset> {
   return new Map(
     Object.entries(SOURCES).map(([route, [name, suffix, content]]): [string, Asset] => {
       const source = content();
-      const body = typeof source === 'string' ? withPaths(withoutComments(source), paths) : source;
+      const body = typeof source === 'string' ? withPaths(compact(source), paths) : source;
       const path = `/assets/${name}-${hash('sha256', body, 'hex').slice(0, HASH_DIGITS)}${suffix}`;
       paths.set(suffix === '.js' ? name : name + suffix, path);
       if ('modules' in content) for (const module of content.modules) paths.set(module, path);
@@ -118,11 +118,14 @@ function readAssets(): ReadonlyMap<string, Asset> {
 }
 
 /**
- * Without comments that have lines of their own, which are for readers of the sources. Notices that
- * a licence requires (`/*!`) stay.
+ * Without indentation, and without comments that have lines of their own: they are for readers of
+ * the sources, in which no text spans lines. Notices that a licence requires (`/*!`) stay.
  */
-const withoutComments = (source: string): string =>
-  source.replaceAll(/^[ \t]*(?:\/\*(?!!)[^]*?\*\/|\/\/.*)\n/gm, '').replaceAll(/\n{2,}/g, '\n');
+const compact = (source: string): string =>
+  source
+    .replaceAll(/^[ \t]*(?:\/\*(?!!)[^]*?\*\/|\/\/.*)\n/gm, '')
+    .replaceAll(/^[ \t]+/gm, '')
+    .replaceAll(/\n{2,}/g, '\n');
 
 /** `from './highlight.js'`, `from 'uplot'` and `url('./serif.woff2')` -> the path of that asset. */
 const withPaths = (source: string, paths: ReadonlyMap<string, string>): string =>

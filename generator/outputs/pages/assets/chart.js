@@ -201,7 +201,8 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
         height: width < NARROW ? LOW_HEIGHT : HEIGHT,
         padding: [18, 10, 0, 0],
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-        legend: { show: false },
+        // A caller that follows the pointer shows the reading itself.
+        legend: { show: onReading === undefined },
         cursor: {
           dataIdx: (self, series, at, value) => (series === 0 ? at : placeNear(self, at, value)),
           drag: { x: true, y: false, setScale: true },
@@ -225,8 +226,10 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
           },
         ],
         series: [
-          {},
+          { label: 'Time', value: '{YYYY}-{MM}-{DD} {HH}:{mm} UTC' },
           {
+            label: 'Members',
+            value: (_, count) => (typeof count === 'number' ? integer(count) : '–'),
             stroke: colour('--accent'),
             width: 1.75,
             spanGaps: false,
