@@ -182,7 +182,7 @@ describe('the pages of records', () => {
     expect(await damageOf(out)).toEqual([{ file: 'group.html', what: 'altered' }]);
     const args = ['--register', register, '--out', out, '--operator', OPERATOR, '--accept-removals'];
     expect((await inProcess('verify', ...args, '--repair')).code).toBe(0);
-    expect(text('group.html')).toContain('Record of one group');
+    expect(text('group.html')).toContain('A group in this register');
     expect(await damageOf(out)).toEqual([]);
   });
 });
