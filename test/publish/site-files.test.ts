@@ -40,7 +40,9 @@ const path = temporary();
 const PNG = Buffer.from(Array.from({ length: 256 * 20 }, (_, index) => (index * 7) % 256));
 
 /** The pages of records. */
-const SHELLS = ['game.html', 'group.html', 'item.html', 'user.html'];
+const SHELLS = ['game', 'group', 'item', 'user'].flatMap((kind) =>
+  ['', '.br', '.gz'].map((suffix) => `${kind}.html${suffix}`),
+);
 /** The download that holds the operator's files, with all other documents, and what names its checksum. */
 const HOLDING = ['documents/other.ndjson.gz', 'datapackage.json', 'SHA256SUMS', 'README.txt'].map(
   (name) => `downloads/${name}`,

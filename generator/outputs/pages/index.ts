@@ -105,8 +105,9 @@ export function* pages(
     template: 'front',
     title: `${name}: measured records of ${platform}`,
     description: `Measured records of groups, users, games and catalogue items on ${platform}, free as a JSON API, downloads and feeds.`,
-    styles: ['front-style'],
-    scripts: ['copy-script'],
+    styles: ['lookup-style', 'front-style'],
+    scripts: ['copy-script', 'lookup-script'],
+    preloads: ['base-script'],
     content: {
       ...frontPage(operator, overview, table, read),
       dataset: dataBlock(dataset(operator, overview, downloads)),

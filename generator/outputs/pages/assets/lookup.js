@@ -116,12 +116,10 @@ function linksTo(kind, matches) {
 let fieldsMade = 0;
 
 /**
- * Makes an element the field. `data-kinds` lists the kinds that the register has, `data-kind` is the
- * one that is chosen first, otherwise that of the page's address.
+ * The parts of a field that has none yet.
  * @param {HTMLElement} host
  */
-export function upgrade(host) {
-  if (host.firstElementChild !== null) return;
+function makeForm(host) {
   fieldsMade += 1;
   const name = `lookup-${fieldsMade}`;
   const offered = (host.dataset['kinds'] ?? '').split(' ');
@@ -136,10 +134,7 @@ export function upgrade(host) {
     autocomplete: 'off',
     autocapitalize: 'off',
     spellcheck: 'false',
-    'aria-describedby': `${name}-hint`,
   });
-  const status = element('p', { class: 'status', role: 'status' });
-  const list = element('ul', { class: 'matches' });
   const form = element(
     'form',
     { action: '/group', class: 'lookup', role: 'search', 'aria-label': 'Records' },
@@ -150,14 +145,36 @@ export function upgrade(host) {
       element('div', { class: 'lookup-text' }, element('label', { for: name }, 'Id, address or name'), input),
       element('button', { type: 'submit' }, 'Look up'),
     ),
-    element(
-      'p',
-      { class: 'hint', id: `${name}-hint` },
-      'An id such as 45, any address that contains it, or the whole name of a group or user, today’s or a former one.',
-    ),
-    status,
-    list,
   );
+  host.append(form);
+  return { form, select, input };
+}
+
+/**
+ * Makes an element the field, or the form in it. `data-kinds` lists the kinds that the register has,
+ * `data-kind` is the one that is chosen first, otherwise that of the page's address.
+ * @param {HTMLElement} host
+ */
+export function upgrade(host) {
+  if (host.querySelector('.matches') !== null) return;
+  const there = {
+    form: host.querySelector('form'),
+    select: host.querySelector('select'),
+    input: host.querySelector('input'),
+  };
+  const { form, select, input } =
+    there.form !== null && there.select !== null && there.input !== null
+      ? { form: there.form, select: there.select, input: there.input }
+      : makeForm(host);
+  const hint = element(
+    'p',
+    { class: 'hint', id: `${input.id}-hint` },
+    'An id such as 45, any address that contains it, or the whole name of a group or user, today’s or a former one.',
+  );
+  input.setAttribute('aria-describedby', hint.id);
+  const status = element('p', { class: 'status', role: 'status' });
+  const list = element('ul', { class: 'matches' });
+  form.append(hint, status, list);
 
   let latest = 0;
   /** @param {string} words @param {boolean} isBad @param {readonly Node[]} found */
@@ -205,7 +222,6 @@ export function upgrade(host) {
     event.preventDefault();
     void seek();
   });
-  host.append(form);
   const offers = (/** @type {string | null | undefined} */ kind) =>
     [...select.options].some(({ value }) => value === kind);
   const [, place] = location.pathname.split('/');
