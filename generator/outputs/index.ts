@@ -77,5 +77,5 @@ export function* descriptions(
 ): Generator<FileOutput> {
   yield* downloads(config, exported);
   yield* openapi(config, table, examples, firstKey);
-  yield* pages(config, overview, table, shown, offers(table, exported), read);
+  yield* pages(config, overview, table, shown, offers(table, exported), read, firstKey);
 }

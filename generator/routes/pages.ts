@@ -3,6 +3,7 @@
  * which adds `.html` or `index.html`.
  */
 import { assets } from '../outputs/pages/assets.js';
+import { DOCUMENTATION, SEARCH_PATH } from './documentation.js';
 import type { UnlistedRoute } from './index.js';
 import type { PATHS } from './paths.js';
 
@@ -15,6 +16,7 @@ const ICON = 'image/vnd.microsoft.icon';
 const PNG = 'image/png';
 const XML = 'application/xml; charset=utf-8';
 const FONT = 'font/woff2';
+const JSON_TYPE = 'application/json; charset=utf-8';
 /** RFC 9727, section 4.1. */
 const LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
@@ -42,7 +44,10 @@ const asset = (name: string, type: string, description: string): UnlistedRoute =
 /** @param paths the paths of pages that the specification fixes and the index lists */
 export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   page('front-page', '/', 'Front page: what is measured, how much of it, and where to go next'),
-  page('developers-page', paths.docs, 'Documentation for developers, with an explorer'),
+  ...DOCUMENTATION.map(({ name, path, title, description }) =>
+    page(name, path, `Documentation, ${title}: ${description}`),
+  ),
+  file('documentation-search', SEARCH_PATH, JSON_TYPE, 'What the search field of the documentation finds'),
   page('downloads-page', paths.bulk, 'Page about the bulk downloads'),
   page('feeds-page', paths.feeds, 'Page about the feeds'),
   page('not-found-page', paths.notFound, 'What a browser gets instead of the problem document of a 404'),
@@ -67,6 +72,7 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   asset('cite-script', SCRIPT, 'Script that says how to cite a record'),
   asset('record-script', SCRIPT, 'Script of the pages of records'),
   asset('explorer-script', SCRIPT, 'Script of the explorer'),
+  asset('docs-script', SCRIPT, 'Script of the documentation: contents and search'),
   file('favicon', '/favicon.svg', SVG, 'Icon of the site'),
   file('favicon-ico', '/favicon.ico', ICON, 'Icon of the site for older browsers'),
   file('preview', '/preview.png', PNG, 'Picture of the site where others link to it'),

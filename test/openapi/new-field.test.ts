@@ -62,7 +62,9 @@ describe('a field that a resource has more', () => {
     expect(judge(description, true)('Game', json(tree, 'api/v1/game/5.json'))).toEqual([]);
   });
 
-  it('stands on the page for developers', () => {
-    expect(tree.get('developers.html')?.text).toContain('Servers that ran at the moment of the reading.');
+  it('stands in the reference', () => {
+    expect(tree.get('developers/reference/games.html')?.text).toContain(
+      'Servers that ran at the moment of the reading.',
+    );
   });
 });

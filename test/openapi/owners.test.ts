@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../generator/schema/index.js';
 import { OPERATOR } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
@@ -53,7 +54,7 @@ describe('owner_state and owner', () => {
     expect(named).toEqual('owner_id' in owner ? { id: 1042, name: 'marlow' } : null);
   });
 
-  it('stand in the same table in the description, on the page for developers and in the docs', async () => {
+  it('stand in the same table in the description, in the reference and in the docs', async () => {
     const { out } = await built([{ id: 1 }]);
     const described = rowsIn(String(readDescription(out).info['description']));
     expect(described.map(([state]) => state)).toEqual(['`owned`', '`none`', '`null`']);
@@ -63,7 +64,7 @@ describe('owner_state and owner', () => {
       expect(cells[2] === 'impossible').toBe(without?.isPossible === false);
     }
     expect(rowsIn(readFileSync(join(PROJECT, 'docs/api-clients.md'), 'utf8'))).toEqual(described);
-    const page = readTree(out).get('developers.html')?.text ?? '';
+    const page = readTree(out).get('developers/reference/groups.html')?.text ?? '';
     for (const [state = '', ...cells] of described)
       expect(page).toContain(
         `<tr><th scope="row"><code>${state.replaceAll('`', '')}</code></th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`,
@@ -72,10 +73,13 @@ describe('owner_state and owner', () => {
 });
 
 describe('the words of a field', () => {
-  it('stand in the docs, the description and on the page for developers with the same meanings', async () => {
+  it('stand in the docs, the description and in the reference with the same meanings', async () => {
     const { out } = await built([{ id: 1 }]);
     const { schemas } = readDescription(out).components;
-    const page = readTree(out).get('developers.html')?.text ?? '';
+    const tree = readTree(out);
+    const page = RESOURCES.map(({ plural }) => tree.get(`developers/reference/${plural}.html`)?.text).join(
+      '',
+    );
     const rows = rowsIn(readFileSync(join(PROJECT, 'docs/api-clients.md'), 'utf8'), 'Field');
     const listed = new Map<string, string[]>();
     for (const [field = '', word = '', meaning = ''] of rows) {

@@ -61,11 +61,93 @@ describe.skipIf(!HAS_CHROMIUM)('these checks', () => {
 });
 
 describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
-  it('the documentation is there, and the explorer is not', async () => {
-    const { page } = await open('/developers', { javaScriptEnabled: false });
-    expect(await page.locator('#explorer').isVisible()).toBe(false);
-    expect(await page.locator('.endpoint').count()).toBe(9);
+  const options = { javaScriptEnabled: false };
+
+  it('the reference is there with every language, and without a field that does nothing', async () => {
+    const { page } = await open('/developers/reference/register', options);
+    expect(await page.locator('.endpoint').count()).toBe(2);
     expect(await page.locator('code.json').first().innerText()).toContain('"version": 1');
+    for (const text of ['curl "', 'await fetch(', 'urllib.request.urlopen('])
+      expect(await page.getByText(text).first().isVisible(), text).toBe(true);
+    expect(await page.locator('#search').isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  it('the contents open on a phone', async () => {
+    const { page } = await open('/developers/guides/limits', {
+      ...options,
+      viewport: { width: 375, height: 800 },
+    });
+    const link = page.locator('.contents a[aria-current=page]');
+    expect(await link.isVisible()).toBe(false);
+    await page.locator('.toggle summary').click();
+    expect(await link.isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it('the explorer says where the same is', async () => {
+    const { page } = await open('/developers/explorer', options);
+    expect(await page.locator('#explorer').isVisible()).toBe(false);
+    expect(await page.locator('main').innerText()).toContain('needs JavaScript');
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
+  it('is searched by pages, headings, fields and errors', async () => {
+    const { page, complaints } = await open('/developers');
+    await page.keyboard.press('/');
+    await page.keyboard.type('usernames is_current');
+    const results = page.locator('#results a');
+    await expect.poll(() => results.count()).toBe(1);
+    expect(await results.first().innerText()).toMatch(/^usernames\[\]\.is_current\s+Users: /);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/developers/reference/users#field-user-usernames-usernames-is_current');
+    // It is inside something folded.
+    expect(await page.locator('#field-user-usernames-usernames-is_current').isVisible()).toBe(true);
+    await page.locator('#search').fill('rate_limited');
+    await expect.poll(() => results.first().getAttribute('href')).toBe('/developers#error-rate_limited');
+    await page.locator('#search').fill('nothing like it');
+    await expect.poll(() => page.locator('#found').innerText()).toBe('Nothing has these words.');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#pages').isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each([
+    ['changes', '/developers/guides/copying#changes'],
+    ['limits', '/developers/guides/limits#limits'],
+    ['lists', '/developers/reference/lists'],
+    ['explorer', '/developers/explorer'],
+    ['endpoint-group-history', '/developers/reference/groups#endpoint-group-history'],
+    ['endpoint-movers-d7', '/developers/reference/lists#endpoint-movers-d7'],
+  ])('leads from the old address #%s to %s', async (old, now) => {
+    const { page } = await open(`/developers#${old}`);
+    await expect.poll(() => page.url()).toBe(site.proxy.base + now);
+    await page.context().close();
+  });
+
+  it('marks in its contents what is being read, and nothing moves while it loads', async () => {
+    const { page } = await open('/developers', { viewport: { width: 1280, height: 800 } });
+    const marked = page.locator('.headings [aria-current=location]');
+    for (const id of ['types', 'errors']) {
+      await page.evaluate(`document.getElementById('${id}').scrollIntoView()`);
+      await expect.poll(() => marked.getAttribute('href')).toBe(`#${id}`);
+    }
+    const shifts = `new Promise((done) => new PerformanceObserver((list) =>
+      done(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }))`;
+    const none = 'new Promise((done) => setTimeout(() => done(0), 500))';
+    expect(await page.evaluate(`Promise.race([${shifts}, ${none}])`)).toBeLessThan(0.01);
+    await page.context().close();
+  });
+
+  it('remembers the language', async () => {
+    const { page } = await open('/developers');
+    await page.getByRole('tab', { name: 'Python' }).click();
+    await page.goto(`${site.proxy.base}/developers/reference/users`);
+    expect(await page.getByText('urllib.request.urlopen(').first().isVisible()).toBe(true);
+    expect(await page.getByText('await fetch(').first().isVisible()).toBe(false);
     await page.context().close();
   });
 });
@@ -95,15 +177,16 @@ const readingOf = (day: number) => ({ measured_at: `2026-11-0${day}T00:00:00Z`, 
 
 describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
   it('shows what each endpoint answers, as the line of curl gets it', async () => {
-    const { page, complaints, outside } = await open('/developers');
+    const { page, complaints, outside } = await open('/developers/explorer');
     const listed = z
       .object({ endpoints: z.array(z.object({ path: z.string() })) })
       .parse(await (await site.proxy.get('/api/v1')).json());
     const shown = [
       ...listed.endpoints.map((endpoint) => endpoint.path),
-      '/api/v1/movers',
+      '/api/v1/movers/h24',
       '/api/v1/recent',
-      '/api/v1/lookup',
+      '/api/v1/lookup/username/{prefix}',
+      '/api/v1/ids/item/{first_id}',
       '/snapshot.json',
       '/changes/index.json',
     ];
@@ -125,7 +208,7 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
   });
 
   it('draws the history of a group with its gaps, and says how many there are', async () => {
-    const { page } = await open('/developers');
+    const { page } = await open('/developers/explorer');
     await send(page, '/api/v1/group/{id}');
     await page.locator('#explorer-plot canvas').waitFor();
     const text = await page.locator('#explorer-chart-text').innerText();
@@ -147,7 +230,7 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
   });
 
   it('shows a 404 and a 400 as what they are', async () => {
-    const { page } = await open('/developers', { viewport: { width: 375, height: 800 } });
+    const { page } = await open('/developers/explorer', { viewport: { width: 375, height: 800 } });
     expect(await send(page, '/api/v1/group/{id}', '999999999')).toMatch(/^404 Not found/);
     expect(await page.locator('#explorer-body').innerText()).toContain('"error": "not_found"');
     expect(await page.locator('#explorer-chart').isVisible()).toBe(false);
@@ -162,7 +245,7 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
   it('at a 429 says when the next request passes, and then it does', async () => {
     const proxy = await startProxy(site.out, ['--api-tokens', '20', '--api-refill-seconds', '3']);
     try {
-      const { page } = await open('/developers', {}, proxy.base);
+      const { page } = await open('/developers/explorer', {}, proxy.base);
       while ((await proxy.get('/api/v1/stats')).status !== 429);
       expect(await send(page, '/api/v1/stats')).toMatch(/^429 Too many requests/);
       expect(await page.locator('#explorer-wait').innerText()).toMatch(/allowed in [123] s/);
@@ -177,7 +260,7 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
   });
 
   it('says so when there is no answer', async () => {
-    const { page } = await open('/developers');
+    const { page } = await open('/developers/explorer');
     await page.context().setOffline(true);
     expect(await send(page, '/api/v1/group/{id}', '1')).toBe('No response: this device is offline.');
     await page.context().setOffline(false);
@@ -185,8 +268,16 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
     await page.context().close();
   });
 
+  it('begins with the request that its address names, and keeps it up to date', async () => {
+    const { page } = await open('/developers/explorer?endpoint=largest&value=7');
+    expect(await asked(page)).toBe(`${site.proxy.base}/api/v1/largest?limit=7`);
+    expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
+    expect(new URL(page.url()).search).toBe('?endpoint=stats');
+    await page.context().close();
+  });
+
   it('is used by keyboard alone', async () => {
-    const { page } = await open('/developers');
+    const { page } = await open('/developers/explorer');
     await page.locator('#explorer-value').focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => status(page)).toMatch(/^200 OK/);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { DOCUMENTS } from '../../generator/outputs/openapi/documents.js';
 import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
@@ -12,7 +13,16 @@ import { has } from '../support/programs.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { readTree } from '../support/tree.js';
 import { fields } from '../support/values.js';
-import { PAGES, between, codeOf, manifestOf, publishSite, textOf } from './site.js';
+import {
+  DOCUMENTATION_FILES,
+  DOCUMENTATION_PAGES,
+  PAGES,
+  between,
+  codeOf,
+  manifestOf,
+  publishSite,
+  textOf,
+} from './site.js';
 import type { Site } from './site.js';
 
 const path = temporary();
@@ -30,6 +40,8 @@ beforeAll(async () => {
 afterAll(() => site.proxy.stop());
 
 const developers = (): string => pages.get('/developers') ?? '';
+/** All pages of the documentation. */
+const documentation = (): string => DOCUMENTATION_PAGES.map((page) => pages.get(page) ?? '').join('');
 /** The same, asked of the service under test instead of where it says that it is. */
 const here = (text: string): string => text.replaceAll(site.base, site.proxy.base);
 
@@ -57,7 +69,7 @@ describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
   });
 
   it('with the ETag of the last answer gets nothing anew', async () => {
-    const line = codeOf(developers()).find((code) => code.includes('--etag-save')) ?? '';
+    const line = codeOf(documentation()).find((code) => code.includes('--etag-save')) ?? '';
     const cwd = path('etag');
     mkdirSync(cwd);
     const ask = async (): Promise<string> =>
@@ -77,17 +89,42 @@ const printed = async (): Promise<unknown> => {
   return `${String(group['name'])} ${String(group['member_count'])}\n`;
 };
 
-describe('the first request', () => {
-  it('works in JavaScript', async () => {
-    const code = codeOf(developers()).find((each) => each.startsWith('const response')) ?? '';
-    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', here(code)]);
-    expect(stdout).toBe(await printed());
-  });
+/** Runs an example as it stands. @returns what it prints */
+async function runExample(code: string): Promise<string> {
+  const isPython = code.startsWith('import ');
+  const [program, ...args] = isPython
+    ? ['python3', '-c', here(code)]
+    : [process.execPath, '--input-type=module', '--eval', here(code)];
+  const env = { ...process.env, PYTHONUTF8: '1', NODE_NO_WARNINGS: '1' };
+  return (await run(program, args, { env, maxBuffer: 1e9 })).stdout;
+}
 
-  it('works in Python', async () => {
-    const code = codeOf(developers()).find((each) => each.startsWith('import json')) ?? '';
-    const { stdout } = await run('python3', ['-c', here(code)], { env: { ...process.env, PYTHONUTF8: '1' } });
-    expect(stdout).toBe(await printed());
+const examples = (html: string): string[] =>
+  codeOf(html).filter((code) => /^(?:import json|const response)/.test(code));
+
+describe('the first request', () => {
+  it('works in JavaScript and in Python', async () => {
+    const first = examples(developers());
+    expect(first).toHaveLength(2);
+    for (const code of first) expect(await runExample(code)).toBe(await printed());
+  });
+});
+
+describe('every request of the reference', () => {
+  it('works in Python, and is the same in JavaScript and for curl', async () => {
+    const reference = DOCUMENTATION_PAGES.filter((page) => page.includes('/reference/'));
+    const codes = reference.flatMap((page) => codeOf(pages.get(page) ?? ''));
+    const urlsIn = (start: string): (string | undefined)[] =>
+      codes
+        .filter((code) => code.startsWith(start))
+        .map((code) => /(?:fetch\('|urlopen\('|curl ")([^'"]+)/.exec(code)?.[1]);
+    const urls = urlsIn('import json');
+    // A section each, but for the change list, which differs from snapshot to snapshot.
+    expect(urls).toHaveLength(21);
+    expect(urlsIn('const response')).toEqual(urls);
+    expect(urlsIn('curl ')).toEqual(urls);
+    for (const code of codes.filter((each) => each.startsWith('import json')))
+      expect(await runExample(code)).toMatch(/^\{/);
   });
 });
 
@@ -110,23 +147,71 @@ function cutLike(value: unknown, shown: unknown): unknown {
 }
 
 const samples = (): [url: string, text: string][] =>
-  [...developers().matchAll(/<code class="json" data-url="([^"]*)">([^]*?)<\/code>/g)].map(
+  [...documentation().matchAll(/<code class="json" data-url="([^"]*)">([^]*?)<\/code>/g)].map(
     ([, url = '', text = '']) => [textOf(url), textOf(text)],
   );
 
 describe('the example that looks up a name', () => {
-  it('finds a published user', async () => {
-    const code = codeOf(developers()).find((text) => text.includes('crypto.subtle')) ?? '';
-    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', here(code)]);
-    const [, id] = /id: (\d+)/.exec(stdout) ?? [];
-    const user = fields(await (await site.proxy.get(`/api/v1/user/${id}`)).json());
-    expect(code).toContain(`const name = ${JSON.stringify(user['username'])}.`);
+  it('finds a published user, in each language', async () => {
+    const codes = codeOf(pages.get('/developers/guides/finding') ?? '');
+    const [, name = ''] = /const name = ("[^"]*")\./.exec(codes.join('')) ?? [];
+    expect(codes).toHaveLength(2);
+    for (const code of codes) {
+      const [, id] = /'?id'?: (\d+)/.exec(await runExample(code)) ?? [];
+      const user = fields(await (await site.proxy.get(`/api/v1/user/${id}`)).json());
+      expect(JSON.stringify(user['username'])).toBe(name);
+    }
+  });
+});
+
+describe('the search', () => {
+  it('finds every page, and every place of it, where it is', async () => {
+    const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string()]);
+    const index = z
+      .object({
+        pages: z.array(z.object({ path: z.string(), title: z.string(), places: z.array(place) })),
+      })
+      .parse(await (await site.proxy.get('/developers/search.json')).json());
+    expect(index.pages.map((page) => page.path)).toEqual(DOCUMENTATION_PAGES);
+    const ids = new Set<string>();
+    for (const { path: page, places: found } of index.pages) {
+      const html = pages.get(page) ?? '';
+      const unique = new Set(found.map(([, id]) => id));
+      expect(unique.size, page).toBe(found.length);
+      for (const [, id, text] of found) {
+        const [after = ''] = between(html, ` id="${id}"`, '</d');
+        expect(textOf(`<${after}`).replaceAll(/\s+/g, ' '), id).toContain(text);
+        // An address of when all was on one page leads to one place.
+        expect(ids.has(id), id).toBe(false);
+        ids.add(id);
+      }
+    }
+    for (const { code } of PROBLEMS) expect(ids).toContain(`error-${code}`);
+    const routes = manifestOf(site.out).routes.map(({ name }) => name);
+    const listed = routes.filter((name) => DOCUMENTS.some((document) => document.name === name));
+    expect(listed.length).toBeGreaterThan(20);
+    for (const name of listed) expect(ids).toContain(`endpoint-${name}`);
+    for (const old of [
+      'first',
+      'endpoints',
+      'types',
+      'limits',
+      'caching',
+      'errors',
+      'headers',
+      'bulk',
+      'changes',
+      'terms',
+      'policy',
+    ])
+      expect(ids).toContain(old);
   });
 });
 
 describe('every sample', () => {
   it('is what the service answers, cut where it says so', async () => {
-    expect(samples()).toHaveLength(10);
+    // Nine endpoints of the index and the way to look up; and on the first page, a record and an error.
+    expect(samples()).toHaveLength(12);
     for (const [url, text] of samples()) {
       const answer: unknown = await (await site.proxy.get(url)).json();
       expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
@@ -146,10 +231,11 @@ describe('every sample', () => {
     const index = z
       .object({ endpoints: z.array(z.object({ path: z.string() })) })
       .parse(await (await site.proxy.get('/api/v1')).json());
-    const headings = between(developers(), '<span class="method">GET</span>', '</h3>').map((html) =>
+    const headings = between(documentation(), '<span class="method">GET</span>', '</h2>').map((html) =>
       textOf(html).trim(),
     );
-    expect(headings).toEqual(index.endpoints.map((endpoint) => endpoint.path));
+    expect(headings).toEqual(expect.arrayContaining(index.endpoints.map((endpoint) => endpoint.path)));
+    expect(headings).toEqual([...new Set(headings)]);
   });
 });
 
@@ -169,12 +255,16 @@ function places(value: unknown, at: string, found: Map<string, boolean>): void {
 
 /** Documented places, and what is said of null. */
 const documented = (route: string): Map<string, string> => {
-  const begin = developers().indexOf(`id="endpoint-${route}"`);
-  const table = between(developers().slice(begin), '<tbody>', '</tbody>')[0] ?? '';
+  const mark = '<section class="endpoint"';
+  const [section = ''] = between(documentation(), `${mark} aria-labelledby="endpoint-${route}">`, mark);
   return new Map(
-    between(table, '<tr>', '</tr>').map((row) => {
-      const [nullness] = [...row.matchAll(/<td>([^<]*)<\/td>/g)].slice(2).map(([, cell]) => cell ?? '');
-      return [textOf(between(row, '<th scope="row">', '</th>')[0] ?? ''), nullness ?? ''];
+    [...section.matchAll(/<div id="field-[\w-]+">\s*<dt>(.*?)<\/dt>/g)].map(([, term = '']) => {
+      const [place = '', ...more] = textOf(term).split(' ');
+      const said = more.join(' ');
+      return [
+        place,
+        said.includes('| null') ? 'may be null' : said.includes('may be absent') ? 'may be absent' : '',
+      ];
     }),
   );
 };
@@ -269,24 +359,26 @@ describe('the errors', () => {
   });
 });
 
+const limits = (): string => pages.get('/developers/guides/limits') ?? '';
+
 describe('the headers', () => {
   it('that the page names for caching are those that are sent', async () => {
     for (const url of ['/api/v1/stats', '/developers', '/group/0', '/nothing']) {
       const { headers } = await site.proxy.get(url);
-      expect(developers(), url).toContain(`<code>${headers.get('cache-control')}</code>`);
+      expect(limits(), url).toContain(`<code>${headers.get('cache-control')}</code>`);
     }
   });
 
   it('that scripts may read are those that the proxy exposes', async () => {
     const { headers } = await site.proxy.get('/api/v1');
-    expect(developers()).toContain(`<code>${headers.get('access-control-expose-headers')}</code>`);
+    expect(limits()).toContain(`<code>${headers.get('access-control-expose-headers')}</code>`);
   });
 
   it('of an answer are all explained', async () => {
     const { headers } = await site.proxy.get('/api/v1/largest', { headers: { 'Accept-Encoding': 'br' } });
     const ofHttp = new Set(['connection', 'keep-alive', 'date', 'content-type', 'transfer-encoding']);
     const explained = new Set(
-      [...developers().matchAll(/<th scope="row"><code>([\w-]+)<\/code><\/th>/g)].map(([, name]) =>
+      [...limits().matchAll(/<th scope="row"><code>([\w-]+)<\/code><\/th>/g)].map(([, name]) =>
         name?.toLowerCase(),
       ),
     );
@@ -305,11 +397,15 @@ describe('every link of a page', () => {
     );
     const own = [...targets].filter(({ origin }) => origin === site.base);
     expect(own.length).toBeGreaterThan(60);
+    const bodies = new Map<string, string>();
+    for (const url of new Set(own.map(({ pathname, search }) => pathname + search))) {
+      const answer = await site.proxy.get(url);
+      expect(answer.status, url).toBe(200);
+      bodies.set(url, await answer.text());
+    }
     for (const { pathname, search, hash } of own) {
-      const answer = await site.proxy.get(pathname + search);
-      expect(answer.status, pathname + search).toBe(200);
       const begin = hash === '' ? '' : ` id="${hash.slice(1)}"`;
-      expect(await answer.text(), pathname + hash).toContain(begin);
+      expect(bodies.get(pathname + search), pathname + hash).toContain(begin);
     }
   });
 
@@ -432,7 +528,7 @@ describe('all that a page loads', () => {
       return [...loaded].reduce((sum, file) => sum + packed(file), 0);
     };
     expect(weight('index.html', fonts)).toBeLessThan(60_000);
-    for (const page of ['developers.html', 'downloads.html', 'feeds.html'])
+    for (const page of [...DOCUMENTATION_FILES, 'downloads.html', 'feeds.html'])
       expect(weight(page, []), page).toBeLessThan(60_000);
   });
 });

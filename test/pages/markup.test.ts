@@ -14,13 +14,13 @@ import { OPERATOR, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
 import { hashes, readTree } from '../support/tree.js';
-import { between, textOf } from './site.js';
+import { DOCUMENTATION_FILES, between, textOf } from './site.js';
 
 const path = temporary();
 const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
 const FILES = [
   'index.html',
-  'developers.html',
+  ...DOCUMENTATION_FILES,
   'downloads.html',
   'feeds.html',
   'group.html',
@@ -90,7 +90,13 @@ describe('pages', () => {
     await published({ register, out: two, at: '2031-12-01T00:00:00Z' });
     const [first, second] = [hashes(readTree(one)), hashes(readTree(two))];
     const script = routeNamed(ROUTES, 'explorer-script').file;
-    for (const file of [...FILES, script, '.well-known/security.txt', 'robots.txt']) {
+    for (const file of [
+      ...FILES,
+      script,
+      'developers/search.json',
+      '.well-known/security.txt',
+      'robots.txt',
+    ]) {
       expect(first[file], file).toBeDefined();
       expect(second[file], file).toBe(first[file]);
     }

@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
+import { DOCUMENTATION } from '../../generator/routes/documentation.js';
 import { snapshot } from '../support/cli.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
 
-export const PAGES = ['/', '/developers', '/downloads', '/feeds'];
+export const DOCUMENTATION_PAGES = DOCUMENTATION.map(({ path }) => path);
+export const DOCUMENTATION_FILES = DOCUMENTATION.map(({ path }) => `${path.slice(1)}.html`);
+export const PAGES = ['/', ...DOCUMENTATION_PAGES, '/downloads', '/feeds'];
 
 export interface Site {
   readonly out: string;

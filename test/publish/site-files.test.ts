@@ -16,6 +16,7 @@ import { ROUTES } from '../../generator/routes/index.js';
 import { OPERATOR, counted, published } from '../support/build.js';
 import { startProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
+import { DOCUMENTATION_FILES } from '../pages/site.js';
 import { differing, inState, namesThatDiffer } from '../support/tree.js';
 import { containing, fields } from '../support/values.js';
 import {
@@ -120,7 +121,9 @@ describe('the operator’s own files', () => {
         ...Object.keys(FILES),
         ...siblings,
         ...HOLDING,
-        ...['', '.br', '.gz'].flatMap((suffix) => [`developers.html${suffix}`, `downloads.html${suffix}`]),
+        ...['', '.br', '.gz'].flatMap((suffix) =>
+          [...DOCUMENTATION_FILES, 'downloads.html'].map((file) => file + suffix),
+        ),
         ...['', '.br', '.gz'].flatMap((suffix) => [`feeds.html${suffix}`, `index.html${suffix}`]),
         ...SHELLS,
         ...['', '.br', '.gz'].flatMap((suffix) => [`404.html${suffix}`, `429.html${suffix}`]),

@@ -89,6 +89,7 @@ const SOURCES: Readonly<
     '.js',
     joined('page.js', 'summary.js', 'timeline.js', 'readings.js', 'record.js'),
   ],
+  'docs-script': ['docs', '.js', () => own('docs.js')],
   'explorer-script': ['explorer', '.js', () => own('explorer.js')],
 };
 

@@ -11,7 +11,7 @@ import { isOfError } from '../openapi/problems.js';
 import type { FileOutput } from '../output.js';
 import { assets, favicon, faviconForOldBrowsers, preview } from './assets.js';
 import { dataset } from './dataset.js';
-import { developersPage } from './developers.js';
+import { documentationPages, searchIndex } from './documentation/index.js';
 import type { ReadDocument } from './documents.js';
 import { downloadsPage } from './downloads.js';
 import { notFoundPage, tooManyPage } from './errors.js';
@@ -46,6 +46,7 @@ interface Page {
   readonly isShared?: boolean;
 }
 
+/** @param firstKey the first key of a route's documents */
 export function* pages(
   config: BuildConfig,
   overview: Overview,
@@ -53,6 +54,7 @@ export function* pages(
   shown: Shown,
   { downloads, feeds }: Offers,
   read: ReadDocument,
+  firstKey: (route: string) => number | undefined = () => undefined,
 ): Generator<FileOutput> {
   const { operator } = config;
   const { asOf } = overview;
@@ -113,15 +115,20 @@ export function* pages(
       dataset: dataBlock(dataset(operator, overview, downloads)),
     },
   });
-  yield page({
-    route: 'developers-page',
-    template: 'developers',
-    title: `Documentation – ${name}`,
-    description: `Every endpoint of the API of ${name}, with examples, fields, limits, errors, caching and an explorer.`,
-    styles: ['docs-style', 'chart-style'],
-    scripts: ['explorer-script'],
-    content: developersPage(config, table, shown),
-  });
+  const documentation = documentationPages({ config, table, shown, asOf, firstKey });
+  for (const { name: route, path, title, description, content } of documentation) {
+    const isExplorer = route === 'explorer-page';
+    yield page({
+      route,
+      template: 'documentation',
+      title: `${title}${path === PATHS.docs ? '' : ': documentation'} – ${name}`,
+      description: `${title} – ${description}: documentation of the API of ${name}.`,
+      styles: ['docs-style', ...(isExplorer ? ['chart-style'] : [])],
+      scripts: ['docs-script', 'copy-script', 'tabs-script', ...(isExplorer ? ['explorer-script'] : [])],
+      content,
+    });
+  }
+  yield { route: 'documentation-search', key: 0, body: searchIndex(documentation) };
   yield page({
     route: 'downloads-page',
     template: 'downloads',

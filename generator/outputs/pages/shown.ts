@@ -11,6 +11,7 @@ export class Shown {
   readonly #keys = new Map<string, readonly number[]>([
     ['index', [0]],
     ['stats', [0]],
+    ['lookup', [0]],
     ['largest', [EXAMPLE_LIMIT]],
   ]);
   readonly #bodies = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** The explorer: choose an endpoint, fill in its parameter, see the request, the answer and, of a group, its history. */
+/** The explorer: choose a document, fill in its parameter, see the request, the response and, of a group, its history. */
 import { highlight } from './highlight.js';
 import { ask } from './request.js';
 
@@ -10,14 +10,16 @@ import { ask } from './request.js';
  * @property {number} [minimum]
  * @property {number} [maximum]
  * @property {number} [default]
- * @property {number} [example]
+ * @property {string} [example]
  *
  * @typedef {object} Endpoint
  * @property {string} name
  * @property {string} path
  * @property {string} description
+ * @property {string} part the title of its page in the reference
  * @property {Parameter} [parameter]
  * @property {string} [history] path of the member history that belongs to it
+ * @property {string} [page] path of the page about its record
  *
  * @typedef {import('./request.js').Answer} Answer
  * @typedef {import('./chart.js').Reading} Reading
@@ -41,6 +43,7 @@ function part(id, type) {
 const form = part('explorer', HTMLElement).querySelector('form');
 const button = form?.querySelector('button');
 const select = part('explorer-endpoint', HTMLSelectElement);
+const about = part('explorer-about', HTMLElement);
 const field = part('explorer-field', HTMLElement);
 const input = part('explorer-value', HTMLInputElement);
 const label = field.querySelector('label');
@@ -55,6 +58,8 @@ const headerList = part('explorer-headers', HTMLElement);
 const chart = part('explorer-chart', HTMLElement);
 const chartText = part('explorer-chart-text', HTMLElement);
 const plot = part('explorer-plot', HTMLElement);
+const record = part('explorer-page', HTMLElement);
+const link = part('explorer-link', HTMLAnchorElement);
 
 /**
  * The generator wrote them into the page.
@@ -83,7 +88,8 @@ function urlOf(path, parameter) {
 }
 
 function choose() {
-  const { parameter } = chosen();
+  const { parameter, description: what } = chosen();
+  about.textContent = what;
   field.hidden = parameter === undefined;
   if (parameter !== undefined) {
     const { name, description, minimum, maximum, example } = parameter;
@@ -174,35 +180,53 @@ async function showHistory(history) {
 let latest = 0;
 
 async function send() {
-  const { path, parameter, history } = chosen();
+  const { name, path, parameter, history, page } = chosen();
   const url = urlOf(path, parameter).href;
+  // The address of the page leads back to this request.
+  const query = new URLSearchParams({ endpoint: name, ...(parameter && { value: input.value.trim() }) });
+  globalThis.history.replaceState(null, '', `?${query}`);
   const request = (latest += 1);
   status.textContent = 'Sending …';
   status.classList.remove('bad');
   chart.hidden = true;
+  record.hidden = true;
   const answer = await ask(url);
   if (request !== latest) return;
   showAnswer(answer);
-  if (!answer.good || history === undefined) return;
+  if (!answer.good) return;
+  if (page !== undefined) {
+    link.href = urlOf(page, parameter).href;
+    record.hidden = false;
+  }
+  if (history === undefined) return;
   const found = history === path ? answer : await ask(urlOf(history, parameter).href);
   if (request === latest) await showHistory(found.value);
 }
 
-for (const code of document.querySelectorAll('code.json')) highlight(code, code.textContent ?? '');
 more.addEventListener('click', () => {
   highlight(body, whole);
   more.hidden = true;
 });
-select.append(...endpoints.map(({ path, description }) => new Option(`${path}  ${description}`)));
+/** The parts of the reference, with their documents in order. */
+for (const part of new Set(endpoints.map((endpoint) => endpoint.part))) {
+  const group = document.createElement('optgroup');
+  group.label = part;
+  const own = endpoints.filter((endpoint) => endpoint.part === part);
+  group.append(...own.map(({ path, name }) => new Option(path, name)));
+  select.append(group);
+}
 select.addEventListener('change', choose);
 input.addEventListener('input', showRequest);
 form?.addEventListener('submit', (event) => {
   event.preventDefault();
   void send();
 });
-select.selectedIndex = Math.max(
-  0,
-  endpoints.findIndex(({ name }) => name === 'group'),
-);
+const asked = new URLSearchParams(location.search);
+select.value = asked.get('endpoint') ?? '';
+if (select.selectedIndex === -1) select.selectedIndex = 0;
 choose();
-for (const element of document.querySelectorAll('.scripted')) element.removeAttribute('hidden');
+const value = asked.get('value');
+if (value !== null) {
+  input.value = value;
+  showRequest();
+}

@@ -1,0 +1,160 @@
+/** The documentation: contents that follow the reader, search, and addresses of old. */
+import { highlight } from './highlight.js';
+
+/** Marks in the contents which heading is being read: the last one that has passed the upper third. */
+function followHeadings() {
+  const links = [...document.querySelectorAll('.headings a')];
+  const headings = links.flatMap(
+    (link) => document.getElementById(link.getAttribute('href')?.slice(1) ?? '') ?? [],
+  );
+  const mark = () => {
+    const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const passed = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
+    const present = end ? headings.length - 1 : passed;
+    for (const [index, link] of links.entries()) {
+      if (index === present) link.setAttribute('aria-current', 'location');
+      else link.removeAttribute('aria-current');
+    }
+  };
+  const observer = new IntersectionObserver(mark, { rootMargin: '0px 0px -66% 0px' });
+  for (const heading of headings) observer.observe(heading);
+}
+
+/** Opens what the target of the address is folded into. */
+function reveal() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let at = target?.parentElement; at; at = at.parentElement)
+    if (at instanceof HTMLDetailsElement) at.open = true;
+  target?.scrollIntoView();
+  return target !== null;
+}
+
+/**
+ * @typedef {readonly [isHeading: 0 | 1, id: string, text: string]} Place
+ * @typedef {{ path: string, title: string, places: readonly Place[] }} Page
+ * @typedef {{ path: string, text: string, about: string, isHeading: boolean }} Hit
+ */
+
+/** @type {Promise<readonly Hit[]> | undefined} */
+let known;
+
+/** All that can be found, fetched when it is first needed. @param {string} path */
+async function readHits(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(response.statusText);
+  // The generator wrote it.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { pages } = /** @type {{ pages: readonly Page[] }} */ (await response.json());
+  return pages.flatMap(({ path: page, title, places }) => {
+    let heading = title;
+    const top = { path: page, text: title, about: 'Documentation', isHeading: true };
+    const inside = places.map(([isHeading, id, text]) => {
+      if (isHeading) heading = text.replace(/^GET /, '');
+      const about = isHeading ? title : `${title}: ${heading}`;
+      return { path: `${page}#${id}`, text, about, isHeading: isHeading === 1 };
+    });
+    return [top, ...inside];
+  });
+}
+
+/**
+ * The places that have every word, the best first: in their own text, at its start, in a heading.
+ * @param {readonly Hit[]} hits
+ * @param {string} query
+ */
+function find(hits, query) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return hits
+    .filter(({ text, about }) => words.every((word) => `${text} ${about}`.toLowerCase().includes(word)))
+    .map((hit) => {
+      const text = hit.text.toLowerCase();
+      const has = words.every((word) => text.includes(word));
+      const rank = text === query ? 0 : !has ? 3 : text.startsWith(words[0]) ? 1 : 2;
+      return { hit, rank: 2 * rank + (hit.isHeading ? 0 : 1) };
+    })
+    .toSorted((one, other) => one.rank - other.rank)
+    .map(({ hit }) => hit);
+}
+
+const SHOWN_HITS = 12;
+
+/** @param {Hit} hit */
+function itemOf({ path, text, about }) {
+  const item = document.createElement('li');
+  const link = document.createElement('a');
+  const note = document.createElement('span');
+  link.href = path;
+  link.textContent = text;
+  note.textContent = about;
+  link.append(note);
+  item.append(link);
+  return item;
+}
+
+/** @param {HTMLElement} search */
+function makeSearch(search) {
+  const input = search.querySelector('input');
+  const [found, results, pages] = ['found', 'results', 'pages'].map((id) => document.getElementById(id));
+  const toggle = document.querySelector('details.toggle');
+  if (!input || !found || !results || !pages) return;
+  const show = async () => {
+    const query = input.value.trim().toLowerCase();
+    /** @type {readonly Hit[]} */
+    let hits = [];
+    let summary = '';
+    if (query !== '') {
+      try {
+        hits = find(await (known ??= readHits(search.dataset['index'] ?? '')), query);
+        summary = hits.length === 0 ? 'Nothing has these words.' : `${hits.length} found`;
+      } catch {
+        known = undefined;
+        summary = 'The search could not be loaded.';
+      }
+    }
+    // Another letter may have come meanwhile.
+    if (query !== input.value.trim().toLowerCase()) return;
+    results.replaceChildren(...hits.slice(0, SHOWN_HITS).map(itemOf));
+    results.hidden = hits.length === 0;
+    pages.hidden = query !== '';
+    found.textContent = summary;
+  };
+  input.addEventListener('input', () => void show());
+  input.addEventListener('keydown', ({ key }) => {
+    if (key === 'Enter') results.querySelector('a')?.click();
+  });
+  results.addEventListener('click', () => {
+    if (toggle instanceof HTMLDetailsElement) toggle.open = false;
+  });
+  document.addEventListener('keydown', (event) => {
+    const { key, target, ctrlKey, metaKey, altKey } = event;
+    const isTyping = target instanceof HTMLElement && target.matches('input, select, textarea');
+    if (key === 'Escape' && target === input) {
+      input.value = '';
+      void show();
+    }
+    if (key !== '/' || isTyping || ctrlKey || metaKey || altKey) return;
+    event.preventDefault();
+    if (toggle instanceof HTMLDetailsElement) toggle.open = true;
+    input.focus();
+  });
+}
+
+/** All was on one page once: an address of then leads to where its anchor, or its page, is now. */
+async function followOldAddress() {
+  const id = decodeURIComponent(location.hash.slice(1));
+  const search = document.querySelector('[data-index]');
+  if (id === '' || !(search instanceof HTMLElement)) return;
+  const hits = await (known ??= readHits(search.dataset['index'] ?? ''));
+  const hit =
+    hits.find(({ path }) => path.endsWith(`#${id}`)) ?? hits.find(({ path }) => path.endsWith(`/${id}`));
+  if (hit) location.replace(hit.path);
+}
+
+for (const code of document.querySelectorAll('code.json')) highlight(code, code.textContent ?? '');
+for (const search of document.querySelectorAll('[data-index]'))
+  if (search instanceof HTMLElement) makeSearch(search);
+followHeadings();
+addEventListener('hashchange', reveal);
+for (const link of document.querySelectorAll('.headings a'))
+  link.addEventListener('click', () => document.querySelector('details.toggle')?.removeAttribute('open'));
+if (location.hash !== '' && !reveal()) void followOldAddress();

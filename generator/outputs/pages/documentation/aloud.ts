@@ -1,0 +1,92 @@
+/** A record of a group in sentences, each with the fields that it reads. */
+import { z } from 'zod';
+import { OWNER_CASES, group } from '../../../schema/group.js';
+import { shapesOf } from '../../../schema/shape.js';
+import { amount, integer, moment, signed } from '../words.js';
+
+export interface Sentence {
+  readonly fields: readonly string[];
+  readonly text: string;
+  /** A name that was read, which follows the text. */
+  readonly name?: string | null;
+}
+
+const reading = z.object({ member_count: z.number(), measured_at: z.string() });
+const record = z.object({
+  id: z.number(),
+  name: z.string().nullable(),
+  state: z.string().nullable(),
+  owner_state: z.string().nullable(),
+  owner: z.object({ name: z.string().nullable() }).nullable(),
+  member_count: z.number().nullable(),
+  peak: reading.nullable(),
+  change: z.object({ h24: z.object({ delta: z.number(), from_at: z.string() }).nullable() }),
+  first_measured_at: z.string(),
+  measured_at: z.string(),
+  measurements: z.number(),
+});
+
+const meaningOf = (field: string, word: string): string | undefined => {
+  const shape = shapesOf(group.record.fields, group.histories).find(({ name }) => name === field);
+  return shape?.is === 'value' ? shape.meanings?.[word] : undefined;
+};
+
+/** The sentences, most important first. What is null is in the last one. @param body of the record */
+export function sentencesOf(body: string): readonly Sentence[] {
+  const json: unknown = JSON.parse(body);
+  const {
+    id,
+    name,
+    state,
+    owner_state: ownerState,
+    owner,
+    member_count: members,
+    peak,
+    change,
+    first_measured_at: first,
+    measured_at: last,
+    measurements,
+  } = record.parse(json);
+  const { h24 } = change;
+  const ownerCase = OWNER_CASES.find((each) => each.state === ownerState);
+  const ownership = owner === null ? ownerCase?.null : ownerCase?.object;
+  const nulls = Object.entries(z.record(z.string(), z.unknown()).parse(json)).flatMap(([field, value]) =>
+    value === null ? [field] : [],
+  );
+  const all: readonly (Sentence | false)[] = [
+    {
+      fields: ['id', 'name'],
+      text: `Group ${id}${name === null ? ' has no name that was read.' : ' is called'}`,
+      name,
+    },
+    { fields: ['measured_at'], text: `It was last measured on ${moment(last)}.` },
+    members !== null && {
+      fields: ['member_count'],
+      text: `At that time it had ${amount(members, 'member')}.`,
+    },
+    h24 !== null && {
+      fields: ['change'],
+      text: `${signed(h24.delta)} since the reading of ${moment(h24.from_at)}, which is at least a day earlier. Both are readings: nothing is interpolated.`,
+    },
+    peak !== null && {
+      fields: ['peak'],
+      text: `The highest of all its readings is ${integer(peak.member_count)}, on ${moment(peak.measured_at)}.`,
+    },
+    state !== null && {
+      fields: ['state'],
+      text: `“${state}” means: ${meaningOf('state', state) ?? 'a word that was added'}.`,
+    },
+    ownership !== undefined &&
+      ownership !== null && {
+        fields: ['owner_state', 'owner'],
+        text: `${owner === null ? '' : 'There is an owner: '}${ownership}${owner === null ? '.' : ','}`,
+        name: owner === null ? null : owner.name,
+      },
+    {
+      fields: ['first_measured_at', 'measurements'],
+      text: `It has been measured ${measurements === 1 ? 'once' : `${integer(measurements)} times`} since ${moment(first)}.`,
+    },
+    nulls.length > 0 && { fields: nulls, text: 'Null: not measured, or not published.' },
+  ];
+  return all.filter((sentence) => sentence !== false);
+}

@@ -1,0 +1,61 @@
+/** The data for the explorer, which requests everything else from the API. */
+import { REFERENCE } from '../../../routes/documentation.js';
+import { routeNamed } from '../../../routes/index.js';
+import { RESOURCES, documentsOf } from '../../../schema/index.js';
+import { dataBlock } from '../render.js';
+import type { Documented } from './index.js';
+import { exampleUrl } from './reference.js';
+
+/** A document to try. */
+interface Explorable {
+  readonly name: string;
+  readonly path: string;
+  readonly description: string;
+  /** The title of its page in the reference. */
+  readonly part: string;
+  readonly parameter?: object;
+  /** The path template of the member history that it contains or links to. */
+  readonly history?: string;
+  /** The path template of the page about its record. */
+  readonly page?: string;
+}
+
+/** The value of a path or query parameter in a URL of its route. */
+function valueIn(url: string, path: string): string {
+  const [before = '', after = ''] = path.split(/\{\w+\}/);
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  const [value] = searchParams.values();
+  return value ?? pathname.slice(before.length, pathname.length - after.length);
+}
+
+function explorable(name: string, part: string, documented: Documented): Explorable[] {
+  const { table } = documented;
+  const route = routeNamed(table, name);
+  const url = exampleUrl(route, documented);
+  if (url === undefined) return [];
+  const { path, description, parameters = [] } = route;
+  const [parameter] = parameters;
+  const resource = RESOURCES.find((each) => documentsOf(each).some((document) => document.route === name));
+  const history = resource?.histories.some((each) => each.name === 'members') && resource.history?.route;
+  const page = resource && table.find((each) => each.name === `${resource.kind}-page`)?.path;
+  return [
+    {
+      name,
+      path,
+      description,
+      part,
+      ...(parameter && { parameter: { ...parameter, example: valueIn(url, path) } }),
+      ...(history && { history: routeNamed(table, history).path }),
+      ...(page && { page }),
+    },
+  ];
+}
+
+/** Every JSON document that has an example. */
+export const explorerPage = (documented: Documented) => ({
+  data: dataBlock(
+    REFERENCE.flatMap(({ title, sections }) =>
+      sections.flat().flatMap((name) => explorable(name, title, documented)),
+    ),
+  ),
+});

@@ -1,0 +1,91 @@
+/** The pages of the reference: each endpoint with its fields, a real request and its response. */
+import type { PublishedHeaders } from '../../../routes/headers.js';
+import type { ReferencePage } from '../../../routes/documentation.js';
+import { filler, routeNamed, urlTemplate } from '../../../routes/index.js';
+import { MAX_INTEGER } from '../../../schema/field.js';
+import { OWNER_CASES } from '../../../schema/group.js';
+import { RESOURCES } from '../../../schema/index.js';
+import type { Parameter, Route } from '../../../routes/index.js';
+import { PREFIX_DIGITS } from '../../../routes/prefix-keys.js';
+import { problemsOf } from '../../openapi/answers.js';
+import { documentOf } from '../../openapi/documents.js';
+import { fieldRows } from '../fields.js';
+import { sample } from '../sample.js';
+import { exampleOf } from './example.js';
+import { snippets } from './requests.js';
+import type { Documented } from './index.js';
+
+const sentence = (text: string): string => text.replace(/^./, (letter) => letter.toUpperCase());
+
+/** The values that a parameter may have, after its description. */
+function valuesOf(parameter: Parameter): string {
+  switch (parameter.type) {
+    case 'integer':
+      return `an integer from ${parameter.minimum} to ${parameter.maximum}; ${parameter.default} if it is left out`;
+    case 'id':
+      return `decimal digits without a sign or leading zero, at most ${MAX_INTEGER}`;
+    case 'prefix':
+      return `1 to ${PREFIX_DIGITS} lower-case hexadecimal digits`;
+    case 'month':
+      return '2026-11, or a numbered part of one';
+  }
+}
+
+/** The URL path of a route's example; undefined if nothing is published there. */
+export function exampleUrl(route: Route, { shown, firstKey }: Documented): string | undefined {
+  const { name, parameters = [] } = route;
+  if (parameters.length === 0) return route.path;
+  const key = shown.key(name) ?? firstKey(name);
+  return key === undefined ? undefined : filler(urlTemplate(route))(key);
+}
+
+/** Whether the fields of a route's document are all shown, those inside objects too. */
+const isMain = (name: string): boolean => RESOURCES.some(({ record }) => record.route === name);
+
+function sectionOf(names: readonly string[], documented: Documented, { content }: PublishedHeaders) {
+  const { table, shown, config } = documented;
+  const routes = names.map((name) => routeNamed(table, name));
+  const [route] = routes;
+  if (route === undefined) throw new TypeError('a section of the reference has no route');
+  const document = documentOf(route.name);
+  const url = exampleUrl(route, documented);
+  const body = shown.body(route.name);
+  const isRecord = route.class === 'record';
+  return {
+    routes: routes.map(({ name, path, description }) => ({ name, path, description })),
+    name: route.name,
+    path: route.path,
+    url,
+    parameters: (route.parameters ?? []).map((parameter) => ({
+      ...parameter,
+      description: sentence(parameter.description),
+      values: valuesOf(parameter),
+    })),
+    snippets: url === undefined ? [] : snippets(config.operator.baseUrl + url),
+    /** A real response, or one of example values, which is none of this service. */
+    sample:
+      body !== undefined
+        ? sample(body)
+        : document === undefined || isRecord
+          ? undefined
+          : sample(JSON.stringify(exampleOf(document))),
+    isReal: body !== undefined,
+    isRecord,
+    isMain: isMain(route.name),
+    fields: document === undefined ? [] : fieldRows(document),
+    problems: problemsOf(route),
+    kept: content[route.class]['Cache-Control'],
+  };
+}
+
+/** The data for the template of a page of the reference. */
+export const referencePage = (
+  { title, description, sections }: ReferencePage,
+  documented: Documented,
+  published: PublishedHeaders,
+) => ({
+  title,
+  description,
+  sections: sections.map((names) => sectionOf(names, documented, published)),
+  ownerCases: sections.flat().includes('group') ? OWNER_CASES : [],
+});

@@ -1,0 +1,102 @@
+/** The pages of the documentation, and which routes each page of the reference explains. */
+import { KINDS } from '../schema/field.js';
+import { RESOURCES, documentsOf } from '../schema/index.js';
+import { WINDOW_NAMES } from '../schema/members.js';
+import { NAMED, idsRoute, lookupRoute, ownersRoute } from './finding.js';
+import { moversRoute } from './lists.js';
+import { PATHS } from './paths.js';
+
+/** The parts of the documentation, in the order of its contents. */
+export const PARTS = ['Start', 'Reference', 'Guides'] as const;
+
+export interface DocumentationPage {
+  /** The name of its route, and of its template in `templates/documentation/`. */
+  readonly name: string;
+  readonly path: string;
+  readonly part: (typeof PARTS)[number];
+  readonly title: string;
+  readonly description: string;
+}
+
+/** A page of the reference. */
+export interface ReferencePage extends DocumentationPage {
+  /** The names of the routes of each section: several if their documents have the same fields. */
+  readonly sections: readonly (readonly string[])[];
+}
+
+const titled = (word: string): string => word.replace(/^./, (letter) => letter.toUpperCase());
+
+const reference = (
+  slug: string,
+  title: string,
+  description: string,
+  sections: ReferencePage['sections'],
+): ReferencePage => ({
+  name: `reference-${slug}-page`,
+  path: `${PATHS.docs}/reference/${slug}`,
+  part: 'Reference',
+  title,
+  description,
+  sections,
+});
+
+export const REFERENCE: readonly ReferencePage[] = [
+  ...RESOURCES.map((resource) => {
+    const documents = documentsOf(resource).map(({ route }) => [route]);
+    const what = documents.length > 1 ? 'The record of one, and its history' : 'The record of one';
+    return reference(resource.plural, titled(resource.plural), what, documents);
+  }),
+  reference('register', 'Register', 'What there is, and totals of all of it', [['index'], ['stats']]),
+  reference('lists', 'Lists', 'What stands out: the largest, who moved, what is new', [
+    ['largest'],
+    ['largest-games'],
+    WINDOW_NAMES.map(moversRoute),
+    ['recent'],
+  ]),
+  reference('names', 'Names and owners', 'Records by a name or an owner', [
+    ['lookup'],
+    NAMED.map(lookupRoute),
+    ...NAMED.map((kind) => [ownersRoute(kind)]),
+  ]),
+  reference('ids', 'Ids', 'The ids of all records', [['ids'], KINDS.map(idsRoute)]),
+  reference('publishing', 'Publishing', 'What is published, and what each snapshot changed', [
+    ['snapshot'],
+    ['changes'],
+    ['change-list'],
+    ['openapi'],
+  ]),
+];
+
+const guide = (slug: string, title: string, description: string): DocumentationPage => ({
+  name: `guide-${slug}-page`,
+  path: `${PATHS.docs}/guides/${slug}`,
+  part: 'Guides',
+  title,
+  description,
+});
+
+/** All pages of the documentation, in the order of its contents. */
+export const DOCUMENTATION: readonly DocumentationPage[] = [
+  {
+    name: 'developers-page',
+    path: PATHS.docs,
+    part: 'Start',
+    title: 'Documentation',
+    description: 'The first request, a record explained, null, types and errors',
+  },
+  {
+    name: 'explorer-page',
+    path: `${PATHS.docs}/explorer`,
+    part: 'Start',
+    title: 'Explorer',
+    description: 'Requests to try, with their responses',
+  },
+  ...REFERENCE,
+  guide('limits', 'Limits and caching', 'How often to ask, what to keep, and which headers say so'),
+  guide('finding', 'Finding records', 'From a name or an owner to records, and to all ids'),
+  guide('copying', 'Keeping a copy', 'Copying everything, and following what changes'),
+  guide('terms', 'Terms', 'Attribution, and what stays compatible'),
+];
+
+/** The small index that the search field of the documentation reads. */
+export const SEARCH_PATH = `${PATHS.docs}/search.json`;
