@@ -115,7 +115,7 @@ export function* pages(
       dataset: dataBlock(dataset(operator, overview, downloads)),
     },
   });
-  const documentation = documentationPages({ config, table, shown, asOf, firstKey });
+  const documentation = documentationPages({ config, table, shown, asOf, firstKey, read });
   for (const { name: route, path, title, description, content } of documentation) {
     const isExplorer = route === 'explorer-page';
     yield page({

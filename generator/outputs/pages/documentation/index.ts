@@ -12,6 +12,7 @@ import type { Route } from '../../../routes/index.js';
 import { licenceText, pageLimitText, rateLimitText } from '../../api-index.js';
 import { HEADERS, policyText } from '../../openapi/headers.js';
 import { PROBLEMS, PROBLEM_SHAPE, problemExample, problemOf } from '../../openapi/problems.js';
+import type { ReadDocument } from '../documents.js';
 import { TYPES, fieldRows } from '../fields.js';
 import { render } from '../render.js';
 import { sample } from '../sample.js';
@@ -31,6 +32,7 @@ export interface Documented {
   readonly shown: Shown;
   /** The newest measurement; null if there is none. */
   readonly asOf: string | null;
+  readonly read: ReadDocument;
   /** The first key of a route's documents. */
   readonly firstKey: (route: string) => number | undefined;
 }

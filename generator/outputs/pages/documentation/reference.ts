@@ -6,6 +6,7 @@ import { MAX_INTEGER } from '../../../schema/field.js';
 import { OWNER_CASES } from '../../../schema/group.js';
 import { RESOURCES } from '../../../schema/index.js';
 import type { Parameter, Route } from '../../../routes/index.js';
+import { PUBLISHING } from '../../../routes/publishing.js';
 import { PREFIX_DIGITS } from '../../../routes/prefix-keys.js';
 import { problemsOf } from '../../openapi/answers.js';
 import { documentOf } from '../../openapi/documents.js';
@@ -39,17 +40,36 @@ export function exampleUrl(route: Route, { shown, firstKey }: Documented): strin
   return key === undefined ? undefined : filler(urlTemplate(route))(key);
 }
 
+/** A published file that somebody has damaged counts as absent. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A real response; undefined if there is none, or if it differs from build to build. */
+function bodyOf({ name, parameters = [] }: Route, { shown, read, firstKey }: Documented): string | undefined {
+  const body = shown.body(name);
+  if (body !== undefined || PUBLISHING.some((route) => route.name === name)) return body;
+  const key = parameters.length === 0 ? 0 : firstKey(name);
+  const text = key === undefined ? undefined : read(name, key);
+  return text !== undefined && isJson(text) ? text : undefined;
+}
+
 /** Whether the fields of a route's document are all shown, those inside objects too. */
 const isMain = (name: string): boolean => RESOURCES.some(({ record }) => record.route === name);
 
 function sectionOf(names: readonly string[], documented: Documented, { content }: PublishedHeaders) {
-  const { table, shown, config } = documented;
+  const { table, config } = documented;
   const routes = names.map((name) => routeNamed(table, name));
   const [route] = routes;
   if (route === undefined) throw new TypeError('a section of the reference has no route');
   const document = documentOf(route.name);
   const url = exampleUrl(route, documented);
-  const body = shown.body(route.name);
+  const body = bodyOf(route, documented);
   const isRecord = route.class === 'record';
   return {
     routes: routes.map(({ name, path, description }) => ({ name, path, description })),
