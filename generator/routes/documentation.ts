@@ -99,4 +99,4 @@ export const DOCUMENTATION: readonly DocumentationPage[] = [
 ];
 
 /** The small index that the search field of the documentation reads. */
-export const SEARCH_PATH = `${PATHS.docs}/search.json`;
+export const SEARCH_PATH = `${PATHS.docs}.json`;

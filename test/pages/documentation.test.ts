@@ -171,7 +171,7 @@ describe('the search', () => {
       .object({
         pages: z.array(z.object({ path: z.string(), title: z.string(), places: z.array(place) })),
       })
-      .parse(await (await site.proxy.get('/developers/search.json')).json());
+      .parse(await (await site.proxy.get('/developers.json')).json());
     expect(index.pages.map((page) => page.path)).toEqual(DOCUMENTATION_PAGES);
     const ids = new Set<string>();
     for (const { path: page, places: found } of index.pages) {

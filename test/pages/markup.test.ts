@@ -93,7 +93,7 @@ describe('pages', () => {
     for (const file of [
       ...FILES,
       script,
-      'developers/search.json',
+      'developers.json',
       '.well-known/security.txt',
       'robots.txt',
     ]) {

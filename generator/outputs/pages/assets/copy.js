@@ -24,7 +24,8 @@ for (const holder of document.querySelectorAll('.copyable')) {
   if (code === null) continue;
   holder.append(copyButton(code, holder.getAttribute('data-copy')));
   const block = code.closest('pre');
-  if (block !== null) sizes.observe(block);
+  // One whose text changes is always reached.
+  if (block?.hasAttribute('tabindex') === false) sizes.observe(block);
 }
 
 /**
