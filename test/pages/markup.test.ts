@@ -90,13 +90,7 @@ describe('pages', () => {
     await published({ register, out: two, at: '2031-12-01T00:00:00Z' });
     const [first, second] = [hashes(readTree(one)), hashes(readTree(two))];
     const script = routeNamed(ROUTES, 'explorer-script').file;
-    for (const file of [
-      ...FILES,
-      script,
-      'developers.json',
-      '.well-known/security.txt',
-      'robots.txt',
-    ]) {
+    for (const file of [...FILES, script, 'developers.json', '.well-known/security.txt', 'robots.txt']) {
       expect(first[file], file).toBeDefined();
       expect(second[file], file).toBe(first[file]);
     }
