@@ -1,6 +1,7 @@
 /** What pages load is there under the name that they load it by, and that name follows from its content. */
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type * as Assets from '../../generator/outputs/pages/assets.js';
@@ -55,6 +56,16 @@ describe('every asset', () => {
     );
     expect(new Set(named).size).toBe(assets().length);
     for (const url of named) expect(tree.has(url), url).toBe(true);
+  });
+
+  it('is a module that parses, also where several are joined in it', () => {
+    const scripts = assets().filter((file) => file.endsWith('.js'));
+    expect(scripts.length).toBeGreaterThan(5);
+    for (const file of scripts) {
+      const module = path(`${scripts.indexOf(file)}.mjs`);
+      writeFileSync(module, text(file));
+      expect(spawnSync(process.execPath, ['--check', module], { encoding: 'utf8' }).stderr, file).toBe('');
+    }
   });
 
   it('imports nothing by a name of its source', () => {

@@ -78,13 +78,13 @@ export interface Tick {
 const STEPS = [1, 3, 6, 12, 24, 60, 120];
 const MONTHS_OF_YEAR = 12;
 
-const monthOf = (date: Date): number => date.getUTCFullYear() * MONTHS_OF_YEAR + date.getUTCMonth();
+const monthNumber = (date: Date): number => date.getUTCFullYear() * MONTHS_OF_YEAR + date.getUTCMonth();
 
 /** The round dates in a range. @param most how many there may be, at least */
 export function ticksOf(start: number, end: number, most: number): readonly Tick[] {
   const first = new Date(start);
   const last = new Date(end);
-  const [from, to] = [monthOf(first) + 1, monthOf(last)];
+  const [from, to] = [monthNumber(first) + 1, monthNumber(last)];
   const step = STEPS.find((each) => (to - from) / each < most) ?? Math.ceil((to - from) / most / 120) * 120;
   const ticks: Tick[] = [];
   for (let month = Math.ceil(from / step) * step; month <= to; month += step) {
