@@ -27,6 +27,13 @@ describe('gapsBefore', () => {
     expect([...gapsBefore([0, 10, 20, 35, 45, 60.1, 70])]).toEqual([5]);
   });
 
+  it('finds each of more than 31 days, however usual', () => {
+    const day = 86_400_000;
+    expect([...gapsBefore([0, 31 * day])]).toEqual([]);
+    expect([...gapsBefore([0, 31 * day + 1])]).toEqual([1]);
+    expect([...gapsBefore([0, 40, 80, 120].map((days) => days * day))]).toEqual([1, 2, 3]);
+  });
+
   it('knows what is usual from around a reading, since a register may come to read more often', () => {
     const weekly = Array.from({ length: 20 }, (_, index) => index * 168);
     const hourly = Array.from({ length: 100 }, (_, index) => 19 * 168 + 1 + index);

@@ -20,8 +20,9 @@ export interface Line {
 
 /** @param readings oldest first */
 export function lineOf(readings: readonly Reading[]): Line {
-  const all = readings.map(({ measured_at }) => Date.parse(measured_at) / 1000);
-  const gaps = gapsBefore(all);
+  const milliseconds = readings.map(({ measured_at }) => Date.parse(measured_at));
+  const all = milliseconds.map((time) => time / 1000);
+  const gaps = gapsBefore(milliseconds);
   const times: number[] = [];
   const counts: (number | null)[] = [];
   const open: (readonly [number, number])[] = [];

@@ -4,6 +4,9 @@ import { isObject, labelOf, numberIn, objectIn, reasonFor, textIn } from './fact
 import { capital, fields, filled, kind, page, paths } from './page.js';
 import { integer, moment, signed } from '../words.js';
 
+/** Names of more characters are set smaller, so that the number stays on the first screen. */
+const LONG_NAME = 60;
+
 /**
  * @typedef {import('./facts.js').Values} Values
  * @typedef {(times: readonly string[]) => void} Mark rings readings in the chart, by their times
@@ -219,7 +222,11 @@ export function summary(record, id, mark) {
     citation,
     name === null
       ? element('h1', {}, `${capital} ${id} `, none(`${kind === 'user' ? 'username' : 'name'} not measured`))
-      : element('h1', { dir: 'auto' }, name.trim() === '' ? '(an empty name)' : name),
+      : element(
+          'h1',
+          { dir: 'auto', class: name.length > LONG_NAME && 'long' },
+          name.trim() === '' ? '(an empty name)' : name,
+        ),
     byline(record),
     element(
       'p',
