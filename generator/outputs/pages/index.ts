@@ -39,8 +39,6 @@ interface Page {
   /** Routes of assets, besides the style sheet of all pages. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
-  /** Modules that the scripts import. */
-  readonly preloads?: readonly string[];
   readonly content: object;
   /** Whether the same file is at other URLs as well. It should seldom change. */
   readonly isShared?: boolean;
@@ -70,7 +68,6 @@ export function* pages(
     description,
     styles = [],
     scripts = [],
-    preloads = [],
     content,
     isShared = false,
   }: Page): FileOutput => ({
@@ -86,7 +83,6 @@ export function* pages(
       assets: Object.fromEntries([...assets()].map(([name, { path: url }]) => [name, url])),
       styles: ['style', ...styles],
       scripts,
-      preloads,
       icons: { vector: routeNamed(table, 'favicon').path, old: routeNamed(table, 'favicon-ico').path },
       preview: routeNamed(table, 'preview').path,
       paths: { ...PATHS, snapshot: routeNamed(table, 'snapshot').path },
@@ -109,7 +105,6 @@ export function* pages(
     description: `Measured records of groups, users, games and catalogue items on ${platform}, free as a JSON API, downloads and feeds.`,
     styles: ['lookup-style', 'front-style'],
     scripts: ['copy-script', 'lookup-script'],
-    preloads: ['base-script'],
     content: {
       ...frontPage(operator, overview, table, read),
       dataset: dataBlock(dataset(operator, overview, downloads)),
@@ -156,7 +151,6 @@ export function* pages(
       description: `What ${name} has measured of one ${resource.kind} on ${platform}: every reading with its time, gaps left open.`,
       styles: ['record-style', 'lookup-style'],
       scripts: ['record-script'],
-      preloads: ['base-script'],
       content: recordPageContent(resource, operator, table, overview),
       isShared: true,
     });
@@ -168,7 +162,6 @@ export function* pages(
     description: `Nothing is published at this address of ${name}.`,
     styles: ['lookup-style'],
     scripts: ['lookup-script'],
-    preloads: ['base-script'],
     content: notFoundPage,
     isShared: true,
   });

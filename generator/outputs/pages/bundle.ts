@@ -1,0 +1,116 @@
+/**
+ * Makes the assets of the pages, after the compiler: `node build/generator/outputs/pages/bundle.js`.
+ * Each script and style sheet is one minified file with all that it imports. What it imports only
+ * when needed (`import()`), and fonts, are files of their own.
+ */
+import { hash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, extname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import type { Plugin } from 'esbuild';
+import { ASSETS_FOLDER, FIXED, MANIFEST } from './assets.js';
+import { PROJECT_FOLDER } from '../../package.js';
+
+const SOURCES = join(PROJECT_FOLDER, 'generator/outputs/pages/assets');
+
+/** Source by route name; each follows those it names. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  serif: 'fonts/serif.woff2',
+  'serif-latin-1': 'fonts/serif-latin-1.woff2',
+  'serif-latin-a': 'fonts/serif-latin-a.woff2',
+  style: 'style.css',
+  'front-style': 'front.css',
+  'data-style': 'data.css',
+  'docs-style': 'docs.css',
+  'record-style': 'record.css',
+  'lookup-style': 'lookup.css',
+  'chart-style': 'chart.css',
+  'copy-script': 'copy.js',
+  'tabs-script': 'tabs.js',
+  'chart-script': 'chart.js',
+  'lookup-script': 'lookup.js',
+  'cite-script': 'cite.js',
+  'record-script': 'record.js',
+  'docs-script': 'docs.js',
+  'explorer-script': 'explorer.js',
+};
+
+/** Libraries in a script, whose licences require their notice in it. */
+const LIBRARIES: Readonly<Record<string, string>> = { 'chart.js': 'uplot' };
+
+/** Digits of the content's SHA-256 in an asset's name. */
+const HASH_DIGITS = 10;
+
+/**
+ * All assets by route name. The same sources and lock file give the same bytes.
+ * @throws {Error} if a source can't be parsed, or names something that is not there
+ */
+export async function bundled(): Promise<ReadonlyMap<string, { path: string; body: Uint8Array }>> {
+  /** URL paths by source. */
+  const paths = new Map<string, string>();
+  const made = new Map<string, { path: string; body: Uint8Array }>();
+  for (const [route, source] of Object.entries(ENTRIES)) {
+    const body =
+      extname(source) === '.woff2' ? readFileSync(join(SOURCES, source)) : await one(source, paths);
+    const suffix = extname(source);
+    const digits = hash('sha256', body, 'hex').slice(0, HASH_DIGITS);
+    const path = `/assets/${basename(source, suffix)}-${digits}${suffix}`;
+    paths.set(join(SOURCES, source), path);
+    made.set(route, { path, body });
+  }
+  return made;
+}
+
+/** A script or style sheet, with what it imports. */
+async function one(source: string, paths: ReadonlyMap<string, string>): Promise<Uint8Array> {
+  const library = LIBRARIES[source];
+  const { outputFiles } = await build({
+    entryPoints: [join(SOURCES, source)],
+    absWorkingDir: PROJECT_FOLDER,
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'inline',
+    banner: library === undefined ? {} : { js: noticeOf(library) },
+    plugins: [withPaths(paths)],
+    logLevel: 'silent',
+  });
+  const [file] = outputFiles;
+  if (file === undefined) throw new Error(`nothing was made of "${source}"`);
+  return file.contents;
+}
+
+const noticeOf = (library: string): string =>
+  `/*!\n${readFileSync(createRequire(import.meta.url).resolve(`${library}/LICENSE`), 'utf8')}*/`;
+
+/** Leads `import('./chart.js')` and `url('./fonts/serif.woff2')` to the paths of those assets. */
+const withPaths = (paths: ReadonlyMap<string, string>): Plugin => ({
+  name: 'paths of assets',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
+      if (kind !== 'dynamic-import' && kind !== 'url-token') return undefined;
+      const asset = paths.get(join(resolveDir, path));
+      return asset === undefined
+        ? { errors: [{ text: `"${path}" is no asset, or none before this one` }] }
+        : { path: asset, external: true };
+    });
+  },
+});
+
+/** Writes them to where the generator reads them, along with those that have fixed names. */
+async function write(): Promise<void> {
+  const made = await bundled();
+  rmSync(ASSETS_FOLDER, { recursive: true, force: true });
+  mkdirSync(ASSETS_FOLDER, { recursive: true });
+  for (const { path, body } of made.values()) writeFileSync(join(ASSETS_FOLDER, basename(path)), body);
+  for (const name of FIXED) copyFileSync(join(SOURCES, name), join(ASSETS_FOLDER, name));
+  const paths = Object.fromEntries([...made].map(([route, { path }]) => [route, path]));
+  writeFileSync(MANIFEST, `${JSON.stringify(paths, null, 2)}\n`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await write();
