@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../support/folder.js';
+import { fields } from '../support/values.js';
 
 interface Source {
   readonly file: string;
@@ -35,6 +36,8 @@ function sourcesIn(folder: string): Source[] {
     .toSorted((a, b) => a.file.localeCompare(b.file));
 }
 
+/** Runs after the compiler. */
+const BUNDLER = 'generator/outputs/pages/bundle.ts';
 const generator = sourcesIn('generator');
 const proxy = sourcesIn('proxy');
 
@@ -95,11 +98,21 @@ describe('imports', () => {
   });
 });
 
+describe('the bundler', () => {
+  it('is a program of its own, so that no other one needs what is installed for compilation alone', () => {
+    const { devDependencies } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
+    const packages = new RegExp(`from '(?:${Object.keys(fields(devDependencies)).join('|')})['/]`);
+    const users = [...generator, ...proxy].filter(({ code }) => packages.test(code));
+    expect(users.map(({ file }) => file)).toEqual([BUNDLER]);
+    expect(trespasses('', (path) => path !== BUNDLER.replace('.ts', '.js'))).toEqual([]);
+  });
+});
+
 describe('every source file', () => {
   it('leaves the process to the command lines', () => {
     const touching = [...generator, ...proxy].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
     expect(touching.map(({ file }) => file)).toEqual(
-      ['generator/cli.ts', 'proxy/main.ts'].filter((file) => existsSync(join(PROJECT, file))),
+      ['generator/cli.ts', BUNDLER, 'proxy/main.ts'].filter((file) => existsSync(join(PROJECT, file))),
     );
     const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
     // For the pid, which tells who holds a tree, and for the version of Node.

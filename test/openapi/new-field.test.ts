@@ -22,7 +22,7 @@ const SERVERS = `count('servers', 'servers', 41, 'Servers that ran at the moment
 /** The generator as it would be with one line more in the declaration of a game. */
 function larger(folder: string): string {
   cpSync(join(PROJECT, 'build/generator'), join(folder, 'build/generator'), { recursive: true });
-  for (const same of ['build/data', 'generator', 'data', 'node_modules', 'package.json'])
+  for (const same of ['build/assets', 'build/data', 'generator', 'data', 'node_modules', 'package.json'])
     symlinkSync(join(PROJECT, same), join(folder, same));
   const game = join(folder, 'build/generator/schema/game.js');
   const declared = readFileSync(game, 'utf8');

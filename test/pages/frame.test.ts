@@ -31,7 +31,7 @@ const metaOf = (html: string): Record<string, string> =>
 
 /** `U+20-7E, U+B7` -> [[0x20, 0x7e], [0xb7, 0xb7]] */
 const rangesOf = (rules: string): (readonly [low: number, high: number])[] =>
-  [...(/unicode-range:([^;]*);/.exec(rules)?.[1] ?? '').matchAll(/U\+([\dA-F]+)(?:-([\dA-F]+))?/g)].map(
+  [...(/unicode-range:([^;]*)/.exec(rules)?.[1] ?? '').matchAll(/U\+([\dA-F]+)(?:-([\dA-F]+))?/g)].map(
     ([, low = '', high = low]) => [Number.parseInt(low, 16), Number.parseInt(high, 16)],
   );
 
@@ -95,8 +95,8 @@ describe('the fonts', () => {
 
   it('are named by the style sheet, each for characters that no other one is for', () => {
     const style = text(ofClass('.css').find((file) => file.startsWith('assets/style-')) ?? '');
-    const faces = [...style.matchAll(/@font-face \{([^}]*)\}/g)].flatMap(([, rules = '']) => {
-      const file = /url\('\/([^']+)'\)/.exec(rules)?.[1];
+    const faces = [...style.matchAll(/@font-face\{([^}]*)\}/g)].flatMap(([, rules = '']) => {
+      const file = /url\(\/([^)]+)\)/.exec(rules)?.[1];
       return file === undefined ? [] : [{ file, ranges: rangesOf(rules) }];
     });
     expect(faces.map(({ file }) => file).toSorted()).toEqual(ofClass('.woff2').toSorted());

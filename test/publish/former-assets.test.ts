@@ -53,10 +53,11 @@ const siblings = (file: string): string[] => [file, `${file}.br`, `${file}.gz`];
 beforeAll(async () => {
   historic = path('program');
   mkdirSync(historic);
-  for (const part of ['package.json', 'build/generator', 'build/data', 'generator/outputs/pages'])
-    cpSync(join(PROJECT, part), join(historic, part), { recursive: true });
+  const parts = ['package.json', 'build/assets', 'build/generator', 'build/data', 'generator/outputs/pages'];
+  for (const part of parts) cpSync(join(PROJECT, part), join(historic, part), { recursive: true });
   symlinkSync(join(PROJECT, 'node_modules'), join(historic, 'node_modules'));
   appendFileSync(join(historic, STYLE), HISTORIC);
+  await promisify(execFile)(process.execPath, [join(historic, 'build/generator/outputs/pages/bundle.js')]);
   [register, first] = [writeRegister(path('a.sqlite'), ROWS), path('first')];
   await buildHistoric(first);
   [old, current] = [styleOf(manifestOf(first).routes), styleOf(ROUTES)];

@@ -1,6 +1,7 @@
 /** The assets of the pages: fonts, styles and scripts, as `bundle.ts` made them. */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { z } from 'zod';
 import { PROJECT_FOLDER } from '../../package.js';
 
 export interface Asset {
@@ -27,12 +28,9 @@ export const assets = (): ReadonlyMap<string, Asset> => (known ??= readAssets())
 
 function readAssets(): ReadonlyMap<string, Asset> {
   try {
-    const paths: unknown = JSON.parse(readFileSync(MANIFEST, 'utf8'));
+    const paths = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(MANIFEST, 'utf8')));
     return new Map(
-      Object.entries(paths ?? {}).map(([route, path]: [string, unknown]): [string, Asset] => [
-        route,
-        { path: String(path), body: read(basename(String(path))) },
-      ]),
+      Object.entries(paths).map(([route, path]) => [route, { path, body: read(basename(path)) }]),
     );
   } catch (error) {
     throw new Error('the assets of the pages are missing or incomplete: run "npm run compile"', {

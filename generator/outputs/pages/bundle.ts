@@ -91,8 +91,8 @@ const noticeOf = (library: string): string =>
 /** Leads `import('./chart.js')` and `url('./fonts/serif.woff2')` to the paths of those assets. */
 const withPaths = (paths: ReadonlyMap<string, string>): Plugin => ({
   name: 'paths of assets',
-  setup({ onResolve }) {
-    onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
+  setup: (builder) => {
+    builder.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
       if (kind !== 'dynamic-import' && kind !== 'url-token') return undefined;
       const asset = paths.get(join(resolveDir, path));
       return asset === undefined
