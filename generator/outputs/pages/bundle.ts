@@ -52,9 +52,8 @@ export async function bundled(): Promise<ReadonlyMap<string, { path: string; bod
   const paths = new Map<string, string>();
   const made = new Map<string, { path: string; body: Uint8Array }>();
   for (const [route, source] of Object.entries(ENTRIES)) {
-    const body =
-      extname(source) === '.woff2' ? readFileSync(join(SOURCES, source)) : await one(source, paths);
     const suffix = extname(source);
+    const body = suffix === '.woff2' ? readFileSync(join(SOURCES, source)) : await one(source, paths);
     const digits = hash('sha256', body, 'hex').slice(0, HASH_DIGITS);
     const path = `/assets/${basename(source, suffix)}-${digits}${suffix}`;
     paths.set(join(SOURCES, source), path);
@@ -63,7 +62,7 @@ export async function bundled(): Promise<ReadonlyMap<string, { path: string; bod
   return made;
 }
 
-/** A script or style sheet, with what it imports. */
+/** A script or style sheet, with what it imports. The paths are those of the assets before it. */
 async function one(source: string, paths: ReadonlyMap<string, string>): Promise<Uint8Array> {
   const library = LIBRARIES[source];
   const { outputFiles } = await build({
