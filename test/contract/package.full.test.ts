@@ -81,7 +81,7 @@ describe('the package', () => {
   });
 
   it('holds no tests', () => {
-    expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['data', 'generator', 'proxy']);
+    expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['assets', 'data', 'generator', 'proxy']);
   });
 });
 
