@@ -181,7 +181,9 @@ describe('a build that follows another', () => {
     changeRegister(long, series(EDITS['a history longer than is read at once'] ?? ''));
     changeRegister(long, `UPDATE groups SET description = 'größer — ' || id || char(10) || '"],["'`);
     await published({ register: long, out: tree });
-    const neighbour = '(SELECT id FROM groups ORDER BY id LIMIT 1 OFFSET 41)';
+    // Of several readings: the record has the latest of them.
+    const neighbour = `(SELECT group_id FROM group_member_readings WHERE group_id > ${middle('groups')}
+      GROUP BY group_id HAVING count(*) > 2 ORDER BY group_id LIMIT 1)`;
     const reading = `(SELECT min(measured_at) FROM group_member_readings WHERE group_id = ${neighbour})`;
     for (const edit of [
       `UPDATE group_member_readings SET member_count = member_count + 1 WHERE group_id = ${neighbour} AND measured_at = ${reading}`,
