@@ -2,7 +2,13 @@
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
 import { Failure } from '../errors.js';
-import { FORMAT, describedRoute, headersByClass, readManifest } from '../publish/snapshot-json.js';
+import {
+  FORMAT,
+  describedRoute,
+  headersByClass,
+  readManifest,
+  servicePath,
+} from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import { BUCKETS } from '../routes/index.js';
 
@@ -27,18 +33,19 @@ const schema = z.object({
       status: z.int(),
       title: z.string(),
       detail: z.string(),
-      page: z.string().exactOptional(),
+      page: servicePath.exactOptional(),
     }),
   ),
-  problems_below: z.array(z.string()).default([]),
+  problems_below: z.array(servicePath).default([]),
   routes: z.array(
     describedRoute.extend({
+      path: servicePath,
       bucket: z.enum(BUCKETS),
       headers,
       absent: z.string().exactOptional(),
     }),
   ),
-  redirects: z.array(z.object({ path: z.string(), to: z.string() })),
+  redirects: z.array(z.object({ path: servicePath, to: servicePath })).default([]),
 });
 
 /** A limit as it is published: `tokens` at once, and one back every `refill_seconds`. */

@@ -4,7 +4,7 @@ import { Failure } from '../errors.js';
 import { changeIndexSchema, filesIn } from '../publish/changes/change-index.js';
 import { locator } from '../publish/scan.js';
 import { isNamedByHash } from '../publish/former-assets.js';
-import { isFormer, isOwn, isRendered, routeSchema } from '../publish/snapshot-json.js';
+import { isFormer, isOwn, isRendered, routeSchema, servicePath } from '../publish/snapshot-json.js';
 import type { PublishedRoute } from '../publish/snapshot-json.js';
 import { BUCKETS, ROUTES, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
@@ -30,30 +30,37 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const size = z.int().min(0);
 const limit = z.object({ tokens: z.number().positive(), refill_seconds: z.number().positive() });
 
-export const originSchema = z.looseObject({
-  format: z.literal(4),
-  sequence: z.int().min(1),
-  as_of: z.string().nullable(),
-  digest: sha256,
-  tree: z.object({ id: z.string().regex(/^[0-9a-f]{16}$/), bytes: size }),
-  downloads: z.object({ sequence: z.int().min(1), digest: sha256 }),
-  limits: z.object({ api: limit, download: limit, page: limit }),
-  routes: z
-    .array(routeSchema.extend({ bucket: z.enum(BUCKETS) }))
-    .max(ROUTES_MOST)
-    .refine(areSafe),
-});
+export const originSchema = z
+  .looseObject({
+    format: z.literal(4),
+    sequence: z.int().min(1),
+    as_of: z.string().nullable(),
+    digest: sha256,
+    tree: z.object({ id: z.string().regex(/^[0-9a-f]{16}$/), bytes: size }),
+    downloads: z.object({ sequence: z.int().min(1), digest: sha256 }),
+    limits: z.object({ api: limit, download: limit, page: limit }),
+    routes: z
+      .array(routeSchema.extend({ bucket: z.enum(BUCKETS) }))
+      .max(ROUTES_MOST)
+      .refine(areSafe),
+    errors: z.record(z.string(), z.looseObject({ page: servicePath.exactOptional() })).default({}),
+    problems_below: z.array(servicePath).default([]),
+    redirects: z.array(z.object({ path: servicePath, to: servicePath })).default([]),
+  })
+  .refine(({ routes, redirects }) =>
+    redirects.every(({ path }) => routes.every((route) => route.path !== path)),
+  );
 export type Origin = z.infer<typeof originSchema>;
 
 const isFile = (file: string): boolean =>
   file.length <= FILE_LENGTH &&
-  file.split('/').every((part) => /^[^.\\\0][^\\\0]*$/.test(part) || part === '.well-known') &&
+  file.split('/').every((part) => /^[\w~{}-][\w.~{}-]*$/.test(part) || part === '.well-known') &&
   !/^(snapshot\.json|changes)(\/|$)/.test(file);
 const hasOneParameter = (template: string): boolean => template.split('{').length <= 2;
 const areUnique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
 
 const isSafe = ({ path, file, parameters = [] }: PublishedRoute): boolean =>
-  /^\/[!-~]*$/.test(path) &&
+  servicePath.safeParse(path).success &&
   isFile(file) &&
   hasOneParameter(path) &&
   hasOneParameter(file) &&
@@ -72,12 +79,27 @@ const isAsset = ({ path, file, class: cacheClass, requires }: PublishedRoute): b
   !file.includes('{') &&
   isNamedByHash(file);
 
+const namesOf = (parameters: PublishedRoute['parameters'] = []): string =>
+  parameters.map(({ name }) => name).join();
+
+/** Whether a route without files of its own has a page to serve, and a document to require. */
+const isPageOfRecords = (
+  { file, requires, parameters }: PublishedRoute,
+  routes: readonly PublishedRoute[],
+): boolean =>
+  routes.some((route) => route.file === file && isRendered(route)) &&
+  routes.some(
+    (route) =>
+      route.name === requires && isRendered(route) && namesOf(route.parameters) === namesOf(parameters),
+  );
+
 /** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
 function areSafe(routes: readonly PublishedRoute[]): boolean {
   const placed = routes.filter((route) => isRendered(route) || isFormer(route));
   return (
     routes.every((route) => (isOwn(route) ? isOurs(route) : isSafe(route))) &&
     routes.every((route) => !isFormer(route) || isAsset(route)) &&
+    routes.every((route) => route.requires === undefined || isPageOfRecords(route, routes)) &&
     (['name', 'path'] as const).every((member) => areUnique(routes.map((route) => route[member]))) &&
     areApart(placed, OWN_ROUTES)
   );

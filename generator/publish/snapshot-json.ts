@@ -41,6 +41,12 @@ const parameter = z.discriminatedUnion('in', [
   }),
 ]);
 
+/**
+ * A path or template of this service, without anything that has a meaning in a configuration or
+ * leads to another host.
+ */
+export const servicePath = z.string().regex(/^\/(?!\/)[\w.~/{}-]*$/);
+
 /** A route, in the part that locates its files. */
 export const routeSchema = z.looseObject({
   name: z.string().regex(/^[\w-]+$/),

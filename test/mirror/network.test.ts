@@ -200,6 +200,27 @@ describe('an origin that is no origin', () => {
     ['of a later format', { format: 5 }, /snapshot\.json of the origin can't be used \(see "format"\)/],
     ['without an id', { tree: { files: 1, bytes: 1 } }, /\(see "tree\.id"\)/],
     ['with a number that is none', { sequence: '1' }, /\(see "sequence"\)/],
+    [
+      'with a redirect elsewhere',
+      { redirects: [{ path: '/docs', to: '//evil.example' }] },
+      /redirects\.0\.to/,
+    ],
+    [
+      'with a redirect that says more',
+      { redirects: [{ path: '/docs', to: '/y; } location /evil { root /' }] },
+      /redirects\.0\.to/,
+    ],
+    [
+      'with a redirect of its documents',
+      { redirects: [{ path: ROUTES[0]!.path, to: '/x' }] },
+      /can't be used/,
+    ],
+    [
+      'with a page of errors that says more',
+      { errors: { not_found: { page: '/4\n/x /y 200' } } },
+      /not_found\.page/,
+    ],
+    ['with problems below more', { problems_below: ['/api {'] }, /problems_below\.0/],
   ])('%s is refused', async (_, members, message) => {
     origin.publish(ONE);
     origin.announce(members);
@@ -220,6 +241,9 @@ describe('an origin that is no origin', () => {
     'snapshot.json',
     'changes/1.json',
     'a\0b',
+    'a;}b',
+    'a b',
+    'a\nb',
     String.raw`..\outside`,
     'a//b',
     '',
@@ -237,6 +261,16 @@ describe('an origin that is no origin', () => {
     'api/v1/group/{key}.json/x',
   ])('a route with the file %j is refused', async (file) => {
     origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'bad', path: '/bad', file }];
+    origin.publish(ONE);
+    expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
+  });
+
+  it.each([
+    { file: 'api/v1/group/{key}.json', requires: 'nosuch' },
+    { file: 'api/v1/group/{key}.json', requires: 'bad' },
+    { file: 'nosuch.html', requires: ROUTES[3]!.name },
+  ])('a page of records that can be none is refused: %j', async (members) => {
+    origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'bad', path: '/bad', ...members }];
     origin.publish(ONE);
     expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
   });
