@@ -98,7 +98,7 @@ function headersOf(
   ];
 }
 
-/** 308: method and query are preserved (RFC 9110 §15.4.9). */
+/** 308: the method is preserved (RFC 9110 §15.4.9). */
 export function redirect({ active, bucket }: RequestContext, location: string): HttpResponse {
   const headers = [...active.headers.notFound[bucket], 'Location', location, 'Content-Length', '0'];
   return { status: 308, headers, body: undefined, share: 0 };

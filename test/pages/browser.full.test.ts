@@ -108,7 +108,7 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
     await page.locator('#search').fill('rate_limited');
     await expect.poll(() => results.first().getAttribute('href')).toBe('/developers#error-rate_limited');
     await page.locator('#search').fill('nothing like it');
-    await expect.poll(() => page.locator('#found').innerText()).toBe('Nothing has these words.');
+    await expect.poll(() => page.locator('#found').innerText()).toBe('No results.');
     await page.keyboard.press('Escape');
     expect(await page.locator('#pages').isVisible()).toBe(true);
     expect(complaints).toEqual([]);

@@ -56,7 +56,7 @@ describe('the page of an error', () => {
   it('of a 404 says why that may be, and has a place to look a record up', () => {
     const text = textOf(page('404.html'));
     expect(text).toContain('Nothing is published at this address');
-    for (const reason of ['typing error', 'never measured', 'withheld']) expect(text).toContain(reason);
+    for (const reason of ['typo', 'never measured', 'withheld']) expect(text).toContain(reason);
     expect(page('404.html')).toContain('<div data-lookup></div>');
     expect(page('429.html')).not.toContain('data-lookup');
   });

@@ -444,7 +444,7 @@ describe.skipIf(!HAS_CHROMIUM)('the pages of other kinds', () => {
     const { page } = await openRecord('/item/8');
     expect(await textOf(page, '.main-figure')).toContain('No price in the catalogue');
     expect(await textOf(page, '.figures')).toContain('1,180 lowest resale price');
-    expect(await textOf(page, '.figures')).toContain('12 of 5,000 copies on offer');
+    expect(await textOf(page, '.figures')).toContain('12 of 5,000 copies left');
     expect(await textOf(page, '.facts')).toContain('Hat (8)');
     expect(await textOf(page, '.byline')).toBe('Creator: not measured, or not published');
     await page.context().close();

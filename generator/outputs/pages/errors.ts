@@ -25,7 +25,7 @@ export const notFoundPage: ErrorPage = {
     id: 'why',
     heading: 'Why that may be',
     items: [
-      'There is a typing error in the address, or in the link that led here.',
+      'There is a typo in the address, or in the link that led here.',
       'The record was never measured, so the register has nothing to say about it. It may be measured later.',
       'The record is withheld: it is not published, or no longer.',
     ],
@@ -42,14 +42,14 @@ export function tooManyPage(limits: Limits): ErrorPage {
   const seconds = Math.ceil(Math.max(limits.api.refillSeconds, limits.page.refillSeconds));
   const pause = seconds <= FEW_SECONDS ? 'a few seconds' : span(seconds);
   return {
-    heading: 'Too many pages in a short time',
-    lede: `The limit of pages is reached. Wait ${pause}, then load this page again.`,
+    heading: 'Too many requests in a short time',
+    lede: `You have reached the request limit. Wait ${pause}, then load this page again.`,
     points: {
       id: 'limit',
       heading: 'What the limit is',
       items: [
         pageLimitText(limits),
-        'Everybody with your address counts together: a school, an office or a mobile network may have one for many people.',
+        'All requests from your IP address count together: a school, an office or a mobile network may have one for many people.',
         'For many records, don’t load pages: the downloads have all of them in a few files.',
       ],
     },

@@ -168,7 +168,7 @@ export function* pages(
   yield page({
     route: 'too-many-page',
     template: 'error',
-    title: `Too many pages – ${name}`,
+    title: `Too many requests – ${name}`,
     description: `The limit of ${name} for pages is reached for a moment.`,
     content: tooManyPage(config.limits),
     isShared: true,

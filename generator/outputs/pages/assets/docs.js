@@ -105,7 +105,7 @@ function makeSearch(search) {
     if (query !== '') {
       try {
         hits = find(await (known ??= readHits(search.dataset['index'] ?? '')), query);
-        summary = hits.length === 0 ? 'Nothing has these words.' : `${hits.length} found`;
+        summary = hits.length === 0 ? 'No results.' : `${hits.length} found`;
       } catch {
         known = undefined;
         summary = 'The search could not be loaded.';

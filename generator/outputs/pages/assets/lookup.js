@@ -195,13 +195,13 @@ export function upgrade(host) {
     }
     if (!NAMED.has(select.value))
       return say(
-        `Names are known of groups and users. For a ${select.value}, enter its id or address.`,
+        `Only groups and users can be found by name. For a ${select.value}, enter its id or address.`,
         true,
       );
     // Browsers hash only on https and on this machine.
     if (globalThis.crypto?.subtle === undefined)
       return say('Names can be looked up only on an https address, or on localhost. An id works here.', true);
-    say('Looking …');
+    say('Searching …');
     try {
       const order = [...NAMED.keys()].toSorted((a) => (a === select.value ? -1 : 1));
       for (const kind of order) {

@@ -148,7 +148,7 @@ function problem({ status: code, summary: said, waitSeconds }, what, retry) {
         : `The service could not send ${what.toLowerCase()} (${code}). It usually recovers within minutes.`;
     return box;
   }
-  words.textContent = `Too many requests came from your network. ${what} will be loaded when the service allows the next one.`;
+  words.textContent = `Too many requests came from your network. ${what} will be loaded when the next request is allowed.`;
   const end = performance.now() + waitSeconds * 1000;
   const tick = () => {
     if (!box.isConnected) return;

@@ -83,7 +83,7 @@ function figure(record, name) {
     return reasonFor(record, name) === undefined
       ? element('span', {}, `${label} `, none('not measured'))
       : null;
-  const words = total === null ? label : `of ${integer(total)} copies on offer`;
+  const words = total === null ? label : `of ${integer(total)} copies left`;
   return element('span', {}, element('b', { class: 'figure' }, integer(value)), ` ${words}`);
 }
 
