@@ -229,6 +229,29 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
     await page.context().close();
   });
 
+  it('draws the group it names, also after a response without a line and another width', async () => {
+    const { page } = await open('/developers/explorer', { viewport: { width: 1280, height: 800 } });
+    const { groups } = z
+      .object({ groups: z.array(z.object({ id: z.int() })) })
+      .parse(await (await site.proxy.get('/api/v1/largest?limit=2')).json());
+    const [one, other] = groups.map(({ id }) => String(id));
+    await send(page, '/api/v1/group/{id}', one);
+    await page.locator('#explorer-plot canvas').waitFor();
+    await send(page, '/api/v1/group/{id}', '999999999');
+    await page.setViewportSize({ width: 900, height: 800 });
+    await send(page, '/api/v1/group/{id}', other);
+    await page.locator('#explorer-plot canvas').waitFor();
+    // Whatever follows a change of the width has done so.
+    await page.waitForTimeout(300);
+    expect(await page.locator('#explorer-plot .uplot').count()).toBe(1);
+    await page.locator('#explorer-plot .u-over').hover({ position: { x: 1, y: 50 } });
+    const first = / readings, ([\d,]+) members on /.exec(
+      await page.locator('#explorer-chart-text').innerText(),
+    );
+    expect(await page.locator('.u-legend .u-value').last().innerText()).toBe(first?.[1]);
+    await page.context().close();
+  });
+
   it('shows a 404 and a 400 as what they are', async () => {
     const { page } = await open('/developers/explorer', { viewport: { width: 375, height: 800 } });
     expect(await send(page, '/api/v1/group/{id}', '999999999')).toMatch(/^404 Not found/);

@@ -153,6 +153,9 @@ function rangeOf({ data, series }, low, high) {
 /** What changes the colours: dark or light, forced colours, paper. */
 const LOOKS = ['(prefers-color-scheme: dark)', '(forced-colors: active)', 'print'];
 
+/** What ends the chart that an element has. @type {WeakMap<HTMLElement, () => void>} */
+const endings = new WeakMap();
+
 /**
  * Draws into an element, in place of what was drawn there.
  * @param {HTMLElement} host
@@ -161,6 +164,9 @@ const LOOKS = ['(prefers-color-scheme: dark)', '(forced-colors: active)', 'print
  * @returns {Chart}
  */
 export function draw(host, line, { peak, onReading, onRange } = {}) {
+  endings.get(host)?.();
+  const end = new AbortController();
+  const { signal } = end;
   /** @type {uPlot | undefined} */
   let plot;
   /** @type {readonly number[]} */
@@ -194,7 +200,6 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
       border: { show: false, stroke: colour('--strong-rule'), width: 1 },
     };
     plot?.destroy();
-    host.querySelector('.uplot')?.remove();
     plot = new uPlot(
       {
         width,
@@ -273,11 +278,17 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
   };
 
   redraw();
-  for (const query of LOOKS) matchMedia(query).addEventListener('change', redraw);
-  new ResizeObserver(() => {
+  for (const query of LOOKS) matchMedia(query).addEventListener('change', redraw, { signal });
+  const observer = new ResizeObserver(() => {
     if (host.clientWidth !== width && host.clientWidth > 0) redraw();
-  }).observe(host);
-  followTouch(host, () => plot);
+  });
+  observer.observe(host);
+  followTouch(host, () => plot, signal);
+  endings.set(host, () => {
+    end.abort();
+    observer.disconnect();
+    plot?.destroy();
+  });
 
   return {
     show: (reading) => {
@@ -306,14 +317,15 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
  * A finger moves the cursor sideways, as the mouse does.
  * @param {HTMLElement} host
  * @param {() => uPlot | undefined} current
+ * @param {AbortSignal} signal ends it
  */
-function followTouch(host, current) {
+function followTouch(host, current, signal) {
   const follow = (/** @type {PointerEvent} */ event) => {
     const plot = current();
     if (event.pointerType !== 'touch' || plot === undefined) return;
     const { left, top } = plot.over.getBoundingClientRect();
     plot.setCursor({ left: event.clientX - left, top: event.clientY - top });
   };
-  host.addEventListener('pointerdown', follow);
-  host.addEventListener('pointermove', follow);
+  host.addEventListener('pointerdown', follow, { signal });
+  host.addEventListener('pointermove', follow, { signal });
 }
