@@ -96,8 +96,7 @@ describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
 describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
   it('is searched by pages, headings, fields and errors', async () => {
     const { page, complaints } = await open('/developers');
-    await page.keyboard.press('/');
-    await page.keyboard.type('usernames is_current');
+    await page.locator('#search').fill('usernames is_current');
     const results = page.locator('#results a');
     await expect.poll(() => results.count()).toBe(1);
     expect(await results.first().innerText()).toMatch(/^usernames\[\]\.is_current\s+Users: /);
@@ -125,6 +124,28 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
   ])('leads from the old address #%s to %s', async (old, now) => {
     const { page } = await open(`/developers#${old}`);
     await expect.poll(() => page.url()).toBe(site.proxy.base + now);
+    await page.context().close();
+  });
+
+  it('opens at an address whose escapes are broken', async () => {
+    const { page, complaints } = await open('/developers#%E0%A4%A');
+    await page.locator('#search').fill('usernames is_current');
+    await expect.poll(() => page.locator('#results a').count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('asks again for an index that could not be loaded, and has no key of its own', async () => {
+    const { page, complaints } = await openIn(browser, site.proxy.base, '/developers#limits', {}, (each) =>
+      each.route('**/developers.json', (route) => route.abort(), { times: 1 }),
+    );
+    await expect.poll(() => complaints.length).toBeGreaterThan(0);
+    // The browser's own words about the request, and no error of the script.
+    expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement.id')).not.toBe('search');
+    await page.locator('#search').fill('usernames is_current');
+    await expect.poll(() => page.locator('#results a').count()).toBe(1);
     await page.context().close();
   });
 

@@ -20,9 +20,18 @@ function followHeadings() {
   for (const heading of headings) observer.observe(heading);
 }
 
+/** The id in the address; none if its escapes are broken. */
+function idOfHash() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return '';
+  }
+}
+
 /** Opens what the target of the address is folded into. */
 function reveal() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(idOfHash());
   for (let at = target?.parentElement; at; at = at.parentElement)
     if (at instanceof HTMLDetailsElement) at.open = true;
   target?.scrollIntoView();
@@ -38,7 +47,15 @@ function reveal() {
 /** @type {Promise<readonly Hit[]> | undefined} */
 let known;
 
-/** All that can be found, fetched when it is first needed. @param {string} path */
+/** All that can be found, fetched when it is first needed. @param {HTMLElement} search */
+const hitsOf = (search) =>
+  (known ??= readHits(search.dataset['index'] ?? '').catch((/** @type {unknown} */ error) => {
+    // The next search asks again.
+    known = undefined;
+    throw error;
+  }));
+
+/** @param {string} path */
 async function readHits(path) {
   const response = await fetch(path);
   if (!response.ok) throw new Error(response.statusText);
@@ -104,10 +121,9 @@ function makeSearch(search) {
     let summary = '';
     if (query !== '') {
       try {
-        hits = find(await (known ??= readHits(search.dataset['index'] ?? '')), query);
+        hits = find(await hitsOf(search), query);
         summary = hits.length === 0 ? 'No results.' : `${hits.length} found`;
       } catch {
-        known = undefined;
         summary = 'The search could not be loaded.';
       }
     }
@@ -121,30 +137,22 @@ function makeSearch(search) {
   input.addEventListener('input', () => void show());
   input.addEventListener('keydown', ({ key }) => {
     if (key === 'Enter') results.querySelector('a')?.click();
+    if (key !== 'Escape') return;
+    input.value = '';
+    void show();
   });
   results.addEventListener('click', () => {
     if (toggle instanceof HTMLDetailsElement) toggle.open = false;
-  });
-  document.addEventListener('keydown', (event) => {
-    const { key, target, ctrlKey, metaKey, altKey } = event;
-    const isTyping = target instanceof HTMLElement && target.matches('input, select, textarea');
-    if (key === 'Escape' && target === input) {
-      input.value = '';
-      void show();
-    }
-    if (key !== '/' || isTyping || ctrlKey || metaKey || altKey) return;
-    event.preventDefault();
-    if (toggle instanceof HTMLDetailsElement) toggle.open = true;
-    input.focus();
   });
 }
 
 /** All was on one page once: an address of then leads to where its anchor, or its page, is now. */
 async function followOldAddress() {
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = idOfHash();
   const search = document.querySelector('[data-index]');
   if (id === '' || !(search instanceof HTMLElement)) return;
-  const hits = await (known ??= readHits(search.dataset['index'] ?? ''));
+  // Where they can't be loaded, the address leads to the top of the page.
+  const hits = await hitsOf(search).catch(() => []);
   const hit =
     hits.find(({ path }) => path.endsWith(`#${id}`)) ?? hits.find(({ path }) => path.endsWith(`/${id}`));
   if (hit) location.replace(hit.path);
