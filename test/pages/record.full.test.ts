@@ -594,6 +594,37 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     await page.context().close();
   });
 
+  it('leads on from an address with an id, which isn’t on the way back', async () => {
+    const { page } = await open('/user');
+    await page.goto(`${proxy.base}/group?kind=game&q=7`);
+    await page.waitForURL('**/game/7');
+    await page.goBack();
+    expect(new URL(page.url()).pathname).toBe('/user');
+    await page.context().close();
+  });
+
+  it('seeks nothing that the address of a record adds', async () => {
+    const { page } = await openRecord('/group/4?q=7');
+    await page.locator('.another').scrollIntoViewIfNeeded();
+    await page.locator('.lookup').waitFor();
+    expect(await page.getByLabel('Id, address or name').inputValue()).toBe('');
+    expect(await status(page)).toBe('');
+    expect(new URL(page.url()).pathname).toBe('/group/4');
+    await page.context().close();
+  });
+
+  it('says no longer that it opens a record, back from there', async () => {
+    const { page } = await open('/group');
+    await page.locator('.lookup').waitFor();
+    await page.route('**/group/1', (route) => route.fulfill({ status: 204 }));
+    await seek(page, '1');
+    await expect.poll(() => status(page)).toBe('Opening …');
+    // As a browser does that kept the page; tests run without such a memory.
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
+    expect(await status(page)).toBe('');
+    await page.context().close();
+  });
+
   it('says so where the browser can’t hash', async () => {
     const { page } = await openIn(browser, proxy.base, '/group', {}, (each) =>
       each.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined });'),

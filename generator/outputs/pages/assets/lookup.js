@@ -18,6 +18,9 @@ const NAMED = new Map([
   ['user', 'username'],
 ]);
 const HOW = '/api/v1/lookup';
+const OPENING = 'Opening …';
+/** Pages that a form without its script leads to: no record is at their address. */
+const ASKED_AT = /^\/\w*$/;
 
 /** @param {string} name as it is hashed */
 const normal = (name) => name.normalize('NFKC').toLowerCase().normalize('NFKC');
@@ -183,14 +186,18 @@ export function upgrade(host) {
     status.classList.toggle('bad', isBad);
     list.replaceChildren(...found);
   };
-  const seek = async () => {
+  /** @param {boolean} isFromAddress that of the page names what is sought */
+  const seek = async (isFromAddress = false) => {
     latest += 1;
     const search = latest;
     const sought = soughtBy(input.value);
     if (sought.is === 'nothing') return say(sought.why, true);
     if (sought.is === 'record') {
-      say('Opening …');
-      location.assign(`/${sought.kind ?? select.value}/${sought.id}`);
+      say(OPENING);
+      const record = `/${sought.kind ?? select.value}/${sought.id}`;
+      // The way back must not lead to an address that leads on.
+      if (isFromAddress) location.replace(record);
+      else location.assign(record);
       return;
     }
     if (!NAMED.has(select.value))
@@ -222,6 +229,10 @@ export function upgrade(host) {
     event.preventDefault();
     void seek();
   });
+  // Back from a record, the page is as it was left.
+  addEventListener('pageshow', ({ persisted: isKept }) => {
+    if (isKept && status.textContent === OPENING) say('');
+  });
   const offers = (/** @type {string | null | undefined} */ kind) =>
     [...select.options].some(({ value }) => value === kind);
   const [, place] = location.pathname.split('/');
@@ -229,13 +240,14 @@ export function upgrade(host) {
   if (offers(preferred)) select.value = preferred;
 
   // A form that was sent before this script ran.
+  if (!ASKED_AT.test(location.pathname)) return;
   const query = new URLSearchParams(location.search);
   const asked = query.get('q');
   if (asked === null) return;
   const kind = query.get('kind');
   if (kind !== null && offers(kind)) select.value = kind;
   input.value = asked;
-  void seek();
+  void seek(true);
 }
 
 for (const host of document.querySelectorAll('[data-lookup]')) if (host instanceof HTMLElement) upgrade(host);
