@@ -371,11 +371,21 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     await page.context().close();
   });
 
-  it('takes the link from an owner who is not in the register when somebody points at it', async () => {
+  it('notes that an owner is not in the register when somebody points at the link', async () => {
     const { page } = await openRecord('/group/6');
     expect(await page.locator('.byline a').count()).toBe(1);
     await page.locator('.byline a').hover();
     await expect.poll(() => textOf(page, '.byline')).toBe('Owner: elsewhere (not in this register)');
+    expect(await page.locator('#record-status').textContent()).toBe('elsewhere (not in this register).');
+    await page.context().close();
+  });
+
+  it('keeps the focus on a link to what turns out not to be in the register', async () => {
+    const { page } = await openRecord('/group/6');
+    const link = page.locator('.byline a');
+    await link.focus();
+    await expect.poll(() => textOf(page, '.byline')).toBe('Owner: elsewhere (not in this register)');
+    expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe('/user/999');
     await page.context().close();
   });
 

@@ -1,7 +1,7 @@
 /** The head of a record's page: what it is, the numbers that matter, when they were read. */
 import { button, element, isolated, none, time } from './dom.js';
 import { isObject, labelOf, numberIn, objectIn, reasonFor, textIn } from './facts.js';
-import { capital, fields, filled, kind, page, paths } from './page.js';
+import { capital, fields, filled, kind, page, part, paths } from './page.js';
 import { integer, moment, signed } from '../words.js';
 
 /** Names of more characters are set smaller, so that the number stays on the first screen. */
@@ -27,8 +27,9 @@ const CHANGES = /** @type {const} */ ([
 ]);
 
 /**
- * A record that this one names. It need not be in the register, so a 404 makes the link a text; that
- * is found out when somebody is about to follow it, by a request that costs no token of the API.
+ * A record that this one names. It need not be in the register, so a note says where it is not; that
+ * is found out when somebody is about to follow it, by a request that costs no token of the API. The
+ * link stays, since it may have the focus, or a finger on it.
  * @param {string} to
  * @param {number} id
  * @param {unknown} name
@@ -37,10 +38,12 @@ export function reference(to, id, name) {
   const words = typeof name === 'string' && name !== '' ? isolated(name) : `${to} ${id}`;
   const link = element('a', { href: `/${to}/${id}` }, words);
   const holder = element('span', {}, link);
+  const note = element('span', { class: 'note' }, ' (not in this register)');
   const check = async () => {
     const response = await fetch(link.href, { method: 'HEAD' }).catch(() => undefined);
-    if (response?.status === 404)
-      holder.replaceChildren(words, element('span', { class: 'note' }, ' (not in this register)'));
+    if (response?.status !== 404 || holder.contains(note)) return;
+    holder.append(note);
+    part('record-status').textContent = `${holder.textContent}.`;
   };
   for (const event of ['pointerenter', 'focus'])
     link.addEventListener(event, () => void check(), { once: true });
