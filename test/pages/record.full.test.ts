@@ -520,6 +520,27 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
     await page.context().close();
   });
 
+  it.each([
+    ['chart', 'The line could not be loaded; the table below has the readings.', '.plot canvas'],
+    ['cite', 'The sentence to cite could not be loaded.', '.citation bdi'],
+    ['lookup', 'The field could not be loaded.', '.lookup'],
+  ])('the script of a part that did not load is asked for again: %s', async (script, words, then) => {
+    const { page, complaints } = await openIn(browser, proxy.base, '/group/1', {}, (each) =>
+      each.route(`**/assets/${script}-*.js`, (route) => route.abort(), { times: 1 }),
+    );
+    await page.locator('#facts').waitFor();
+    await page.getByRole('button', { name: 'Cite' }).click();
+    await page.locator('.another').scrollIntoViewIfNeeded();
+    await page.locator('.problem').waitFor();
+    expect(await textOf(page, '.problem')).toContain(words);
+    expect(await accessibilityOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator(then).waitFor();
+    expect(await page.locator('.problem').count()).toBe(0);
+    expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
+    await page.context().close();
+  });
+
   it('an error of the service says what to do', async () => {
     const { page } = await open('/group/4');
     await page.route('**/api/v1/group/4', (route) => route.fulfill({ status: 503, body: '' }));

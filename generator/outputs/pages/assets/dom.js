@@ -49,3 +49,11 @@ export function button(words, act, attributes = {}) {
   made.addEventListener('click', act);
   return made;
 }
+
+/**
+ * What stands where a part of the page could not be loaded.
+ * @param {string} words
+ * @param {() => void} retry
+ */
+export const unloaded = (words, retry) =>
+  element('div', { class: 'problem' }, element('p', { role: 'alert' }, words), button('Try again', retry));

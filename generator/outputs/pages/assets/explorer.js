@@ -161,7 +161,13 @@ const hasMembers = (value) =>
 async function showHistory(history) {
   if (!hasMembers(history) || history.members.length === 0) return;
   const { members } = history;
-  const { draw, lineOf } = await import('./chart.js');
+  const script = await import('./chart.js').catch(() => undefined);
+  if (script === undefined) {
+    chartText.textContent = 'The line could not be loaded.';
+    chart.hidden = false;
+    return;
+  }
+  const { draw, lineOf } = script;
   const line = lineOf(members);
   const first = members[0];
   const last = members[members.length - 1];

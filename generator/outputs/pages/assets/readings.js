@@ -1,5 +1,5 @@
 /** All readings of a group’s member count: the line, a way through it by keyboard, and the table. */
-import { button, element, time } from './dom.js';
+import { button, element, time, unloaded } from './dom.js';
 import { isObject } from './facts.js';
 import { highest, lineOf, usefulRanges } from '../series.js';
 import { amount, day, integer, moment, short, signed } from '../words.js';
@@ -90,8 +90,19 @@ export function readingsPart(readings, history) {
 
   const ranges = rangeButtons(line.times, (from, to) => chart?.zoom(from, to));
   const addChart = async () => {
-    const { draw } = await import('./chart.js');
-    chart = draw(plot, line, {
+    const script = await import('./chart.js').catch(() => undefined);
+    if (script === undefined) {
+      const retry = () => {
+        instead.replaceWith(plot);
+        plot.focus();
+        void addChart();
+      };
+      const words = 'The line could not be loaded; the table below has the readings.';
+      const instead = element('div', { class: 'plot' }, unloaded(words, retry));
+      plot.replaceWith(instead);
+      return;
+    }
+    chart = script.draw(plot, line, {
       peak,
       onReading: say,
       onRange: (from, to, low) => {

@@ -1,5 +1,5 @@
 /** The page of one record: asks for its JSON and its history, and shows them. */
-import { button, element, isolated, present } from './dom.js';
+import { button, element, isolated, present, unloaded } from './dom.js';
 import { facts, isObject, listIn, missing, objectIn, textIn } from './facts.js';
 import { capital, fields, filled, kind, page, part, paths } from './page.js';
 import { isReading, readingsPart } from './readings.js';
@@ -36,12 +36,21 @@ function lookupField() {
     'data-kind': kind,
     'data-kinds': page.kinds.join(' '),
   });
+  const fill = async () => {
+    const script = await import('./lookup.js').catch(() => undefined);
+    if (script !== undefined) return script.upgrade(field);
+    const retry = () => {
+      field.replaceChildren();
+      void fill();
+    };
+    field.replaceChildren(unloaded('The field could not be loaded.', retry));
+  };
   // Its script comes when somebody comes near.
   const watcher = new IntersectionObserver(
     (entries) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       watcher.disconnect();
-      void import('./lookup.js').then(({ upgrade }) => upgrade(field));
+      void fill();
     },
     { rootMargin: '300px' },
   );

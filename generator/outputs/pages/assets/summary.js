@@ -1,5 +1,5 @@
 /** The head of a record's page: what it is, the numbers that matter, when they were read. */
-import { button, element, isolated, none, time } from './dom.js';
+import { button, element, isolated, none, time, unloaded } from './dom.js';
 import { isObject, labelOf, numberIn, objectIn, reasonFor, textIn } from './facts.js';
 import { capital, fields, filled, kind, page, part, paths } from './page.js';
 import { integer, moment, signed } from '../words.js';
@@ -162,14 +162,21 @@ function changeList(changes, mark) {
 /** The button that opens the sentence to cite, and the part that it opens. @param {import('./cite.js').Source} source */
 function citing(source) {
   const citation = element('div', { id: 'citation', class: 'citation', hidden: true });
-  const toggle = async () => {
+  const fill = async () => {
+    const script = await import('./cite.js').catch(() => undefined);
+    if (script !== undefined) return script.cite(citation, source);
+    citation.replaceChildren(unloaded('The sentence to cite could not be loaded.', retry));
+  };
+  const retry = () => {
+    opener.focus();
+    void fill();
+  };
+  const toggle = () => {
     citation.hidden = !citation.hidden;
     opener.setAttribute('aria-expanded', String(!citation.hidden));
-    if (citation.hidden) return;
-    const { cite } = await import('./cite.js');
-    await cite(citation, source);
+    if (!citation.hidden) void fill();
   };
-  const opener = button('Cite', () => void toggle(), {
+  const opener = button('Cite', toggle, {
     'aria-expanded': 'false',
     'aria-controls': 'citation',
   });
