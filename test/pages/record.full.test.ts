@@ -468,7 +468,8 @@ describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
     expect(text).toContain('A group in this register');
     expect(text).toContain('/api/v1/group/{id}');
     expect(text).toContain('/group/{id}/history.json');
-    expect(await page.locator('#record').isVisible()).toBe(false);
+    expect(await page.locator('.skeletons').isVisible()).toBe(false);
+    expect(await page.locator('h1').isVisible()).toBe(true);
     await page.context().close();
   });
 });
@@ -538,6 +539,48 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
     await page.locator(then).waitFor();
     expect(await page.locator('.problem').count()).toBe(0);
     expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each(['no-preference', 'reduce'] as const)(
+    'without its script, the page says after some seconds where the JSON is: motion %s',
+    async (reducedMotion) => {
+      const { page } = await openIn(
+        browser,
+        proxy.base,
+        '/group/1',
+        { reducedMotion, viewport: { width: 375, height: 800 } },
+        async (each) => {
+          await each.addInitScript(COUNT_SHIFTS);
+          await each.route('**/assets/record-*.js', (route) => route.abort());
+        },
+      );
+      const heading = page.getByRole('heading', { name: 'A group in this register' });
+      expect(await heading.isVisible()).toBe(false);
+      expect(await page.locator('.skeletons').isVisible()).toBe(true);
+      await heading.waitFor({ timeout: 8000 });
+      expect(await page.locator('main').innerText()).toContain('/api/v1/group/{id}');
+      expect(await page.locator('.skeletons').isVisible()).toBe(false);
+      expect(await page.evaluate('window.shifts')).toBe(0);
+      expect(await accessibilityOf(page)).toEqual([]);
+      expect(await sidewaysOf(page)).toBe(0);
+      await page.context().close();
+    },
+  );
+
+  it('a slow service is not taken for a script that is missing', async () => {
+    const { page } = await openIn(browser, proxy.base, '/group/1', {}, async (each) => {
+      await each.addInitScript(COUNT_SHIFTS);
+      await each.route('**/api/v1/group/1', async (route) => {
+        await new Promise((done) => setTimeout(done, 5000));
+        await route.continue();
+      });
+    });
+    await page.waitForTimeout(4500);
+    expect(await page.locator('.skeletons').isVisible()).toBe(true);
+    expect(await page.locator('h1').count()).toBe(0);
+    await page.locator('#facts').waitFor();
+    expect(await page.evaluate('window.shifts')).toBe(0);
     await page.context().close();
   });
 

@@ -99,7 +99,7 @@ describe('the pages of records', () => {
   });
 
   it('say where the JSON is to whoever has no script', () => {
-    expect(text('group.html')).toContain('<noscript>');
+    expect(text('group.html')).toContain('<h1>A group in this register</h1>');
     expect(text('group.html')).toContain(`${BASE}/api/v1/group/{id}`);
     expect(text('group.html')).toContain(`${BASE}/group/{id}/history.json`);
     expect(text('game.html')).toContain(`${BASE}/api/v1/game/{id}`);

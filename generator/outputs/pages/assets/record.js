@@ -258,6 +258,8 @@ async function fill(rest, record, path, asked) {
   rest.replaceWith(below);
 }
 
+// What the page says without this script, which may take longer than the service.
+host.querySelector('.unscripted')?.remove();
 const id = /^\/\w+\/(\d+)$/.exec(location.pathname)?.[1];
 if (id === undefined) showLookup();
 else void load(id);
