@@ -288,6 +288,12 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     expect(await pressed()).toEqual(['90 days']);
     // From 14,901 to 14,811, with 8 % of 90 below.
     await expect.poll(() => textOf(page, '.axis-start')).toBe('The axis starts at 14.8\u00a0k, not at 0.');
+    // To the first reading and back: as much is shown, and nothing before the first or after the last.
+    await page.locator('.plot').focus();
+    await page.keyboard.press('Home');
+    await expect.poll(pressed).toEqual([]);
+    await page.keyboard.press('End');
+    await expect.poll(pressed).toEqual(['90 days']);
     await page.getByRole('button', { name: '1 year' }).click();
     expect(await pressed()).toEqual(['1 year']);
     const box = await page.locator('.u-over').boundingBox();

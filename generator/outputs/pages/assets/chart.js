@@ -296,14 +296,20 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
       const seconds = line.times[place];
       if (plot === undefined) return;
       const { min = seconds, max = seconds } = plot.scales.x;
-      if (seconds < min || seconds > max) {
-        const half = (max - min) / 2;
-        plot.setScale('x', { min: seconds - half, max: seconds + half });
+      const point = () => {
+        const [left, top] = [plot?.valToPos(seconds, 'x'), plot?.valToPos(line.counts[place] ?? 0, 'y')];
+        if (left !== undefined && top !== undefined) plot?.setCursor({ left, top }, false);
+      };
+      if (seconds >= min && seconds <= max) {
+        point();
+        return;
       }
-      plot.setCursor(
-        { left: plot.valToPos(seconds, 'x'), top: plot.valToPos(line.counts[place] ?? 0, 'y') },
-        false,
-      );
+      // As wide as before, and nothing that is not between the first reading and the last.
+      const [first, last] = [line.times[0] ?? min, line.times.at(-1) ?? max];
+      const from = Math.max(first, Math.min(seconds - (max - min) / 2, last - (max - min)));
+      plot.setScale('x', { min: from, max: from + (max - min) });
+      // The scale changes in a microtask.
+      queueMicrotask(point);
     },
     zoom: (min, max) => plot?.setScale('x', { min, max }),
     mark: (readings) => {

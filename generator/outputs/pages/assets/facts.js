@@ -118,7 +118,12 @@ export const facts = (fields, values) =>
         'div',
         {},
         element('dt', {}, labelOf(field.name)),
-        element('dd', {}, reasonFor(values, field.name) ?? shown(value, field), unit && ` ${field.unit}`),
+        element(
+          'dd',
+          {},
+          reasonFor(values, field.name) ?? shown(value, field),
+          unit && ` ${value === 1 ? field.unit?.replace(/s$/, '') : field.unit}`,
+        ),
         element('dd', { class: 'note' }, field.description),
       );
     }),

@@ -29,6 +29,9 @@ function show(state, ...content) {
   host.replaceChildren(...content);
 }
 
+/** How long the record has the connection for itself: half a second. */
+const LOOKUP_MS = 500;
+
 /** The field that finds records, which a script of its own fills. */
 function lookupField() {
   const field = element('div', {
@@ -45,16 +48,8 @@ function lookupField() {
     };
     field.replaceChildren(unloaded('The field could not be loaded.', retry));
   };
-  // Its script comes when somebody comes near.
-  const watcher = new IntersectionObserver(
-    (entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      watcher.disconnect();
-      void fill();
-    },
-    { rootMargin: '300px' },
-  );
-  watcher.observe(field);
+  // After the record, so that it is there before the keyboard is.
+  setTimeout(() => void fill(), LOOKUP_MS);
   return field;
 }
 
