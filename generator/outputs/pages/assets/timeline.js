@@ -14,6 +14,8 @@ const MOST_SPANS = 40;
 const TICKS = 6;
 /** Widths are in percent; a span is seen even if it lasts a moment. */
 const LEAST_WIDTH = 0.4;
+/** Further to the right, a label is before its tick. */
+const LAST_LABEL = 75;
 
 /**
  * @param {unknown} value
@@ -140,8 +142,9 @@ const axis = (scale) =>
     'div',
     { class: 'axis', 'aria-hidden': 'true' },
     ...ticksOf(scale.from, scale.to, TICKS).map(({ time, words }) => {
-      const made = element('span', {}, words);
-      made.style.left = `${percentOf(time, scale)}%`;
+      const place = percentOf(time, scale);
+      const made = element('span', { class: place > LAST_LABEL && 'before' }, words);
+      made.style.left = `${place}%`;
       return made;
     }),
   );
