@@ -98,7 +98,7 @@ function nextStep({ changes, rollups }: Index, at: number): Step {
 /** The changes in a bundle, whose first line says what it leads from and to. */
 async function* changesIn(bytes: Uint8Array<ArrayBuffer>, step: Step, at: Position): AsyncGenerator<Change> {
   let isFirst = true;
-  for await (const text of linesIn(bytes)) {
+  for await (const text of linesIn(bytes, step.file)) {
     const line: unknown = JSON.parse(text);
     if (!isObject(line)) throw new Error(`${step.file}: expected lines of objects, got ${text}`);
     if (isFirst) assertStep(line, step, at);
@@ -137,14 +137,19 @@ async function assertHash(bytes: Uint8Array<ArrayBuffer>, sha256: string, what: 
 }
 
 /** The lines of a gzip file. */
-async function* linesIn(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<string> {
+async function* linesIn(bytes: Uint8Array<ArrayBuffer>, file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
+  // Since Node 22, the error of a cut stream has no message.
+  const next = async (): ReturnType<typeof reader.read> =>
+    reader.read().catch((cause: unknown) => {
+      throw new Error(`${file}: expected a whole gzip file`, { cause });
+    });
   let rest = '';
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+  for (let read = await next(); !read.done; read = await next()) {
     const lines = (rest + decoder.decode(read.value, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     yield* lines;
   }
-  if (rest + decoder.decode() !== '') throw new Error('expected a line break after the last line');
+  if (rest + decoder.decode() !== '') throw new Error(`${file}: expected a line break after the last line`);
 }
