@@ -50,6 +50,8 @@ export interface BuildConfig {
   readonly acceptRemovals: boolean;
   /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   readonly keepDownloads: boolean;
+  /** Whether the snapshots are listed in a signed log. */
+  readonly isSigned: boolean;
   readonly lists: Lists;
 }
 
@@ -89,7 +91,8 @@ export function buildConfig(flags: unknown): BuildConfig {
   if (folder !== undefined) requireNoInput(folder, given);
   const style = accent && accentStyle(accent);
   const generated = style === undefined ? [] : [style];
-  const own = folder === undefined ? [] : siteFiles(folder, generated);
+  const isSigned = false;
+  const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
   const mistakes: Mistake[] = [];
   const brand = brandOf(content, own, style, mistakes);
   refuse(mistakes);
@@ -112,6 +115,7 @@ export function buildConfig(flags: unknown): BuildConfig {
     skipInvalid: given.skipInvalid,
     acceptRemovals: given.acceptRemovals,
     keepDownloads: given.keepDownloads,
+    isSigned,
     lists: {
       ...(given.purgeList === undefined ? {} : { purgeList: given.purgeList }),
       ...(given.filesFrom === undefined ? {} : { filesFrom: given.filesFrom }),

@@ -2,7 +2,7 @@
 import type { BuildConfig, Limit } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
 import { publishedHeaders } from '../routes/headers.js';
-import type { PublishedHeaders } from '../routes/headers.js';
+import type { Headers, PublishedHeaders } from '../routes/headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/snapshot-json.js';
 import type { Plan } from '../publish/plan.js';
@@ -45,12 +45,22 @@ const bucket = (name: Bucket, description: string, tokens: number, seconds: numb
   ]);
 };
 
-const sent = (
-  name: Exclude<keyof PublishedHeaders, 'content'>,
-  description: string,
-): Part<PublishedHeaders> => mapped(name, description, HEADER, (headers) => headers[name]);
+/** The headers that a tree needs: those of the classes that it has. */
+type SentHeaders = Omit<PublishedHeaders, 'content'> & {
+  readonly content: Readonly<Record<string, Headers>>;
+};
 
-const HEADERS: readonly Part<PublishedHeaders>[] = [
+function sentHeaders({ config, table }: ManifestFacts): SentHeaders {
+  const { content, ...others } = publishedHeaders(config.operator.licence.url);
+  const classes = new Set<string>(table.map((route) => route.class));
+  const sent = Object.entries(content).filter(([name]) => classes.has(name));
+  return { ...others, content: Object.fromEntries(sent) };
+}
+
+const sent = (name: Exclude<keyof SentHeaders, 'content'>, description: string): Part<SentHeaders> =>
+  mapped(name, description, HEADER, (headers) => headers[name]);
+
+const HEADERS: readonly Part<SentHeaders>[] = [
   sent('all', 'On every response.'),
   sent('options', 'On 204, the response to OPTIONS. A 405 has the same Allow.'),
   sent('not_found', 'On 404 and 308.'),
@@ -181,7 +191,7 @@ const PARTS: readonly Part<ManifestFacts>[] = [
   ]),
   {
     shape: shapeOfParts('headers', 'Names and values of headers, by type of response.', HEADERS),
-    of: ({ config }) => valuesOf(HEADERS, publishedHeaders(config.operator.licence.url)),
+    of: (facts) => valuesOf(HEADERS, sentHeaders(facts)),
   },
   mapped('errors', 'Errors by code.', shapeOfParts('{code}', 'One error.', PROBLEM), () =>
     Object.fromEntries(PROBLEMS.map((problem) => [problem.code, valuesOf(PROBLEM, problem)])),

@@ -56,6 +56,8 @@ const kept = (directives: string, shared = directives): Headers => ({
   'CDN-Cache-Control': shared,
 });
 
+const IMMUTABLE = kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable');
+
 const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
   record: kept('max-age=300, stale-while-revalidate=600, stale-if-error=86400'),
   summary: kept('max-age=60, stale-while-revalidate=120, stale-if-error=3600'),
@@ -66,7 +68,11 @@ const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
     'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
   ),
   // Their names contain the hash of their content.
-  asset: kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable'),
+  asset: IMMUTABLE,
+  // Without stale-while-revalidate: all files of one snapshot must come from the same few seconds.
+  checkpoint: kept('max-age=5, stale-if-error=60'),
+  // A tile never changes; a longer one has another name.
+  tile: IMMUTABLE,
 };
 
 /** What a CDN purges by, for those that read one header and those that read the other. */
@@ -105,6 +111,8 @@ export function publishedHeaders(licence: string): PublishedHeaders {
       feed: content('feed'),
       page: content('page', PAGE_POLICY),
       asset: content('asset', PAGE_POLICY),
+      checkpoint: content('checkpoint'),
+      tile: content('tile'),
     },
   };
 }
