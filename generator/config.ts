@@ -9,6 +9,8 @@ import { baseUrl, describe, readOperator, text } from './operator-file.js';
 import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
+import { signingOf, witnessOf } from './signing.js';
+import type { Signing } from './signing.js';
 import { siteFiles } from './site-files.js';
 import type { SiteFile } from './site-files.js';
 
@@ -52,6 +54,8 @@ export interface BuildConfig {
   readonly keepDownloads: boolean;
   /** Whether the snapshots are listed in a signed log. */
   readonly isSigned: boolean;
+  /** With what they are signed. */
+  readonly signing: Signing | undefined;
   readonly lists: Lists;
 }
 
@@ -70,6 +74,8 @@ const buildFlags = z.object({
   skipInvalid: z.boolean().default(false),
   acceptRemovals: z.boolean().default(false),
   keepDownloads: z.boolean().default(false),
+  key: z.array(text).exactOptional(),
+  witness: z.array(text).exactOptional(),
   purgeList: text.exactOptional(),
   filesFrom: text.exactOptional(),
   deleteFrom: text.exactOptional(),
@@ -91,7 +97,11 @@ export function buildConfig(flags: unknown): BuildConfig {
   if (folder !== undefined) requireNoInput(folder, given);
   const style = accent && accentStyle(accent);
   const generated = style === undefined ? [] : [style];
-  const isSigned = false;
+  const signing = signingOf(
+    given.key ?? (content.key === undefined ? [] : [relativeToOperator(given.operator, content.key)]),
+    (given.witness ?? content.witnesses ?? []).map(witnessOf),
+  );
+  const isSigned = signing !== undefined;
   const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
   const mistakes: Mistake[] = [];
   const brand = brandOf(content, own, style, mistakes);
@@ -116,6 +126,7 @@ export function buildConfig(flags: unknown): BuildConfig {
     acceptRemovals: given.acceptRemovals,
     keepDownloads: given.keepDownloads,
     isSigned,
+    signing,
     lists: {
       ...(given.purgeList === undefined ? {} : { purgeList: given.purgeList }),
       ...(given.filesFrom === undefined ? {} : { filesFrom: given.filesFrom }),

@@ -1,6 +1,6 @@
 /** The inputs of a commit, besides the files. */
 import type { Changes } from './index-route.js';
-import type { Signing } from './signed-log.js';
+import type { Signing } from '../signing.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
 import type { Manifest, PublishedRoute } from './snapshot-json.js';
 import type { Tree } from './tree.js';
@@ -11,6 +11,8 @@ export interface Opening {
   readonly routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[];
   /** Undefined if snapshots are not signed here. */
   readonly signing?: Signing | undefined;
+  /** Called for each witness that does not cosign. */
+  readonly warn?: (line: string) => void;
   /** The id of the origin's tree, if this is a copy of it. */
   readonly copyOf?: string;
 }

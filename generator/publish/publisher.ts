@@ -113,14 +113,15 @@ export class Publisher {
    * @throws Failure busy: another process is at work on the tree; environment: the folder is not a
    * tree, or can't be written; invalid, usage: what is published can't be signed with the keys
    */
-  static async open(tree: Tree, { routes, signing, copyOf }: Opening, progress: Progress): Promise<Publisher> {
+  static async open(tree: Tree, opening: Opening, progress: Progress): Promise<Publisher> {
+    const { routes, signing, warn = () => undefined, copyOf } = opening;
     tree.prepare();
     const lock = Lock.take(tree.lock);
     let log: SignedLog | undefined;
     try {
       const previous = await recover(tree, progress);
       const treeId = copyOf ?? previous?.tree.id ?? readChangeIndex(tree)?.tree ?? newTreeId();
-      if (copyOf === undefined) log = SignedLog.open(tree, treeId, signing);
+      if (copyOf === undefined) log = SignedLog.open(tree, treeId, signing, warn);
       const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
       return new Publisher(tree, { lock, previous, routes: table, treeId, log });

@@ -13,21 +13,12 @@ import { base64Of, checkpointText, entryText, parseCheckpoint, parseEntry } from
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { cosign } from '../log/witness.js';
 import type { Witness } from '../log/witness.js';
+import type { Signing } from '../signing.js';
 import { FileWriter, makeFolder } from './files.js';
 import { ROUTES_FILE, indexFolder, logFolder } from './log-index.js';
 import type { Manifest } from './snapshot-json.js';
 import type { ListWriter, StagePaths } from './stage.js';
 import type { Tree } from './tree.js';
-
-/** With what snapshots are signed. */
-export interface Signing {
-  /** Files of keys with one name, which is the origin of the log. */
-  readonly keys: readonly string[];
-  /** Are asked to cosign each checkpoint. */
-  readonly witnesses: readonly Witness[];
-  /** Called for each that does not. */
-  readonly warn: (line: string) => void;
-}
 
 export const checkpointFile = (treeId: string): string => `${logFolder(treeId)}/checkpoint`;
 
@@ -52,18 +43,26 @@ export class SignedLog {
   readonly #tree: Tree;
   readonly #treeId: string;
   readonly #keys: readonly HeldKey[];
-  readonly #signing: Signing;
+  readonly #witnesses: readonly Witness[];
+  readonly #warn: (line: string) => void;
   /** What is published, and its note; without a note it is known from a key. */
   readonly #published: Checkpoint | undefined;
   readonly #note: string | undefined;
   /** Files of the next checkpoint that are not published yet. */
   #added: ReadonlyMap<string, Buffer> = new Map();
 
-  private constructor(tree: Tree, treeId: string, keys: readonly HeldKey[], signing: Signing) {
+  private constructor(
+    tree: Tree,
+    treeId: string,
+    keys: readonly HeldKey[],
+    witnesses: readonly Witness[],
+    warn: (line: string) => void,
+  ) {
     this.#tree = tree;
     this.#treeId = treeId;
     this.#keys = keys;
-    this.#signing = signing;
+    this.#witnesses = witnesses;
+    this.#warn = warn;
     this.#folder = join(tree.out, logFolder(treeId));
     this.#note = publishedNote(tree, treeId);
     this.#published = this.#note === undefined ? this.#lastSigned() : checkpointIn(this.#note);
@@ -77,7 +76,12 @@ export class SignedLog {
    * @throws Failure usage: the tree has a log, and there is no key, or one of another name; invalid:
    * a key has signed what is not published; busy: another process uses a key
    */
-  static open(tree: Tree, treeId: string, signing: Signing | undefined): SignedLog | undefined {
+  static open(
+    tree: Tree,
+    treeId: string,
+    signing: Signing | undefined,
+    warn: (line: string) => void,
+  ): SignedLog | undefined {
     if (signing === undefined) {
       if (publishedNote(tree, treeId) === undefined) return undefined;
       throw Failure.usage(
@@ -91,7 +95,7 @@ export class SignedLog {
     };
     try {
       for (const path of signing.keys) keys.push(HeldKey.take(readKey(path)));
-      const log = new SignedLog(tree, treeId, keys, signing);
+      const log = new SignedLog(tree, treeId, keys, signing.witnesses, warn);
       for (const key of keys) log.#requireSame(key);
       return log;
     } catch (error) {
@@ -194,9 +198,9 @@ export class SignedLog {
     const consistencyFrom = (old: number): readonly string[] =>
       consistencyProof(old, size, heads).map((each) => base64Of(each));
     const added = await Promise.all(
-      this.#signing.witnesses.map(async (witness) => {
+      this.#witnesses.map(async (witness) => {
         const { lines, reason } = await cosign(note, witness, consistencyFrom, 0);
-        if (reason !== undefined) this.#signing.warn(`witness ${witness.url} has not cosigned: ${reason}`);
+        if (reason !== undefined) this.#warn(`witness ${witness.url} has not cosigned: ${reason}`);
         return lines ?? [];
       }),
     );
