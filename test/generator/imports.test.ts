@@ -91,6 +91,7 @@ describe('imports', () => {
     ['the register’s reader', 'register', ['outputs', 'exports', 'publish', 'incremental', 'workers']],
     ['change detection', 'incremental', ['outputs', 'exports', 'workers']],
     ['the publisher', 'publish', ['register', 'schema', 'outputs', 'exports', 'workers']],
+    ['the log', 'log', ['commands', 'incremental', 'publish', 'register', 'outputs', 'exports', 'workers']],
   ])('of %s (%s/) never lead into %j', (_, folder, foreign) => {
     const isForeign = (path: string): boolean =>
       foreign.some((each) => path.startsWith(`generator/${each}/`));
