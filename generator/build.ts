@@ -167,8 +167,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
   );
   try {
     await openConsistentSnapshot(config.register, identity, [register, ...pool.threads]);
-    const log = config.signing && { origin: config.signing.origin, keys: config.signing.verifierKeys };
-    const key = buildKeyOf(effects.generator.code, register.schema(), { ...config.operator, log });
+    const key = buildKeyOf(effects.generator.code, register.schema(), config);
     const { index, paths } = publisher;
     const basis = { index, folder: tree.index, patches: paths.patches };
     const examined = await examine(register, pool, basis, key, config.skipInvalid, effects.progress);

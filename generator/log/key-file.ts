@@ -17,7 +17,7 @@ import {
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { Failure, codeOf, messageOf } from '../errors.js';
-import { Lock } from '../publish/lock.js';
+import { Lock } from '../lock.js';
 import { EMPTY_HEAD } from './merkle.js';
 import { generateSigner, openNote, parseSigner, parseVerifier } from './note.js';
 import type { Signer } from './note.js';

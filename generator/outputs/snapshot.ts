@@ -5,7 +5,9 @@ import { publishedHeaders } from '../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../routes/headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/snapshot-json.js';
+import { logFolder } from '../publish/log-index.js';
 import type { Plan } from '../publish/plan.js';
+import type { Signing } from '../signing.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
 import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
@@ -30,6 +32,19 @@ export interface ManifestFacts {
   readonly builtAt: string;
   readonly generator: { readonly name: string; readonly version: string };
 }
+
+export interface SnapshotLog {
+  readonly path: string;
+  readonly origin: string;
+  readonly keys: readonly string[];
+}
+
+/** What snapshot.json says of the log of a tree. */
+export const snapshotLog = ({ origin, verifierKeys }: Signing, treeId: string): SnapshotLog => ({
+  path: `/${logFolder(treeId)}`,
+  origin,
+  keys: verifierKeys,
+});
 
 const bucket = (name: Bucket, description: string, tokens: number, seconds: number): Part<ManifestFacts> => {
   const from = ({ config }: ManifestFacts): Limit => config.limits[name];
@@ -147,6 +162,31 @@ const TREE: readonly Part<ManifestFacts>[] = [
   part(value('bytes', 'count', 61_203_377, 'Their total size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
 ];
 
+const LOG: readonly Part<SnapshotLog>[] = [
+  part(
+    value('path', 'path', '/log/9f86d081884c7d65', 'Path of the log, by the rules of C2SP tlog-tiles.'),
+    ({ path }) => path,
+  ),
+  part(
+    value('origin', 'text', 'register.example/log', 'Origin of its checkpoints, and name of its keys.'),
+    ({ origin }) => origin,
+  ),
+  part(
+    {
+      is: 'values',
+      name: 'keys',
+      description: 'The keys that sign its checkpoints. Trust one that you have from elsewhere.',
+      of: value(
+        '{key}',
+        'text',
+        'register.example/log+2d1b3bb5+Aa0vJrYqjJXPsVnsUjIYEVFPYVMBJ5ARhWRaPtXcZIt5',
+        'Verifier key of a signed note.',
+      ),
+    },
+    ({ keys }) => keys,
+  ),
+];
+
 const REDIRECT: readonly Part<Redirect>[] = [
   part(value('path', 'path', '/docs', 'The path.'), ({ path }) => path),
   part(value('to', 'path', PATHS.docs, 'The path to which it leads.'), ({ to }) => to),
@@ -225,6 +265,13 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ({ plan }) => plan.digest,
   ),
   nested('tree', 'Size of the published tree.', TREE),
+  {
+    shape: {
+      ...shapeOfParts('log', 'The signed log of all snapshots, if there is one.', LOG),
+      optional: true,
+    },
+    of: ({ config: { signing }, plan }) => signing && valuesOf(LOG, snapshotLog(signing, plan.treeId)),
+  },
   downloadsState,
   part(
     value(

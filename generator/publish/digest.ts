@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { DIGEST_CHUNK, beginsChunk } from '../incremental/chunks.js';
 import { entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
+import { TreeHead, leafHash } from '../log/merkle.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { PublishedRoute } from './snapshot-json.js';
-import { TreeHead, leafHash } from '../log/merkle.js';
 
 export interface RouteSummary {
   readonly documents: number;

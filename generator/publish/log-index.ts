@@ -13,8 +13,9 @@ import { base64Of, chunkLine, pageLine, parseChunks, parsePages } from '../log/t
 import { keyForm } from '../routes/keys.js';
 import type { KeyForm } from '../routes/keys.js';
 import { FileWriter } from './files.js';
-import type { Chunk } from './digest.js';
-import type { PublishedRoute } from './snapshot-json.js';
+import { routesText } from './digest.js';
+import type { Chunk, RouteSummary } from './digest.js';
+import type { ComparedRoute, PublishedRoute } from './snapshot-json.js';
 import type { ListWriter } from './stage.js';
 
 /** How many chunks a list has, as a tile has hashes. */
@@ -22,13 +23,14 @@ const LISTED = 256;
 /** The list of lists, and a list. */
 const LISTS_FILE = 'chunks.txt';
 const listFile = (page: number): string => `chunks-${page}.txt`;
+export const logFolder = (treeId: string): string => `log/${treeId}`;
+/** Below the tree. */
+export const indexFolder = (treeId: string): string => `${logFolder(treeId)}/index`;
 /** The text whose hash is the digest. */
 export const ROUTES_FILE = 'routes.txt';
 
 /** The form of the keys by which a route's chunks are named; undefined if it has one document. */
-export function chunkForm({
-  parameters = [],
-}: Pick<PublishedRoute, 'parameters'>): KeyForm | undefined {
+export function chunkForm({ parameters = [] }: Pick<PublishedRoute, 'parameters'>): KeyForm | undefined {
   const [parameter] = parameters;
   return parameter && keyForm(parameter.name);
 }
@@ -42,7 +44,7 @@ export interface ChunkFolders {
 }
 
 /** Whether the chunks of a route are published. */
-export const hasChunks = ({ out, index }: ChunkFolders, name: string): boolean =>
+export const hasChunks = ({ out, index }: Omit<ChunkFolders, 'staged'>, name: string): boolean =>
   existsSync(join(out, index, name, LISTS_FILE));
 
 /** Stages the chunks of a route that changed, and their lists. */
@@ -136,12 +138,30 @@ export class ChunkWriter {
   }
 }
 
-/** Removes what is published of the chunks of a route that is gone. */
-export function removeChunks({ out, index }: ChunkFolders, name: string, lists: ListWriter): void {
-  const folder = `${index}/${name}`;
-  for (const each of namesIn(join(out, folder))) {
-    lists.remove(`${folder}/${each}`);
-    lists.url(`/${folder}/${each}`);
+/**
+ * Stages the text whose hash is the digest, and removes the chunks of routes that are gone.
+ * @param folders undefined if there is no log
+ */
+export function completeIndex(
+  folders: ChunkFolders | undefined,
+  routes: readonly ComparedRoute[],
+  next: { readonly of: (route: string) => RouteSummary },
+  lists: ListWriter,
+): void {
+  if (folders === undefined) return;
+  const { out, staged, index } = folders;
+  const current = routes.filter(({ isFormer }) => !isFormer).map(({ route }) => route);
+  const file = `${index}/${ROUTES_FILE}`;
+  new FileWriter(staged).write(file, Buffer.from(routesText(current, ({ name }) => next.of(name))));
+  lists.file(file);
+  lists.url(`/${file}`);
+  const names = new Set(current.map(({ name }) => name));
+  for (const { index: name, isFormer } of routes) {
+    if (!isFormer || name === undefined || names.has(name)) continue;
+    for (const each of namesIn(join(out, index, name))) {
+      lists.remove(`${index}/${name}/${each}`);
+      lists.url(`/${index}/${name}/${each}`);
+    }
   }
 }
 

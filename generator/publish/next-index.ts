@@ -112,7 +112,9 @@ export class NextIndex {
   }
 
   #hasChunks(route: PublishedRoute): boolean {
-    return this.#chunks === undefined || chunkForm(route) === undefined || hasChunks(this.#chunks, route.name);
+    return (
+      this.#chunks === undefined || chunkForm(route) === undefined || hasChunks(this.#chunks, route.name)
+    );
   }
 
   #former({ route: { path, file } }: ComparedRoute): Former {

@@ -4,8 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, asFailure } from '../errors.js';
-import { NO_HASH } from '../incremental/hash-file.js';
+import { asFailure } from '../errors.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
 import { NO_CHANGES, readChangeIndex, untrackedFiles } from './changes/change-index.js';
@@ -16,15 +15,15 @@ import { treeDigest } from './digest.js';
 import { readIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
 import { dropFormerAssets } from './former-assets.js';
-import { Lock } from './lock.js';
-import { indexFolder, removeChunks } from './log-index.js';
+import { Lock } from '../lock.js';
+import { completeIndex, indexFolder } from './log-index.js';
+import type { ChunkFolders } from './log-index.js';
 import { NextIndex } from './next-index.js';
 import { stageCopied, stageOwn } from './own-files.js';
 import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
-import { measure } from './scan.js';
-import { FORMAT, comparedRoutes, isFormer, isLogIndex } from './snapshot-json.js';
+import { FORMAT, comparedRoutes, hasLog, isFormer } from './snapshot-json.js';
 import type { ComparedRoute, Manifest, PublishedRoute } from './snapshot-json.js';
 import { renew } from './renew.js';
 import { SignedLog } from './signed-log.js';
@@ -69,6 +68,8 @@ export class Publisher {
   readonly #treeId: string;
   /** Set if snapshots are signed here. */
   readonly #log: SignedLog | undefined;
+  /** Set if there is a log, be it signed here or at the origin. */
+  readonly #chunks: ChunkFolders | undefined;
 
   private constructor(tree: Tree, { lock, previous, routes, treeId, log }: Opened) {
     this.tree = tree;
@@ -102,10 +103,16 @@ export class Publisher {
     );
     this.#lists = new ListWriter(this.paths.lists, 'own');
     const staying = new Set(routes.filter(isFormer).map(({ file }) => file));
-    const chunks = routes.some(isLogIndex)
-      ? { out: tree.out, staged: this.paths.last, index: indexFolder(treeId) }
-      : undefined;
-    this.next = new NextIndex(this.paths, this.spec, this.#routes, tree.index, this.index, staying, chunks);
+    if (hasLog(routes)) this.#chunks = { out: tree.out, staged: this.paths.last, index: indexFolder(treeId) };
+    this.next = new NextIndex(
+      this.paths,
+      this.spec,
+      this.#routes,
+      tree.index,
+      this.index,
+      staying,
+      this.#chunks,
+    );
   }
 
   /**
@@ -146,22 +153,9 @@ export class Publisher {
     this.#writer.route(route).put(key, body);
   }
 
-  /** Stages a document from a file on the same file system. */
-  putFile(route: string, entry: Entry, source: string): void {
-    this.#writer.route(route).putFile(entry, () => source);
-  }
-
-  /** Stages a document that the last commit replaced. @throws Failure invalid: it was damaged */
-  restore(route: string, entry: Entry, source: string): void {
-    this.#writer.route(route).putFile(entry, () => {
-      if (entry.hash.equals(NO_HASH)) {
-        throw Failure.invalid(
-          `the previous snapshot of "${this.tree.out}" can't be restored: files of it were damaged before the repair`,
-        );
-      }
-      if (existsSync(source) && measure(source).hash.equals(entry.hash)) return source;
-      throw Failure.invalid(`"${source}" is missing or damaged, expected what was published`);
-    });
+  /** Stages a document from a file on the same file system: see `RouteWriter`. */
+  putFile(route: string, entry: Entry, sourceOf: () => string): void {
+    this.#writer.route(route).putFile(entry, sourceOf);
   }
 
   /** The published content of a route's only file, unless it is known to be damaged. */
@@ -271,7 +265,8 @@ export class Publisher {
       ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own) }
       : await stageOwn(this, this.#lists, plan, announcement);
     dropFormerAssets(tree, previous, this.#table, this.#lists);
-    if (!isCopy) this.#log?.stage(paths, this.#lists, plan, announcement);
+    if (!isCopy) this.#log?.stage(paths, this.#lists, plan);
+    completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
     writeIndex(paths.index, { ...this.#nextIndex(plan), snapshotFeed });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));

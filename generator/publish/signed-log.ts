@@ -11,11 +11,13 @@ import { append, entryAt, headOf, rootOf } from '../log/log-files.js';
 import { consistencyProof } from '../log/merkle.js';
 import { base64Of, checkpointText, entryText, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
-import { cosign } from '../log/witness.js';
+import { cosignAll, sizeCosignedBy } from '../log/witness.js';
 import type { Witness } from '../log/witness.js';
 import type { Signing } from '../signing.js';
 import { FileWriter, makeFolder } from './files.js';
-import { ROUTES_FILE, indexFolder, logFolder } from './log-index.js';
+import { logFolder } from './log-index.js';
+import type { Plan } from './plan.js';
+import { readManifest } from './snapshot-json.js';
 import type { Manifest } from './snapshot-json.js';
 import type { ListWriter, StagePaths } from './stage.js';
 import type { Tree } from './tree.js';
@@ -67,8 +69,7 @@ export class SignedLog {
     this.#note = publishedNote(tree, treeId);
     this.#published = this.#note === undefined ? this.#lastSigned() : checkpointIn(this.#note);
     const size = this.#published?.size ?? 0;
-    this.newest =
-      size === 0 ? undefined : parseEntry(entryAt(this.#folder, size, size - 1).toString());
+    this.newest = size === 0 ? undefined : parseEntry(entryAt(this.#folder, size, size - 1).toString());
   }
 
   /**
@@ -114,7 +115,9 @@ export class SignedLog {
   #requireSame({ path, signer, last }: HeldKey): void {
     const { origin, size, root } = this.#published ?? { origin: signer.name, size: 0, root: last.root };
     if (origin !== signer.name) {
-      throw Failure.usage(`key "${path}" is named "${signer.name}", expected "${origin}", the origin of the log`);
+      throw Failure.usage(
+        `key "${path}" is named "${signer.name}", expected "${origin}", the origin of the log`,
+      );
     }
     if (size > 0 && base64Of(rootOf(this.#folder, size)) !== root) {
       throw Failure.invalid(`the log in "${this.#folder}" is damaged: its tiles are not of its checkpoint`);
@@ -137,17 +140,17 @@ export class SignedLog {
 
   /** Stages the entry of a snapshot, and a checkpoint that the keys have signed. */
   stage(
-    { tree, signed, keys, last }: StagePaths,
+    { tree, signed, keys, manifest }: StagePaths,
     lists: ListWriter,
-    snapshot: Omit<SnapshotEntry, 'tree'>,
-    routes: string,
+    { sequence, digest, files: documents }: Plan,
   ): void {
     const size = this.#published?.size ?? 0;
-    const entry = Buffer.from(entryText({ tree: this.#treeId, ...snapshot }));
+    const asOf = readManifest(manifest)?.as_of ?? null;
+    const entry = Buffer.from(entryText({ tree: this.#treeId, sequence, asOf, documents, digest }));
     const { files, removed, root } = append(this.#folder, size, entry);
     this.#added = files;
     const writer = new FileWriter(tree);
-    const name = (file: string): string => `${logFolder(this.#treeId)}/${file}`;
+    const name = (path: string): string => `${logFolder(this.#treeId)}/${path}`;
     for (const [file, content] of files) {
       writer.write(name(file), content);
       lists.file(name(file));
@@ -156,18 +159,14 @@ export class SignedLog {
       lists.remove(name(file));
       lists.url(`/${name(file)}`);
     }
-    const file = `${indexFolder(this.#treeId)}/${ROUTES_FILE}`;
-    new FileWriter(last).write(file, Buffer.from(routes));
     const origin = this.#keys[0]?.signer.name ?? '';
     const checkpoint = { origin, size: size + 1, root: base64Of(root) };
     const swaps = this.#keys.map((key) => key.prepare(checkpoint));
     writeFileSync(keys, JSON.stringify(swaps));
     const note = this.#noteOf(checkpoint);
     new FileWriter(signed).write(checkpointFile(this.#treeId), Buffer.from(note));
-    for (const each of [file, checkpointFile(this.#treeId)]) {
-      lists.file(each);
-      lists.url(`/${each}`);
-    }
+    lists.file(name('checkpoint'));
+    lists.url(`/${name('checkpoint')}`);
   }
 
   #noteOf(checkpoint: Checkpoint): string {
@@ -197,15 +196,11 @@ export class SignedLog {
     const heads = headOf(this.#folder, size, this.#added);
     const consistencyFrom = (old: number): readonly string[] =>
       consistencyProof(old, size, heads).map((each) => base64Of(each));
-    const added = await Promise.all(
-      this.#witnesses.map(async (witness) => {
-        const { lines, reason } = await cosign(note, witness, consistencyFrom, 0);
-        if (reason !== undefined) this.#warn(`witness ${witness.url} has not cosigned: ${reason}`);
-        return lines ?? [];
-      }),
-    );
-    const lines = added.flat();
-    if (lines.length > 0) this.#replace(file, note + lines.map((line) => `${line}\n`).join(''));
+    const witnesses = this.#witnesses.filter((witness) => sizeCosignedBy(note, witness) === 0);
+    const previous = this.#note === undefined ? {} : { previous: this.#note };
+    const cosigned = await cosignAll(note, witnesses, consistencyFrom, previous);
+    for (const { url, reason } of cosigned.missing) this.#warn(`witness ${url} has not cosigned: ${reason}`);
+    if (cosigned.note !== note) this.#replace(file, cosigned.note);
   }
 
   #replace(file: string, note: string): void {

@@ -94,6 +94,8 @@ const schema = z.looseObject({
   downloads: z.looseObject({ sequence: z.int().min(1), digest: z.string().exactOptional() }).exactOptional(),
   /** Documents of at least this size have compressed siblings. */
   compressed_from: z.int().exactOptional(),
+  /** Where the signed log is, and with which keys it can be verified. */
+  log: z.object({ path: z.string(), origin: z.string(), keys: z.array(z.string()) }).exactOptional(),
   routes: z.array(routeSchema),
 });
 
@@ -155,6 +157,9 @@ export const isOwn = ({ name }: Pick<PublishedRoute, 'name'>): boolean => OWN.ha
 /** Whether a route is one of the signed log. Its files have names that are no keys. */
 export const isLog = ({ name }: Pick<PublishedRoute, 'name'>): boolean =>
   LOG_ROUTES.some((route) => route.name === name);
+
+/** Whether a table has the log: then the chunks of documents are published. */
+export const hasLog = (routes: readonly Pick<PublishedRoute, 'name'>[]): boolean => routes.some(isLog);
 
 /** Begins the names of routes to assets of the previous snapshot (see former-assets.ts). */
 export const FORMER = 'former-';

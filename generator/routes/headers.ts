@@ -82,6 +82,15 @@ export const TAG_HEADERS = ['Cache-Tag', 'Surrogate-Key'] as const;
 export const routeHeaders = ({ tag, class: cacheClass }: Pick<Route, 'tag' | 'class'>): Headers =>
   Object.fromEntries(TAG_HEADERS.map((name) => [name, tag ?? cacheClass]));
 
+const content = (cacheClass: CacheClass, more: Headers = {}): Headers => ({
+  ...LIFETIMES[cacheClass],
+  'Accept-Ranges': 'bytes',
+  ...more,
+});
+
+/** Of the classes that only the log has. */
+export const LOG_HEADERS = { checkpoint: content('checkpoint'), tile: content('tile') } as const;
+
 /** @param licence the URL of the licence of the data */
 export function publishedHeaders(licence: string): PublishedHeaders {
   // RFC 8288, with the relations of RFC 8631, RFC 4946 and RFC 9727.
@@ -94,11 +103,6 @@ export function publishedHeaders(licence: string): PublishedHeaders {
       `<${PATHS.catalog}>; rel="api-catalog"`,
     ].join(', '),
   };
-  const content = (cacheClass: CacheClass, more: Headers = {}): Headers => ({
-    ...LIFETIMES[cacheClass],
-    'Accept-Ranges': 'bytes',
-    ...more,
-  });
   return {
     all: ALL,
     options: OPTIONS,
@@ -111,8 +115,7 @@ export function publishedHeaders(licence: string): PublishedHeaders {
       feed: content('feed'),
       page: content('page', PAGE_POLICY),
       asset: content('asset', PAGE_POLICY),
-      checkpoint: content('checkpoint'),
-      tile: content('tile'),
+      ...LOG_HEADERS,
     },
   };
 }

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Limits } from '../../generator/mirror/limits.js';
 import { originSchema } from '../../generator/mirror/origin.js';
-import { Lock } from '../../generator/publish/lock.js';
+import { Lock } from '../../generator/lock.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { OPERATOR } from '../support/build.js';
 import { writeRegister } from '../support/register.js';

@@ -6,11 +6,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { EXIT, Failure, codeOf, messageOf } from '../errors.js';
-import { follow } from '../progress.js';
-import type { Progress } from '../progress.js';
-import { openDatabase, type Database } from '../sqlite/index.js';
-import { makeFolder } from './files.js';
+import { EXIT, Failure, codeOf, messageOf } from './errors.js';
+import { follow } from './progress.js';
+import type { Progress } from './progress.js';
+import { openDatabase, type Database } from './sqlite/index.js';
+import { makeFolder } from './publish/files.js';
 
 /** The cause of a Failure if the lock can't be created, as opposed to being held. */
 const UNLOCKABLE = 'unlockable';
