@@ -158,12 +158,16 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
   const table = routesOf(config);
   const publisher = await Publisher.open(
     tree,
-    (_, previous) => [...table, ...formerAssets(tree, previous, table)],
+    {
+      routes: (_, previous) => [...table, ...formerAssets(tree, previous, table)],
+      signing: config.signing,
+      warn: effects.warn,
+    },
     effects.progress,
   );
   try {
     await openConsistentSnapshot(config.register, identity, [register, ...pool.threads]);
-    const key = buildKeyOf(effects.generator.code, register.schema(), config.operator);
+    const key = buildKeyOf(effects.generator.code, register.schema(), config);
     const { index, paths } = publisher;
     const basis = { index, folder: tree.index, patches: paths.patches };
     const examined = await examine(register, pool, basis, key, config.skipInvalid, effects.progress);

@@ -6,6 +6,7 @@ import { addBuild } from './commands/build.js';
 import { addCheck } from './commands/check.js';
 import { addDiff } from './commands/diff.js';
 import { addEdge } from './commands/edge.js';
+import { addKeygen } from './commands/keygen.js';
 import { addMirror } from './commands/mirror.js';
 import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
@@ -100,6 +101,7 @@ const COMMANDS = [
   addDiff,
   addVerify,
   addRollback,
+  addKeygen,
   addUpload,
   addMirror,
   addEdge,

@@ -1,14 +1,17 @@
 /** Turns untrusted flags and operator.json into one frozen configuration, with all defaults. */
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { accentStyle, brandOf } from './brand.js';
 import type { Brand, Mistake } from './brand.js';
 import { Failure } from './errors.js';
 import { baseUrl, describe, readOperator, text } from './operator-file.js';
+import type { OperatorFile } from './operator-file.js';
 import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
+import { signingOf, witnessOf } from './signing.js';
+import type { Signing } from './signing.js';
 import { siteFiles } from './site-files.js';
 import type { SiteFile } from './site-files.js';
 
@@ -50,6 +53,10 @@ export interface BuildConfig {
   readonly acceptRemovals: boolean;
   /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   readonly keepDownloads: boolean;
+  /** Whether the snapshots are listed in a signed log. */
+  readonly isSigned: boolean;
+  /** With what they are signed. */
+  readonly signing: Signing | undefined;
   readonly lists: Lists;
 }
 
@@ -68,6 +75,8 @@ const buildFlags = z.object({
   skipInvalid: z.boolean().default(false),
   acceptRemovals: z.boolean().default(false),
   keepDownloads: z.boolean().default(false),
+  key: z.array(text).exactOptional(),
+  witness: z.array(text).exactOptional(),
   purgeList: text.exactOptional(),
   filesFrom: text.exactOptional(),
   deleteFrom: text.exactOptional(),
@@ -89,7 +98,10 @@ export function buildConfig(flags: unknown): BuildConfig {
   if (folder !== undefined) requireNoInput(folder, given);
   const style = accent && accentStyle(accent);
   const generated = style === undefined ? [] : [style];
-  const own = folder === undefined ? [] : siteFiles(folder, generated);
+  const signing = signedWith(given, content);
+  for (const key of signing?.keys ?? []) requireSecret(key, given.out, folder);
+  const isSigned = signing !== undefined;
+  const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
   const mistakes: Mistake[] = [];
   const brand = brandOf(content, own, style, mistakes);
   refuse(mistakes);
@@ -112,6 +124,8 @@ export function buildConfig(flags: unknown): BuildConfig {
     skipInvalid: given.skipInvalid,
     acceptRemovals: given.acceptRemovals,
     keepDownloads: given.keepDownloads,
+    isSigned,
+    signing,
     lists: {
       ...(given.purgeList === undefined ? {} : { purgeList: given.purgeList }),
       ...(given.filesFrom === undefined ? {} : { filesFrom: given.filesFrom }),
@@ -120,6 +134,25 @@ export function buildConfig(flags: unknown): BuildConfig {
   });
 }
 
+interface SigningFlags {
+  readonly operator: string;
+  readonly key?: readonly string[];
+  readonly witness?: readonly string[];
+}
+
+const signedWith = (
+  { operator, key, witness }: SigningFlags,
+  file: Partial<Pick<OperatorFile, 'key' | 'witnesses'>>,
+): Signing | undefined =>
+  signingOf(
+    key ?? (file.key === undefined ? [] : [relativeToOperator(operator, file.key)]),
+    (witness ?? file.witnesses ?? []).map(witnessOf),
+  );
+
+/** With what a command signs that renders nothing, so that it needs no operator file. */
+export const signingFor = (flags: SigningFlags): Signing | undefined =>
+  signedWith(flags, existsSync(flags.operator) ? readOperator(flags.operator).content : {});
+
 /** The register must lie outside the output folder, or it would be published or replaced. */
 function requireApart(register: string, out: string): void {
   const [folder, file] = [realOf(out), realOf(register)];
@@ -127,6 +160,15 @@ function requireApart(register: string, out: string): void {
   if (liesIn(file, folder)) {
     throw Failure.usage(`register "${register}" lies inside the output folder "${out}", expected it outside`);
   }
+}
+
+/** A key must lie where nothing is published. */
+function requireSecret(key: string, ...published: readonly (string | undefined)[]): void {
+  const folder = published.find((each) => each !== undefined && liesIn(realOf(key), realOf(each)));
+  if (folder !== undefined)
+    throw Failure.usage(
+      `key "${key}" lies in the folder "${folder}", which is published, expected it outside`,
+    );
 }
 
 /** A path in the operator file is relative to it. */

@@ -72,7 +72,7 @@ export async function diff(
     const manifest = published(tree);
     const index = manifest && readIndex(tree.index);
     const basis = { index, folder: tree.index, patches };
-    const key = buildKeyOf(generator.code, register.schema(), config.operator);
+    const key = buildKeyOf(generator.code, register.schema(), config);
     const examined = await examine(register, pool, basis, key, config.skipInvalid, progress);
     const { report, changedTables } = examined;
     if (!isPublishable(report, config.skipInvalid)) {

@@ -78,6 +78,10 @@ const operatorFile = object({
   logo: path.exactOptional(),
   imprint: link.exactOptional(),
   privacy: link.exactOptional(),
+  /** The file of the key that signs snapshots, relative to the operator file. */
+  key: text.exactOptional(),
+  /** A URL and a verifier key each. */
+  witnesses: z.array(text).exactOptional(),
 });
 
 export type OperatorFile = z.infer<typeof operatorFile>;

@@ -25,7 +25,7 @@ import { populationOf } from './register/overview.js';
 import type { Overview } from './register/overview.js';
 import { isRendered } from './publish/snapshot-json.js';
 import { routeNames } from './routes/feeds.js';
-import { ROUTES } from './routes/index.js';
+import { tableOf } from './routes/index.js';
 import type { Kind } from './schema/field.js';
 import { RESOURCES, documentsOf } from './schema/index.js';
 import { contentOf, routesOf } from './site-files.js';
@@ -48,7 +48,7 @@ export async function renderAll(
 ): Promise<Downloads> {
   const { changed, changedTables, hasFingerprints } = examined;
   const { index, next, tree, paths, spec: stage, previous, takedown } = publisher;
-  const sources = { register, config, overview, table: ROUTES };
+  const sources = { register, config, overview, table: tableOf(config) };
   const routes = [
     ...RECORD_DOCUMENTS,
     ...RENDERED_FEEDS.flatMap(routeNames),

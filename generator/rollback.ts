@@ -1,25 +1,40 @@
 /** Publishes the previous snapshot as a new one, so that mirrors follow as usual. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { Failure, isInterrupt } from './errors.js';
-import { entriesIn } from './incremental/hash-file.js';
+import { NO_HASH, entriesIn } from './incremental/hash-file.js';
+import type { Entry } from './incremental/hash-file.js';
 import type { Effects } from './build.js';
 import { addUnchangedNote } from './build.js';
 import { RECORD_ROUTES } from './removal-guard.js';
-import { describeFormer } from './outputs/snapshot-routes.js';
+import { snapshotLog } from './outputs/snapshot.js';
+import { describeRoute } from './outputs/snapshot-routes.js';
 import { snapshotFeedOf } from './outputs/feeds/snapshots.js';
 import type { Progress } from './progress.js';
 import { COMPRESSED_FROM_BYTES } from './publish/codings.js';
 import { takenDown } from './publish/commit.js';
 import { isSound, readIndex } from './publish/index-json.js';
+import { measure } from './publish/scan.js';
 import { formerAssets } from './publish/former-assets.js';
 import { Publisher } from './publish/publisher.js';
 import type { Plan } from './publish/plan.js';
-import { FORMAT, isFormer, isRendered, readManifest } from './publish/snapshot-json.js';
+import {
+  FORMAT,
+  hasLog,
+  headersByClass,
+  isFormer,
+  isRendered,
+  readManifest,
+} from './publish/snapshot-json.js';
 import type { Manifest } from './publish/snapshot-json.js';
 import { keptFile } from './publish/stage-writer.js';
 import type { Tree } from './publish/tree.js';
-import { filler } from './routes/index.js';
+import { LOG_HEADERS } from './routes/headers.js';
+import { LOG_ROUTES, filler } from './routes/index.js';
+import type { Route } from './routes/index.js';
 import { timeAt } from './schema/time.js';
+import type { Signing } from './signing.js';
 
 export interface RolledBack {
   /** The new snapshot's number, and that of the snapshot whose content it has. */
@@ -32,13 +47,18 @@ export interface RolledBack {
  * Publishes what the last commit replaced. A second rollback undoes the first.
  * @throws Failure invalid: no previous snapshot is kept (the first has none, and a repair drops it)
  */
-export async function rollback(tree: Tree, { progress, now }: Effects): Promise<RolledBack> {
+export async function rollback(
+  tree: Tree,
+  { progress, now, warn }: Effects,
+  signing?: Signing,
+): Promise<RolledBack> {
   tree.requirePublished();
-  const opened = await addUnchangedNote(open(tree, progress));
+  const opened = await addUnchangedNote(open(tree, signing, warn, progress));
   const { publisher, manifest } = opened;
   const plan = await addUnchangedNote(restore(opened, progress));
   const { treeId, sequence, digest, files, bytes } = plan;
   const { routes } = manifest;
+  const log = logRoutes(manifest, signing);
   const former = formerAssets(tree, publisher.previous, routes, sequence === publisher.previous?.sequence);
   await publisher.commit(
     plan,
@@ -50,7 +70,8 @@ export async function rollback(tree: Tree, { progress, now }: Effects): Promise<
         digest,
         tree: { id: treeId, files, bytes },
         compressed_from: COMPRESSED_FROM_BYTES,
-        routes: [...routes, ...former.map(describeFormer)],
+        ...(signing && { headers: withLogHeaders(manifest), log: snapshotLog(signing, treeId) }),
+        routes: [...routes, ...[...log, ...former].map(describeRoute)],
       }),
       kinds: RECORD_ROUTES,
       snapshotFeed: snapshotFeedOf(manifest),
@@ -58,6 +79,15 @@ export async function rollback(tree: Tree, { progress, now }: Effects): Promise<
     progress,
   );
   return { sequence, contentOf: manifest.sequence, asOf: manifest.as_of };
+}
+
+/** What a snapshot of the time before the log lacks. */
+const logRoutes = ({ routes }: Manifest, signing: Signing | undefined): readonly Route[] =>
+  signing === undefined || hasLog(routes) ? [] : LOG_ROUTES;
+
+function withLogHeaders(manifest: Manifest): object {
+  const { headers } = z.looseObject({ headers: z.looseObject({ content: headersByClass }) }).parse(manifest);
+  return { ...headers, content: { ...headers.content, ...LOG_HEADERS } };
 }
 
 interface Opened {
@@ -68,29 +98,42 @@ interface Opened {
 }
 
 /** Locks the tree and recovers it, which determines the last commit. */
-async function open(tree: Tree, progress: Progress): Promise<Opened> {
+async function open(
+  tree: Tree,
+  signing: Signing | undefined,
+  warn: Effects['warn'],
+  progress: Progress,
+): Promise<Opened> {
   const { out } = tree;
   let manifest: Manifest | undefined;
   const publisher = await Publisher.open(
     tree,
-    ({ previous }, replaced) => {
-      const why = takenDown(tree);
-      if (why !== undefined) {
-        throw Failure.invalid(`"${out}" keeps no previous snapshot: ${why}`);
-      }
-      manifest = readManifest(join(previous, 'snapshot.json'));
-      if (manifest === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
-      if (manifest.format !== FORMAT) {
-        throw Failure.invalid(
-          `the previous snapshot kept in "${out}" is of format ${manifest.format}, expected ${FORMAT}: build again instead`,
-        );
-      }
-      if (!isSound(join(previous, 'index'), manifest.digest)) {
-        throw Failure.invalid(`the previous snapshot kept in "${out}" is damaged, expected its whole index`);
-      }
-      // What was former then is no longer there.
-      manifest = { ...manifest, routes: manifest.routes.filter((route) => !isFormer(route)) };
-      return [...manifest.routes, ...formerAssets(tree, replaced, manifest.routes)];
+    {
+      signing,
+      warn,
+      routes: ({ previous }, replaced) => {
+        const why = takenDown(tree);
+        if (why !== undefined) {
+          throw Failure.invalid(`"${out}" keeps no previous snapshot: ${why}`);
+        }
+        manifest = readManifest(join(previous, 'snapshot.json'));
+        if (manifest === undefined)
+          throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
+        if (manifest.format !== FORMAT) {
+          throw Failure.invalid(
+            `the previous snapshot kept in "${out}" is of format ${manifest.format}, expected ${FORMAT}: build again instead`,
+          );
+        }
+        if (!isSound(join(previous, 'index'), manifest.digest)) {
+          throw Failure.invalid(
+            `the previous snapshot kept in "${out}" is damaged, expected its whole index`,
+          );
+        }
+        // What was former then is no longer there.
+        manifest = { ...manifest, routes: manifest.routes.filter((route) => !isFormer(route)) };
+        const routes = [...manifest.routes, ...logRoutes(manifest, signing)];
+        return [...routes, ...formerAssets(tree, replaced, routes)];
+      },
     },
     progress,
   );
@@ -105,7 +148,7 @@ async function restore({ publisher, manifest, kept }: Opened, progress: Progress
       const fileOf = filler(file);
       for (const entry of entriesIn(join(kept, 'index', name))) {
         const source = keptFile(kept, name, fileOf(entry.key));
-        publisher.restore(name, entry, source);
+        publisher.putFile(name, entry, () => restorable(publisher.tree, entry, source));
         await progress.advance(1);
       }
     }
@@ -117,4 +160,15 @@ async function restore({ publisher, manifest, kept }: Opened, progress: Progress
     publisher.abort(isInterrupt(error));
     throw error;
   }
+}
+
+/** The file of what the last commit replaced. @throws Failure invalid: it was damaged */
+function restorable({ out }: Tree, { hash }: Entry, source: string): string {
+  if (hash.equals(NO_HASH)) {
+    throw Failure.invalid(
+      `the previous snapshot of "${out}" can't be restored: files of it were damaged before the repair`,
+    );
+  }
+  if (existsSync(source) && measure(source).hash.equals(hash)) return source;
+  throw Failure.invalid(`"${source}" is missing or damaged, expected what was published`);
 }

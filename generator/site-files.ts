@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { contentType } from 'mime-types';
 import { Failure, codeOf, messageOf } from './errors.js';
 import { CODINGS } from './publish/codings.js';
-import { ROUTES } from './routes/index.js';
+import { tableOf } from './routes/index.js';
 import { REDIRECTS } from './routes/redirects.js';
 import type { Route } from './routes/index.js';
 
@@ -52,19 +52,26 @@ export const generatedFile = (path: string, description: string, content: string
   source: Buffer.from(content),
 });
 
+/** What the routes of a snapshot depend on. */
+export interface Site {
+  readonly files: readonly SiteFile[];
+  /** Whether there is a signed log of its snapshots. */
+  readonly isSigned: boolean;
+}
+
 /** The routes of a snapshot: the route table, and those of the operator's own files. */
-export const routesOf = (site: { readonly files: readonly SiteFile[] }): readonly Route[] => [
-  ...ROUTES,
+export const routesOf = (site: Site): readonly Route[] => [
+  ...tableOf(site),
   ...site.files.map(({ route }) => route),
 ];
 
 /**
  * The files below a folder, sorted by path, with their routes.
- * @param generated files that are published with them
+ * @param site what is published with them
  * @throws Failure usage: some can't be published (all are named); environment: the folder is
  * unreadable
  */
-export function siteFiles(folder: string, generated: readonly SiteFile[] = []): readonly SiteFile[] {
+export function siteFiles(folder: string, site: Site = { files: [], isSigned: false }): readonly SiteFile[] {
   if (!existsSync(folder)) {
     throw Failure.environment(`folder "${folder}" (files of the operator file) does not exist`);
   }
@@ -79,7 +86,7 @@ export function siteFiles(folder: string, generated: readonly SiteFile[] = []): 
     }
   }
   const paths = new Set(found);
-  const table = [...ROUTES, ...generated.map(({ route }) => route)];
+  const table = routesOf(site);
   for (const path of found) {
     const other = collisionOf(path, paths, table);
     if (other !== undefined) problems.push(`"${join(folder, path)}" collides with ${other}`);

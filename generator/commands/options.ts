@@ -1,7 +1,29 @@
 /** The options of the commands that render. */
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config.js';
 import { jsonOption, outOption, quietOption, registerOption, stateOption } from './terminal.js';
+
+/** The options of the commands that sign. */
+export interface Keys {
+  readonly key?: readonly string[];
+  readonly witness?: readonly string[];
+}
+
+const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
+
+export const keyOption = () =>
+  new Option(
+    '--key <file>',
+    'sign the snapshot with this key, and list it in the log of the tree; once for each key (default: "key" of the operator file)',
+  )
+    .env('SNAPSHOT_KEY')
+    .argParser(collect);
+export const witnessOption = () =>
+  new Option(
+    '--witness <url and key>',
+    'ask a witness to cosign the log, such as "https://w.example w.example+1b2c…"; once for each',
+  ).argParser(collect);
 
 export const buildOptions = (command: Command): Command =>
   command
@@ -10,6 +32,8 @@ export const buildOptions = (command: Command): Command =>
     .addOption(stateOption())
     .option('--operator <file>', 'who runs the register, on which terms', DEFAULTS.operator)
     .option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)')
+    .addOption(keyOption())
+    .addOption(witnessOption())
     .option('--skip-invalid', 'leave out records that break the contract, and say which')
     .addOption(jsonOption())
     .addOption(quietOption());

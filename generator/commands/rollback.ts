@@ -1,9 +1,18 @@
 import type { Command } from 'commander';
+import { DEFAULTS, signingFor } from '../config.js';
 import { Tree } from '../publish/tree.js';
 import { asOfText, jsonLine } from '../report.js';
 import { rollback } from '../rollback.js';
+import { keyOption, witnessOption } from './options.js';
+import type { Keys } from './options.js';
 import { jsonOption, onTree, outOption, quietOption, stateOption, waitOption } from './terminal.js';
 import type { Common, Terminal, Waiting } from './terminal.js';
+
+interface Flags extends Common, Waiting, Keys {
+  readonly out: string;
+  readonly state?: string;
+  readonly operator: string;
+}
 
 export function addRollback(program: Command, terminal: Terminal): void {
   const { say, effects, cost } = terminal;
@@ -15,10 +24,13 @@ export function addRollback(program: Command, terminal: Terminal): void {
     .addOption(waitOption())
     .addOption(jsonOption())
     .addOption(quietOption())
-    .action(async ({ out, state, json, quiet, wait }: Common & Waiting & { out: string; state?: string }) => {
+    .option('--operator <file>', 'for its "key" and "witnesses"', DEFAULTS.operator)
+    .addOption(keyOption())
+    .addOption(witnessOption())
+    .action(async ({ out, state, json, quiet, wait, ...keys }: Flags) => {
       const tree = new Tree(out, state);
       const result = await onTree(tree, terminal, { quiet, wait }, () =>
-        rollback(tree, effects(quiet === true)),
+        rollback(tree, effects(quiet === true), signingFor(keys)),
       );
       const { sequence, contentOf, asOf } = result;
       if (json === true) say(jsonLine(result, cost()));

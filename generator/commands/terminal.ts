@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { Effects } from '../build.js';
 import { DEFAULTS } from '../config.js';
 import type { Progress } from '../progress.js';
-import { whenFree } from '../publish/lock.js';
+import { whenFree } from '../lock.js';
 import type { Tree } from '../publish/tree.js';
 import type { Cost } from '../report.js';
 

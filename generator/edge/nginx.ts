@@ -1,6 +1,6 @@
 /** The nginx configuration that serves a published tree as the proxy does, as far as nginx can. */
 import { resolve } from 'node:path';
-import { BUCKETS, countedBy } from '../routes/index.js';
+import { BUCKETS, countedBy, isCompressed } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import {
   HTML_PATTERN,
@@ -107,12 +107,12 @@ type Headers = Readonly<Record<string, string>>;
 /** The headers that are not on every response, by `$sort`. */
 function sortsOf({ headers }: Published): readonly (readonly [string, Headers])[] {
   const { content, options, not_found: notFound, error } = headers;
-  const { 'Content-Security-Policy': policy = '' } = content.page ?? {};
+  const policy = content.page?.['Content-Security-Policy'] ?? '';
   const classes = Object.entries(content).map(([name, fields]) => {
     // A configuration can't tell which documents have compressed siblings. Downloads have none.
     // nginx adds Accept-Ranges itself.
     const { 'Accept-Ranges': _, ...added } = fields;
-    return [name, name === 'download' ? added : { ...added, Vary: 'Accept-Encoding' }] as const;
+    return [name, isCompressed(name) ? { ...added, Vary: 'Accept-Encoding' } : added] as const;
   });
   return [
     ...classes,
@@ -162,7 +162,7 @@ function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonl
   const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const values = new Map(inPath.map((parameter) => [parameter.name, valuePattern(parameter)]));
-  const files = cacheClass === 'download' ? '$file' : '$file$best $file$gzip $file';
+  const files = isCompressed(cacheClass) ? '$file$best $file$gzip $file' : '$file';
   const query = parameters.find((parameter) => parameter.in === 'query');
   // What is wrong if there is no file: an id without a record, or a limit that is none.
   const detail = query === undefined ? absent : expectedInteger(query);

@@ -1,5 +1,5 @@
 /** Regular expressions for the values of parameters, as PCRE and RE2 both read them. */
-import { PREFIX_PATTERN } from '../routes/prefix-keys.js';
+import { textPattern } from '../routes/keys.js';
 import { MAX_INTEGER } from '../schema/field.js';
 import type { EdgeRoute } from './published.js';
 
@@ -29,7 +29,7 @@ export type QueryParameter = Extract<Parameter, { in: 'query' }>;
 export function valuePattern(parameter: Parameter): string {
   if (parameter.type === 'id') return ID;
   if (parameter.type === 'month') return MONTH;
-  if (parameter.type === 'prefix') return PREFIX_PATTERN;
+  if (parameter.in === 'path') return textPattern(parameter.type);
   const { minimum, maximum } = parameter;
   const tooLow = minimum > 0 ? `(?!${decimalsUpTo(minimum - 1)}(?:&|$))` : '';
   return tooLow + decimalsUpTo(maximum);

@@ -15,38 +15,42 @@ import { BUCKETS } from '../routes/index.js';
 const headers = z.record(z.string(), z.string());
 const limit = z.object({ tokens: z.int().min(1), refill_seconds: z.number().positive() });
 
-const schema = z.object({
-  format: z.literal(FORMAT),
-  sequence: z.int(),
-  service: z.object({ base_url: z.string(), docs: z.string() }),
-  limits: z.record(z.enum(BUCKETS), limit),
-  headers: z.object({
-    all: headers,
-    options: headers,
-    not_found: headers,
-    error: headers,
-    content: headersByClass,
-  }),
-  errors: z.record(
-    z.string(),
-    z.object({
-      status: z.int(),
-      title: z.string(),
-      detail: z.string(),
-      page: servicePath.exactOptional(),
+const schema = z
+  .object({
+    format: z.literal(FORMAT),
+    sequence: z.int(),
+    service: z.object({ base_url: z.string(), docs: z.string() }),
+    limits: z.record(z.enum(BUCKETS), limit),
+    headers: z.object({
+      all: headers,
+      options: headers,
+      not_found: headers,
+      error: headers,
+      content: headersByClass,
     }),
-  ),
-  problems_below: z.array(servicePath).default([]),
-  routes: z.array(
-    describedRoute.extend({
-      path: servicePath,
-      bucket: z.enum(BUCKETS),
-      headers,
-      absent: z.string().exactOptional(),
-    }),
-  ),
-  redirects: z.array(z.object({ path: servicePath, to: servicePath })).default([]),
-});
+    errors: z.record(
+      z.string(),
+      z.object({
+        status: z.int(),
+        title: z.string(),
+        detail: z.string(),
+        page: servicePath.exactOptional(),
+      }),
+    ),
+    problems_below: z.array(servicePath).default([]),
+    routes: z.array(
+      describedRoute.extend({
+        path: servicePath,
+        bucket: z.enum(BUCKETS),
+        headers,
+        absent: z.string().exactOptional(),
+      }),
+    ),
+    redirects: z.array(z.object({ path: servicePath, to: servicePath })).default([]),
+  })
+  .refine(({ headers: { content }, routes }) => routes.every((route) => route.class in content), {
+    path: ['headers', 'content'],
+  });
 
 /** A limit as it is published: `tokens` at once, and one back every `refill_seconds`. */
 export type EdgeLimit = z.infer<typeof limit>;

@@ -63,7 +63,9 @@ const start = (path: string): string => pathPattern(path, () => '').slice(0, -1)
 function staleTimes(routes: readonly EdgeRoute[], content: Published['headers']['content']) {
   const byTime = new Map<string, string[]>();
   for (const { path, class: cacheClass } of routes) {
-    const seconds = /stale-while-revalidate=(\d+)/.exec(content[cacheClass]['CDN-Cache-Control'] ?? '')?.[1];
+    const seconds = /stale-while-revalidate=(\d+)/.exec(
+      content[cacheClass]?.['CDN-Cache-Control'] ?? '',
+    )?.[1];
     if (seconds === undefined) continue;
     const patterns = byTime.get(seconds) ?? [];
     byTime.set(seconds, patterns);

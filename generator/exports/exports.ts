@@ -151,7 +151,7 @@ export class Exports {
       throw new TypeError(`${written?.rows} rows of "${file}" were written, expected ${rows}`);
     }
     const entry = { key: 0, bytes: written.bytes, hash: Buffer.from(written.sha256, 'hex') };
-    this.#publisher.putFile(route, entry, join(this.#publisher.paths.scratch, file));
+    this.#publisher.putFile(route, entry, () => join(this.#publisher.paths.scratch, file));
     return written;
   }
 

@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Operator } from '../config.js';
+import type { BuildConfig } from '../config.js';
 import { sqliteVersion } from '../sqlite/index.js';
 
 /**
@@ -50,8 +50,12 @@ export interface BuildKey {
  * @param code identifies the code and its runtime
  * @param schema the tables' CREATE statements: a collation decides which values are equal
  */
-export const buildKeyOf = (code: string, schema: readonly string[], operator: Operator): BuildKey => ({
+export const buildKeyOf = (
+  code: string,
+  schema: readonly string[],
+  { operator, signing }: Pick<BuildConfig, 'operator' | 'signing'>,
+): BuildKey => ({
   code,
   schema: hash('sha256', JSON.stringify(schema)),
-  operator: hash('sha256', JSON.stringify(operator)),
+  operator: hash('sha256', JSON.stringify([operator, signing?.origin, signing?.verifierKeys])),
 });

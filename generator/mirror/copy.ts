@@ -8,7 +8,7 @@ import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../publish/index-json.js';
 import type { Changes } from '../publish/index-route.js';
 import { writeLists } from '../publish/lists.js';
-import { Lock } from '../publish/lock.js';
+import { Lock } from '../lock.js';
 import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../publish/snapshot-json.js';
@@ -73,7 +73,11 @@ export async function copy(
   }
   // If the copy is given up, what was fetched stays: to the publisher, these folders are not new.
   tree.prepare();
-  const publisher = await Publisher.open(tree, () => origin.routes, progress);
+  const publisher = await Publisher.open(
+    tree,
+    { routes: () => origin.routes, copyOf: origin.tree.id },
+    progress,
+  );
   let prepared: Prepared;
   try {
     // The lists of an interrupted run, for which nobody asked.

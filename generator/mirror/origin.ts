@@ -6,7 +6,7 @@ import { locator } from '../publish/scan.js';
 import { isNamedByHash } from '../publish/former-assets.js';
 import { isFormer, isOwn, isRendered, routeSchema, servicePath } from '../publish/snapshot-json.js';
 import type { PublishedRoute } from '../publish/snapshot-json.js';
-import { BUCKETS, ROUTES, urlTemplate } from '../routes/index.js';
+import { BUCKETS, LOG_ROUTES, ROUTES, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
@@ -64,10 +64,11 @@ const isSafe = ({ path, file, parameters = [] }: PublishedRoute): boolean =>
   isFile(file) &&
   hasOneParameter(path) &&
   hasOneParameter(file) &&
+  parameters.every((each) => each.type !== 'tree' && each.type !== 'path') &&
   parameters.every((each) => each.in !== 'query' || each.maximum - each.minimum < VALUES_MOST);
 
 /** The publisher's own routes, which are the same in all trees of this format. */
-const OWN_ROUTES: readonly PublishedRoute[] = ROUTES.filter(isOwn);
+const OWN_ROUTES: readonly PublishedRoute[] = [...ROUTES.filter(isOwn), ...LOG_ROUTES];
 const isOurs = ({ name, path, file }: PublishedRoute): boolean =>
   OWN_ROUTES.some((own) => own.name === name && own.path === path && own.file === file);
 

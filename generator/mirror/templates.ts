@@ -1,4 +1,7 @@
-/** Whether templates of files keep out of each other's way. Each has one parameter at most. */
+/**
+ * Whether templates of files keep out of each other's way. Each has one parameter at most, and
+ * perhaps `{path}` at its end.
+ */
 import { CODINGS, siblingsFrom } from '../publish/codings.js';
 import type { PublishedRoute } from '../publish/snapshot-json.js';
 
@@ -7,7 +10,8 @@ const KEY = '\0';
 /** What the texts of keys consist of: decimal or hexadecimal digits, and the hyphens of months. */
 const KEY_CHARACTER = /^[\da-f-]$/;
 
-const marked = (template: string): string => template.replace(/\{\w+\}/, KEY);
+/** `{path}` stands for anything in a folder, so the folder must be apart. */
+const marked = (template: string): string => template.replace(/\/\{path\}$/, '').replace(/\{\w+\}/, KEY);
 
 /** Whether two marked templates can be the same text; a key is one or more characters. */
 function canEqual(one: string, other: string): boolean {

@@ -91,6 +91,6 @@ export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
   ),
 ];
 
-/** The route of a former asset, as snapshot.json has it. */
-export const describeFormer = (route: Route): object =>
+/** A route that needs nothing of the register, as snapshot.json has it. */
+export const describeRoute = (route: Route): object =>
   valuesOf(PUBLISHED_ROUTE, { route, asOf: null, firstKey: undefined });

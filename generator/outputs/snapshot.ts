@@ -2,10 +2,12 @@
 import type { BuildConfig, Limit } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
 import { publishedHeaders } from '../routes/headers.js';
-import type { PublishedHeaders } from '../routes/headers.js';
+import type { Headers, PublishedHeaders } from '../routes/headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/snapshot-json.js';
+import { logFolder } from '../publish/log-index.js';
 import type { Plan } from '../publish/plan.js';
+import type { Signing } from '../signing.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
 import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
@@ -31,6 +33,19 @@ export interface ManifestFacts {
   readonly generator: { readonly name: string; readonly version: string };
 }
 
+export interface SnapshotLog {
+  readonly path: string;
+  readonly origin: string;
+  readonly keys: readonly string[];
+}
+
+/** What snapshot.json says of the log of a tree. */
+export const snapshotLog = ({ origin, verifierKeys }: Signing, treeId: string): SnapshotLog => ({
+  path: `/${logFolder(treeId)}`,
+  origin,
+  keys: verifierKeys,
+});
+
 const bucket = (name: Bucket, description: string, tokens: number, seconds: number): Part<ManifestFacts> => {
   const from = ({ config }: ManifestFacts): Limit => config.limits[name];
   return nested(name, description, [
@@ -45,12 +60,22 @@ const bucket = (name: Bucket, description: string, tokens: number, seconds: numb
   ]);
 };
 
-const sent = (
-  name: Exclude<keyof PublishedHeaders, 'content'>,
-  description: string,
-): Part<PublishedHeaders> => mapped(name, description, HEADER, (headers) => headers[name]);
+/** The headers that a tree needs: those of the classes that it has. */
+type SentHeaders = Omit<PublishedHeaders, 'content'> & {
+  readonly content: Readonly<Record<string, Headers>>;
+};
 
-const HEADERS: readonly Part<PublishedHeaders>[] = [
+function sentHeaders({ config, table }: ManifestFacts): SentHeaders {
+  const { content, ...others } = publishedHeaders(config.operator.licence.url);
+  const classes = new Set<string>(table.map((route) => route.class));
+  const sent = Object.entries(content).filter(([name]) => classes.has(name));
+  return { ...others, content: Object.fromEntries(sent) };
+}
+
+const sent = (name: Exclude<keyof SentHeaders, 'content'>, description: string): Part<SentHeaders> =>
+  mapped(name, description, HEADER, (headers) => headers[name]);
+
+const HEADERS: readonly Part<SentHeaders>[] = [
   sent('all', 'On every response.'),
   sent('options', 'On 204, the response to OPTIONS. A 405 has the same Allow.'),
   sent('not_found', 'On 404 and 308.'),
@@ -137,6 +162,31 @@ const TREE: readonly Part<ManifestFacts>[] = [
   part(value('bytes', 'count', 61_203_377, 'Their total size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
 ];
 
+const LOG: readonly Part<SnapshotLog>[] = [
+  part(
+    value('path', 'path', '/log/9f86d081884c7d65', 'Path of the log, by the rules of C2SP tlog-tiles.'),
+    ({ path }) => path,
+  ),
+  part(
+    value('origin', 'text', 'register.example/log', 'Origin of its checkpoints, and name of its keys.'),
+    ({ origin }) => origin,
+  ),
+  part(
+    {
+      is: 'values',
+      name: 'keys',
+      description: 'The keys that sign its checkpoints. Trust one that you have from elsewhere.',
+      of: value(
+        '{key}',
+        'text',
+        'register.example/log+2d1b3bb5+Aa0vJrYqjJXPsVnsUjIYEVFPYVMBJ5ARhWRaPtXcZIt5',
+        'Verifier key of a signed note.',
+      ),
+    },
+    ({ keys }) => keys,
+  ),
+];
+
 const REDIRECT: readonly Part<Redirect>[] = [
   part(value('path', 'path', '/docs', 'The path.'), ({ path }) => path),
   part(value('to', 'path', PATHS.docs, 'The path to which it leads.'), ({ to }) => to),
@@ -181,7 +231,7 @@ const PARTS: readonly Part<ManifestFacts>[] = [
   ]),
   {
     shape: shapeOfParts('headers', 'Names and values of headers, by type of response.', HEADERS),
-    of: ({ config }) => valuesOf(HEADERS, publishedHeaders(config.operator.licence.url)),
+    of: (facts) => valuesOf(HEADERS, sentHeaders(facts)),
   },
   mapped('errors', 'Errors by code.', shapeOfParts('{code}', 'One error.', PROBLEM), () =>
     Object.fromEntries(PROBLEMS.map((problem) => [problem.code, valuesOf(PROBLEM, problem)])),
@@ -215,6 +265,13 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ({ plan }) => plan.digest,
   ),
   nested('tree', 'Size of the published tree.', TREE),
+  {
+    shape: {
+      ...shapeOfParts('log', 'The signed log of all snapshots, if there is one.', LOG),
+      optional: true,
+    },
+    of: ({ config: { signing }, plan }) => signing && valuesOf(LOG, snapshotLog(signing, plan.treeId)),
+  },
   downloadsState,
   part(
     value(

@@ -1,5 +1,6 @@
 /** Compressed siblings of larger documents: `history.json.gz` and `.br` next to `history.json`. */
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
+import { isCompressed } from '../routes/index.js';
 import type { PublishedRoute } from './snapshot-json.js';
 
 /**
@@ -50,13 +51,14 @@ export const CODINGS: readonly Coding[] = [
 ];
 
 /**
- * The size from which documents have siblings. Downloads have compressed variants instead.
+ * The size from which documents have siblings. Downloads have compressed variants instead, and the
+ * files of the log are small.
  * @param bytes the size for all other routes
  */
 export const siblingsFrom = (
   { class: cacheClass }: Pick<PublishedRoute, 'class'>,
   bytes = COMPRESSED_FROM_BYTES,
-): number => (cacheClass === 'download' ? Number.POSITIVE_INFINITY : bytes);
+): number => (isCompressed(cacheClass) ? bytes : Number.POSITIVE_INFINITY);
 
 /** The file names of a document of this size: its own and those of its siblings. */
 export const namesOf = (

@@ -3,14 +3,14 @@
  * order. COUNT is the number of its documents, ROOT the base64 RFC 6962 tree head over its chunks.
  * A chunk (see chunks.ts) is the `SHA256  /path` lines of neighbouring documents in key order.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DIGEST_CHUNK, beginsChunk } from '../incremental/chunks.js';
 import { entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
+import { TreeHead, leafHash } from '../log/merkle.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { PublishedRoute } from './snapshot-json.js';
-import { TreeHead, leafHash } from './tree-head.js';
 
 export interface RouteSummary {
   readonly documents: number;
@@ -27,38 +27,66 @@ export const digestLine = (
   url: (key: number) => string,
 ): string => `${hash.toString('hex')}  ${url(key)}\n`;
 
-/** Summarises a route's documents. @param index the route's index file */
-export function summarise(index: string, route: Pick<PublishedRoute, 'path' | 'parameters'>): RouteSummary {
+/** A chunk: the key of its first document, its text and its leaf hash. */
+export interface Chunk {
+  readonly key: number;
+  readonly text: string;
+  readonly leaf: Buffer;
+}
+
+/**
+ * Summarises a route's documents.
+ * @param index the route's index file
+ * @param onChunk called with each chunk, in key order
+ */
+export function summarise(
+  index: string,
+  route: Pick<PublishedRoute, 'path' | 'parameters'>,
+  onChunk?: (chunk: Chunk) => void,
+): RouteSummary {
   const url = filler(urlTemplate(route));
   const tree = new TreeHead();
-  let chunk = '';
+  let text = '';
+  let key = 0;
   let [documents, bytes] = [0, 0];
   let firstKey: number | null = null;
+  const finish = (): void => {
+    if (text === '') return;
+    const leaf = leafHash(text);
+    tree.add(leaf);
+    onChunk?.({ key, text, leaf });
+    text = '';
+  };
   for (const entry of entriesIn(index)) {
-    if (chunk !== '' && beginsChunk(entry.key, DIGEST_CHUNK)) {
-      tree.add(leafHash(chunk));
-      chunk = '';
-    }
-    chunk += digestLine(entry, url);
+    if (beginsChunk(entry.key, DIGEST_CHUNK)) finish();
+    if (text === '') key = entry.key;
+    text += digestLine(entry, url);
     documents += 1;
     bytes += entry.bytes;
     firstKey ??= entry.key;
   }
-  if (chunk !== '') tree.add(leafHash(chunk));
+  finish();
   return { documents, bytes, firstKey, root: tree.head().toString('base64') };
 }
+
+/** The text that the digest is the hash of: a line for each route. */
+export const routesText = (
+  routes: readonly PublishedRoute[],
+  summaryOf: (route: PublishedRoute) => RouteSummary,
+): string =>
+  routes
+    .map((route) => {
+      const { documents, root } = summaryOf(route);
+      return `${route.name} ${documents} ${root}\n`;
+    })
+    .join('');
 
 /** The digest of a tree, in hex. */
 export function treeDigest(
   routes: readonly PublishedRoute[],
   summaryOf: (route: PublishedRoute) => RouteSummary,
 ): string {
-  const digest = createHash('sha256');
-  for (const route of routes) {
-    const { documents, root } = summaryOf(route);
-    digest.update(`${route.name} ${documents} ${root}\n`);
-  }
-  return digest.digest('hex');
+  return hash('sha256', routesText(routes, summaryOf));
 }
 
 /** The digest of the tree that an index describes. @param folder the index's folder */

@@ -1,6 +1,21 @@
 /** The inputs of a commit, besides the files. */
 import type { Changes } from './index-route.js';
+import type { Signing } from '../signing.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
+import type { Manifest, PublishedRoute } from './snapshot-json.js';
+import type { Tree } from './tree.js';
+
+/** What is to be published, and by whom it is signed. */
+export interface Opening {
+  /** The routes of the next snapshot, with those of former assets. */
+  readonly routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[];
+  /** Undefined if snapshots are not signed here. */
+  readonly signing?: Signing | undefined;
+  /** Called for each witness that does not cosign. */
+  readonly warn?: (line: string) => void;
+  /** The id of the origin's tree, if this is a copy of it. */
+  readonly copyOf?: string;
+}
 
 /** The totals of a build, known before the commit. */
 export interface Plan {

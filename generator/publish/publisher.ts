@@ -2,31 +2,31 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { Failure, asFailure } from '../errors.js';
-import { NO_HASH } from '../incremental/hash-file.js';
+import { asFailure } from '../errors.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { NO_CHANGES, readChangeIndex, renewDownloads, untrackedFiles } from './changes/change-index.js';
+import { NO_CHANGES, readChangeIndex, untrackedFiles } from './changes/change-index.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
-import { apply, isPrepared, prepareCommit, replacePrevious, stageTakedown, stageWithout } from './commit.js';
+import { apply, isPrepared, prepareCommit, stageTakedown, stageWithout } from './commit.js';
 import type { Discard } from './commit.js';
 import { treeDigest } from './digest.js';
-import { readIndex, replaceIndex, writeIndex } from './index-json.js';
+import { readIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
 import { dropFormerAssets } from './former-assets.js';
-import { Lock } from './lock.js';
+import { Lock } from '../lock.js';
+import { completeIndex, indexFolder } from './log-index.js';
+import type { ChunkFolders } from './log-index.js';
 import { NextIndex } from './next-index.js';
 import { stageCopied, stageOwn } from './own-files.js';
-import type { Announcement, CopiedAnnouncement, Plan } from './plan.js';
+import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
-import { measure } from './scan.js';
-import { FORMAT, comparedRoutes, isFormer, readManifest } from './snapshot-json.js';
+import { FORMAT, comparedRoutes, hasLog, isFormer } from './snapshot-json.js';
 import type { ComparedRoute, Manifest, PublishedRoute } from './snapshot-json.js';
-import { renewSnapshotFeed } from './snapshot-feed.js';
+import { renew } from './renew.js';
+import { SignedLog } from './signed-log.js';
 import { ListWriter, discardStage, newStage, reserveRoom } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { StageWriter, readDocument } from './stage-writer.js';
@@ -36,6 +36,14 @@ import { newTreeId } from './tree.js';
 import type { Tree } from './tree.js';
 
 type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent'>;
+
+interface Opened {
+  readonly lock: Lock;
+  readonly previous: Manifest | undefined;
+  readonly routes: readonly PublishedRoute[];
+  readonly treeId: string;
+  readonly log: SignedLog | undefined;
+}
 
 /** Publishes one build: put any number of documents, then `plan` and `commit`, or `abort`. */
 export class Publisher {
@@ -57,16 +65,18 @@ export class Publisher {
   readonly #routes: readonly ComparedRoute[];
   readonly #writer: StageWriter;
   readonly #lists: ListWriter;
+  readonly #treeId: string;
+  /** Set if snapshots are signed here. */
+  readonly #log: SignedLog | undefined;
+  /** Set if there is a log, be it signed here or at the origin. */
+  readonly #chunks: ChunkFolders | undefined;
 
-  private constructor(
-    tree: Tree,
-    lock: Lock,
-    previous: Manifest | undefined,
-    routes: readonly PublishedRoute[],
-  ) {
+  private constructor(tree: Tree, { lock, previous, routes, treeId, log }: Opened) {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;
+    this.#treeId = treeId;
+    this.#log = log;
     this.#table = routes;
     // Without snapshot.json, the index describes what was found at the paths of these routes.
     const isIndexed = existsSync(tree.index);
@@ -93,29 +103,38 @@ export class Publisher {
     );
     this.#lists = new ListWriter(this.paths.lists, 'own');
     const staying = new Set(routes.filter(isFormer).map(({ file }) => file));
-    this.next = new NextIndex(this.paths, this.spec, this.#routes, tree.index, this.index, staying);
+    if (hasLog(routes)) this.#chunks = { out: tree.out, staged: this.paths.last, index: indexFolder(treeId) };
+    this.next = new NextIndex(
+      this.paths,
+      this.spec,
+      this.#routes,
+      tree.index,
+      this.index,
+      staying,
+      this.#chunks,
+    );
   }
 
   /**
    * Locks the tree for one build, completes an interrupted commit, and rebuilds a damaged index.
-   * @param routes those of the next snapshot, with those of former assets
    * @throws Failure busy: another process is at work on the tree; environment: the folder is not a
-   * tree, or can't be written
+   * tree, or can't be written; invalid, usage: what is published can't be signed with the keys
    */
-  static async open(
-    tree: Tree,
-    routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[],
-    progress: Progress,
-  ): Promise<Publisher> {
+  static async open(tree: Tree, opening: Opening, progress: Progress): Promise<Publisher> {
+    const { routes, signing, warn = () => undefined, copyOf } = opening;
     tree.prepare();
     const lock = Lock.take(tree.lock);
+    let log: SignedLog | undefined;
     try {
       const previous = await recover(tree, progress);
+      const treeId = copyOf ?? previous?.tree.id ?? readChangeIndex(tree)?.tree ?? newTreeId();
+      if (copyOf === undefined) log = SignedLog.open(tree, treeId, signing, warn);
       const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
-      return new Publisher(tree, lock, previous, table);
+      return new Publisher(tree, { lock, previous, routes: table, treeId, log });
     } catch (error) {
       try {
+        log?.release();
         if (!isPrepared(tree)) rmSync(tree.stage, { recursive: true, force: true });
       } finally {
         lock.release();
@@ -134,22 +153,9 @@ export class Publisher {
     this.#writer.route(route).put(key, body);
   }
 
-  /** Stages a document from a file on the same file system. */
-  putFile(route: string, entry: Entry, source: string): void {
-    this.#writer.route(route).putFile(entry, () => source);
-  }
-
-  /** Stages a document that the last commit replaced. @throws Failure invalid: it was damaged */
-  restore(route: string, entry: Entry, source: string): void {
-    this.#writer.route(route).putFile(entry, () => {
-      if (entry.hash.equals(NO_HASH)) {
-        throw Failure.invalid(
-          `the previous snapshot of "${this.tree.out}" can't be restored: files of it were damaged before the repair`,
-        );
-      }
-      if (existsSync(source) && measure(source).hash.equals(entry.hash)) return source;
-      throw Failure.invalid(`"${source}" is missing or damaged, expected what was published`);
-    });
+  /** Stages a document from a file on the same file system: see `RouteWriter`. */
+  putFile(route: string, entry: Entry, sourceOf: () => string): void {
+    this.#writer.route(route).putFile(entry, sourceOf);
   }
 
   /** The published content of a route's only file, unless it is known to be damaged. */
@@ -190,11 +196,14 @@ export class Publisher {
     // Bundles may hold what is withheld now, even if its documents are long gone.
     const isTakedown = this.takedown.isOne && untrackedFiles(this.tree, NO_CHANGES).length > 0;
     const isTouched =
-      previous?.format !== FORMAT || isTakedown || changes.added + changes.changed + changes.removed > 0;
-    // If snapshot.json was lost, the index of changes still has the last sequence number.
-    const last = previous?.sequence ?? known?.sequence ?? 0;
+      previous?.format !== FORMAT ||
+      isTakedown ||
+      changes.added + changes.changed + changes.removed > 0 ||
+      this.#log?.isOf(previous) === false;
+    // If snapshot.json was lost, the index of changes and the log still have the last sequence number.
+    const last = Math.max(previous?.sequence ?? known?.sequence ?? 0, this.#log?.newest?.sequence ?? 0);
     return {
-      treeId: previous?.tree.id ?? known?.tree ?? newTreeId(),
+      treeId: this.#treeId,
       sequence: last + (isTouched ? 1 : 0),
       digest: isTouched ? treeDigest(this.#published, ({ name }) => next.of(name)) : previous.digest,
       changes,
@@ -216,7 +225,8 @@ export class Publisher {
     try {
       writeFileSync(this.paths.manifest, announcement.manifest, { flush: true });
       if (!('own' in announcement) && sequence === this.previous?.sequence) {
-        this.#renew(plan, announcement);
+        renew(this, this.#nextIndex(plan), announcement.snapshotFeed);
+        await this.#log?.renew();
         this.abort();
         return;
       }
@@ -227,34 +237,20 @@ export class Publisher {
       throw asFailure(error, `output folder "${tree.out}"`);
     }
     try {
+      await this.#log?.confirm(this.paths);
       progress.start('committing', changes.added + changes.changed + changes.removed, 'moves');
       await apply(tree, progress, discard);
       progress.finish();
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
     } finally {
-      this.#lock.release();
+      this.#release();
     }
   }
 
-  /** No document changed: only the build time is updated. A rollback keeps its target. */
-  #renew(plan: Plan, { snapshotFeed }: Announcement): void {
-    const { tree } = this;
-    if (this.takedown.isOne) {
-      stageTakedown(this.paths, this.takedown);
-      replacePrevious(tree, this.paths.withoutPrevious);
-    }
-    const manifest = readManifest(this.paths.manifest);
-    if (manifest !== undefined) renewDownloads(tree, manifest);
-    renameSync(this.paths.manifest, tree.manifest);
-    const { snapshotFeed: feed, ...before } = this.index ?? {};
-    const next = this.#nextIndex(plan);
-    if (!isDeepStrictEqual(before, next)) {
-      // The sources changed although no document did; the next build compares with them.
-      writeIndex(this.paths.index, { ...next, ...(feed && { snapshotFeed: feed }) });
-      replaceIndex(tree, this.paths.index);
-    }
-    renewSnapshotFeed(tree, snapshotFeed);
+  #release(): void {
+    this.#log?.release();
+    this.#lock.release();
   }
 
   #nextIndex({ digest }: Plan): Index {
@@ -269,6 +265,8 @@ export class Publisher {
       ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own) }
       : await stageOwn(this, this.#lists, plan, announcement);
     dropFormerAssets(tree, previous, this.#table, this.#lists);
+    if (!isCopy) this.#log?.stage(paths, this.#lists, plan);
+    completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
     writeIndex(paths.index, { ...this.#nextIndex(plan), snapshotFeed });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
@@ -294,7 +292,7 @@ export class Publisher {
       discardStage(this.tree, isWaitedFor);
       this.tree.removeIfEmpty();
     } finally {
-      this.#lock.release();
+      this.#release();
     }
   }
 }

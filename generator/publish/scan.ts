@@ -8,6 +8,7 @@ import { keyForm } from '../routes/keys.js';
 import type { Entry } from '../incremental/hash-file.js';
 import { CODINGS, namesOf, siblingsFrom } from './codings.js';
 import { chunksOf } from './files.js';
+import { isLog } from './snapshot-json.js';
 import type { PublishedRoute } from './snapshot-json.js';
 import { HARMLESS } from './tree.js';
 import type { Tree } from './tree.js';
@@ -70,7 +71,7 @@ export interface Place {
 export function locator(routes: readonly PublishedRoute[]): (file: string) => Place | undefined {
   const literals = new Map(routes.map((route) => [route.file, route]));
   const matchers = routes
-    .filter(({ file }) => file.includes('{'))
+    .filter((route) => route.file.includes('{') && !isLog(route))
     .map((route): Matcher => {
       const { file } = route;
       return { route, pattern: patternOf(file), keyOf: keyReader(file), fileOf: filler(file) };

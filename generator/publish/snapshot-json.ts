@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
-import { CACHE_CLASSES, hasFiles } from '../routes/index.js';
+import { CACHE_CLASSES, LOG_ROUTES, hasFiles } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { BUNDLES } from '../routes/publishing.js';
 
@@ -27,6 +27,18 @@ const parameter = z.discriminatedUnion('in', [
       name: z.literal('prefix'),
       in: z.literal('path'),
       type: z.literal('prefix'),
+      description: z.string(),
+    }),
+    z.object({
+      name: z.literal('tree'),
+      in: z.literal('path'),
+      type: z.literal('tree'),
+      description: z.string(),
+    }),
+    z.object({
+      name: z.literal('path'),
+      in: z.literal('path'),
+      type: z.literal('path'),
       description: z.string(),
     }),
   ]),
@@ -65,8 +77,8 @@ export const describedRoute = routeSchema.extend({
   attachment: z.string().exactOptional(),
 });
 
-/** The headers of all responses with content, by class. */
-export const headersByClass = z.record(
+/** The headers of all responses with content, by the classes that the tree has. */
+export const headersByClass = z.partialRecord(
   z.enum(CACHE_CLASSES),
   z.object({ 'Cache-Control': z.string() }).catchall(z.string()),
 );
@@ -82,6 +94,8 @@ const schema = z.looseObject({
   downloads: z.looseObject({ sequence: z.int().min(1), digest: z.string().exactOptional() }).exactOptional(),
   /** Documents of at least this size have compressed siblings. */
   compressed_from: z.int().exactOptional(),
+  /** Where the signed log is, and with which keys it can be verified. */
+  log: z.object({ path: z.string(), origin: z.string(), keys: z.array(z.string()) }).exactOptional(),
   routes: z.array(routeSchema),
 });
 
@@ -136,8 +150,16 @@ const OWN = new Set([
   ...BUNDLES.map(({ name }) => name),
   'feed-snapshots',
   'feed-snapshots-json',
+  ...LOG_ROUTES.map(({ name }) => name),
 ]);
 export const isOwn = ({ name }: Pick<PublishedRoute, 'name'>): boolean => OWN.has(name);
+
+/** Whether a route is one of the signed log. Its files have names that are no keys. */
+export const isLog = ({ name }: Pick<PublishedRoute, 'name'>): boolean =>
+  LOG_ROUTES.some((route) => route.name === name);
+
+/** Whether a table has the log: then the chunks of documents are published. */
+export const hasLog = (routes: readonly Pick<PublishedRoute, 'name'>[]): boolean => routes.some(isLog);
 
 /** Begins the names of routes to assets of the previous snapshot (see former-assets.ts). */
 export const FORMER = 'former-';

@@ -25,6 +25,9 @@ export function stagePaths({ stage }: Tree) {
     last: join(stage, 'last'),
     changes: join(stage, 'last', 'changes'),
     manifest: join(stage, 'snapshot.json'),
+    /** The checkpoint at its path, moved after snapshot.json, and what the keys have signed with it. */
+    signed: join(stage, 'signed'),
+    keys: join(stage, 'keys.json'),
     /** The rollback data: what the commit replaces. */
     previous: join(stage, 'previous'),
     /** In its place where a record was newly withheld. */

@@ -21,7 +21,7 @@ import { deleteFile, makeFolder } from './files.js';
 import { isSound, readIndex, replaceIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
 import { isNamedContent } from './former-assets.js';
-import { Lock } from './lock.js';
+import { Lock } from '../lock.js';
 import { recover } from './recover.js';
 import { RouteWalk, measure, measured, scan } from './scan.js';
 import type { Scan } from './scan.js';

@@ -56,6 +56,8 @@ const kept = (directives: string, shared = directives): Headers => ({
   'CDN-Cache-Control': shared,
 });
 
+const IMMUTABLE = kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable');
+
 const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
   record: kept('max-age=300, stale-while-revalidate=600, stale-if-error=86400'),
   summary: kept('max-age=60, stale-while-revalidate=120, stale-if-error=3600'),
@@ -66,7 +68,11 @@ const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
     'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
   ),
   // Their names contain the hash of their content.
-  asset: kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable'),
+  asset: IMMUTABLE,
+  // Without stale-while-revalidate: all files of one snapshot must come from the same few seconds.
+  checkpoint: kept('max-age=5, stale-if-error=60'),
+  // A tile never changes; a longer one has another name.
+  tile: IMMUTABLE,
 };
 
 /** What a CDN purges by, for those that read one header and those that read the other. */
@@ -75,6 +81,15 @@ export const TAG_HEADERS = ['Cache-Tag', 'Surrogate-Key'] as const;
 /** The headers of a route's content that others of its class don't have. */
 export const routeHeaders = ({ tag, class: cacheClass }: Pick<Route, 'tag' | 'class'>): Headers =>
   Object.fromEntries(TAG_HEADERS.map((name) => [name, tag ?? cacheClass]));
+
+const content = (cacheClass: CacheClass, more: Headers = {}): Headers => ({
+  ...LIFETIMES[cacheClass],
+  'Accept-Ranges': 'bytes',
+  ...more,
+});
+
+/** Of the classes that only the log has. */
+export const LOG_HEADERS = { checkpoint: content('checkpoint'), tile: content('tile') } as const;
 
 /** @param licence the URL of the licence of the data */
 export function publishedHeaders(licence: string): PublishedHeaders {
@@ -88,11 +103,6 @@ export function publishedHeaders(licence: string): PublishedHeaders {
       `<${PATHS.catalog}>; rel="api-catalog"`,
     ].join(', '),
   };
-  const content = (cacheClass: CacheClass, more: Headers = {}): Headers => ({
-    ...LIFETIMES[cacheClass],
-    'Accept-Ranges': 'bytes',
-    ...more,
-  });
   return {
     all: ALL,
     options: OPTIONS,
@@ -105,6 +115,7 @@ export function publishedHeaders(licence: string): PublishedHeaders {
       feed: content('feed'),
       page: content('page', PAGE_POLICY),
       asset: content('asset', PAGE_POLICY),
+      ...LOG_HEADERS,
     },
   };
 }

@@ -7,15 +7,22 @@ import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
 import { FINDING } from './finding.js';
 import { keyForm } from './keys.js';
+import { LOG } from './log.js';
 import { pageRoutes } from './pages.js';
 import { RECORD_PAGES } from './record-pages.js';
 import { LISTS } from './lists.js';
 import { PATHS } from './paths.js';
 import { BUNDLES, PUBLISHING } from './publishing.js';
 
-/** The classes of responses with different cache lifetimes. */
-export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
+/** The classes of responses with different cache lifetimes, in every tree. */
+export const UNSIGNED_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
+/** All of them: only the signed log has the last two. */
+export const CACHE_CLASSES = [...UNSIGNED_CLASSES, 'checkpoint', 'tile'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
+
+/** Whether larger files of a class have compressed siblings. */
+export const isCompressed = (cacheClass: string): boolean =>
+  !['download', 'checkpoint', 'tile'].includes(cacheClass);
 
 /** The rate limits that a request may count against. */
 export const BUCKETS = ['api', 'download', 'page'] as const;
@@ -62,7 +69,24 @@ export interface IntegerParameter {
   readonly description: string;
 }
 
-export type Parameter = IdParameter | MonthParameter | PrefixParameter | IntegerParameter;
+/** The id of a tree: 16 lower-case hexadecimal digits. */
+export interface TreeParameter {
+  readonly name: 'tree';
+  readonly in: 'path';
+  readonly type: 'tree';
+  readonly description: string;
+}
+
+/** The rest of a path: one or more segments of letters, digits, `.`, `_` and `-`, none hidden. */
+export interface PathParameter {
+  readonly name: 'path';
+  readonly in: 'path';
+  readonly type: 'path';
+  readonly description: string;
+}
+
+export type Parameter =
+  IdParameter | MonthParameter | PrefixParameter | TreeParameter | PathParameter | IntegerParameter;
 
 /** A URL template and the template of the files it serves; both use `{parameter}`. */
 export interface Route {
@@ -104,7 +128,8 @@ export const hasFiles = ({ requires }: Pick<Route, 'requires'>): boolean => requ
 
 /** Whether a route serves an API document or a feed, as opposed to anything derived from them. */
 export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>
-  cacheClass !== 'page' && cacheClass !== 'asset' && !/^\/(downloads|\.well-known)\//.test(path);
+  !['page', 'asset', 'checkpoint', 'tile'].includes(cacheClass) &&
+  !/^\/(downloads|\.well-known)\//.test(path);
 
 /** `/api/v1/group/{id}` -> `api/v1/group/{id}.json`: static hosts find it by adding the suffix. */
 function fileOf({ path, file }: Endpoint): string {
@@ -125,7 +150,7 @@ const complete =
     listed,
   });
 
-/** The route table. */
+/** The route table of a tree without a signed log. */
 export const ROUTES: readonly Route[] = [
   ...ENDPOINTS.map(complete(true)),
   ...FINDING.map(complete(false)),
@@ -135,6 +160,13 @@ export const ROUTES: readonly Route[] = [
   ...BUNDLES.map(unlisted),
   ...[...pageRoutes(PATHS), ...RECORD_PAGES].map(unlisted),
 ];
+
+/** The routes of the signed log. */
+export const LOG_ROUTES: readonly Route[] = LOG.map(unlisted);
+
+/** The route table. */
+export const tableOf = ({ isSigned }: { readonly isSigned: boolean }): readonly Route[] =>
+  isSigned ? [...ROUTES, ...LOG_ROUTES] : ROUTES;
 
 export function routeNamed(table: readonly Route[], name: string): Route {
   const route = table.find((candidate) => candidate.name === name);

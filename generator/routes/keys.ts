@@ -20,5 +20,17 @@ const FORMS: Readonly<Record<string, KeyForm>> = {
   prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, keyOf: prefixKey },
 };
 
+/** Segments of letters, digits, `.`, `_` and `-`, none of which begins with a dot. */
+const SEGMENT = '[0-9A-Za-z_-][0-9A-Za-z._-]*';
+
+/** The texts of parameters that are no keys: the index has no files of the log. */
+const TEXTS: Readonly<Record<string, string>> = {
+  tree: '[0-9a-f]{16}',
+  path: `${SEGMENT}(?:/${SEGMENT})*`,
+};
+
+/** The texts of a parameter, by its name in templates, as part of a regular expression. */
+export const textPattern = (parameter: string): string => TEXTS[parameter] ?? keyForm(parameter).pattern;
+
 /** The form of a parameter's values, by its name in templates. */
 export const keyForm = (parameter: string): KeyForm => FORMS[parameter] ?? DECIMAL;

@@ -32,8 +32,8 @@ export interface RouteFiles {
   readonly isSingle: boolean;
 }
 
-/** Assets come before the pages that load them. */
-const ORDER = ['asset', 'record', 'download', 'feed', 'summary', 'page'];
+/** Assets come before the pages that load them, tiles before the checkpoint that they are of. */
+const ORDER = ['tile', 'asset', 'record', 'download', 'feed', 'summary', 'page', 'checkpoint'];
 
 /** The part of snapshot.json that says which headers an object has. */
 const described = z.object({
@@ -55,7 +55,7 @@ export function desiredFiles(
   const { headers, routes } = described.parse(manifest);
   const headersOf = ({ class: cacheClass, type, attachment }: DescribedRoute): Headers => ({
     'Content-Type': type,
-    'Cache-Control': headers.content[cacheClass]['Cache-Control'],
+    'Cache-Control': headers.content[cacheClass]?.['Cache-Control'] ?? '',
     ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
   });
   const filesOf = (route: DescribedRoute, template: string, entries?: Iterable<Entry>): RouteFiles => {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { Lock } from '../publish/lock.js';
+import { Lock } from '../lock.js';
 import { recover } from '../publish/recover.js';
 import { FORMAT, readManifest } from '../publish/snapshot-json.js';
 import type { Manifest } from '../publish/snapshot-json.js';

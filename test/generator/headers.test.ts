@@ -5,8 +5,11 @@ import { publishedHeaders } from '../../generator/routes/headers.js';
 import { pageLimitText, rateLimitText } from '../../generator/outputs/api-index.js';
 import { policyText } from '../../generator/outputs/openapi/headers.js';
 import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
-import { CACHE_CLASSES, ROUTES, routeNamed } from '../../generator/routes/index.js';
+import { CACHE_CLASSES, ROUTES, routeNamed, tableOf } from '../../generator/routes/index.js';
 import { OPERATOR } from '../support/build.js';
+
+/** The routes of a signed tree. */
+const TABLE = tableOf({ isSigned: true });
 
 const headers = publishedHeaders('https://licence.example/by/4.0/');
 
@@ -51,6 +54,8 @@ describe('the published headers', () => {
       'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
     ],
     ['asset', 'public, max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
+    ['checkpoint', 'public, max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'],
+    ['tile', 'public, max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
   ] as const)('keep class "%s" as decided', (cacheClass, cacheControl, cdn) => {
     expect(headers.content[cacheClass]).toMatchObject({
       'Cache-Control': cacheControl,
@@ -82,9 +87,9 @@ describe('the published headers', () => {
       '</developers>; rel="service-doc"; type="text/html", ' +
       '<https://licence.example/by/4.0/>; rel="license", ' +
       '</.well-known/api-catalog>; rel="api-catalog"';
-    const { record, summary, download, feed, page, asset } = headers.content;
+    const { record, summary, ...others } = headers.content;
     for (const some of [record, summary, headers.not_found, headers.error]) expect(some['Link']).toBe(link);
-    for (const some of [download, feed, page, asset]) expect(some).not.toHaveProperty('Link');
+    for (const some of Object.values(others)) expect(some).not.toHaveProperty('Link');
   });
 
   it('are ASCII, whatever the licence is called', () => {
@@ -124,13 +129,17 @@ describe('every route', () => {
     ['robots', 'page', 'page'],
     ['security-contact', 'page', 'page'],
     ['api-catalog', 'summary', 'page'],
+    ['log-checkpoint', 'checkpoint', 'page'],
+    ['log-tile', 'tile', 'page'],
+    ['log-index', 'checkpoint', 'page'],
   ])('such as "%s" has its class (%s) and its limit (%s)', (name, cacheClass, bucket) => {
-    expect(routeNamed(ROUTES, name)).toMatchObject({ class: cacheClass, bucket });
+    expect(routeNamed(TABLE, name)).toMatchObject({ class: cacheClass, bucket });
   });
 
   it('that has a path parameter says what is absent by it, and no other does', () => {
-    for (const { path, absent, name } of ROUTES) {
-      expect(absent?.match(/\{\w+\}/g) ?? [], name).toEqual(path.match(/\{\w+\}/g) ?? []);
+    for (const { path, absent, name } of TABLE) {
+      const named = absent?.match(/\{\w+\}/g) ?? [];
+      expect(named.toSorted(), name).toEqual((path.match(/\{\w+\}/g) ?? []).toSorted());
     }
     expect(absentOf('group')).toBe('no group {id} in this register');
     expect(absentOf('group-history')).toBe(absentOf('group'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ROUTES, filler, halves, routeNamed } from '../../generator/routes/index.js';
+import { ROUTES, filler, halves, routeNamed, tableOf } from '../../generator/routes/index.js';
 import { REDIRECTS } from '../../generator/routes/redirects.js';
-import { keyForm } from '../../generator/routes/keys.js';
+import { keyForm, textPattern } from '../../generator/routes/keys.js';
 
 /** The table of the specification, section 4, in its order. */
 const SPECIFIED = [
@@ -99,6 +99,39 @@ describe('the route table', () => {
     for (const template of files.filter((each) => !each.includes('{prefix}'))) {
       expect(new Set(ids.map(filler(template))).size).toBe(ids.length);
     }
+  });
+});
+
+const names = (isSigned: boolean): string[] => tableOf({ isSigned }).map(({ name }) => name);
+
+describe('the routes of the signed log', () => {
+  it('are in the table of a signed tree alone, after all others', () => {
+    const added = ['log-checkpoint', 'log-tile', 'log-index'];
+    expect(names(true)).toEqual([...names(false), ...added]);
+    expect(names(false).filter((name) => name.startsWith('log'))).toEqual([]);
+  });
+
+  it('have files of the names of their URLs', () => {
+    for (const { path, file } of tableOf({ isSigned: true }).slice(-3)) expect(`/${file}`).toBe(path);
+  });
+
+  it.each([
+    ['tree', 'efd62e2505583bf5', true],
+    ['tree', 'EFD62E2505583BF5', false],
+    ['tree', 'efd62e2505583bf', false],
+    ['tree', 'efd62e2505583bf50', false],
+    ['path', '000.p/5', true],
+    ['path', 'x001/234/067', true],
+    ['path', '..', false],
+    ['path', 'a/../b', false],
+    ['path', 'a/.b', false],
+    ['path', 'a//b', false],
+    ['path', '/a', false],
+    ['path', 'a/', false],
+    ['path', '', false],
+    ['path', 'a b', false],
+  ])('take as {%s} the text "%s": %s', (name, text, isTaken) => {
+    expect(new RegExp(`^${textPattern(name)}$`).test(text)).toBe(isTaken);
   });
 });
 

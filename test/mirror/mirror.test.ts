@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Lock } from '../../generator/publish/lock.js';
+import { Lock } from '../../generator/lock.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { inState } from '../support/tree.js';
 import { inProcess, leftovers, temporary } from '../publish/support.js';

@@ -8,12 +8,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Limits } from '../../generator/mirror/limits.js';
 import { originSchema } from '../../generator/mirror/origin.js';
-import { Lock } from '../../generator/publish/lock.js';
+import { Lock } from '../../generator/lock.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { OPERATOR } from '../support/build.js';
 import { writeRegister } from '../support/register.js';
 import { inState } from '../support/tree.js';
 import { damageOf, inProcess, sha256, temporary } from '../publish/support.js';
+import { tableOf } from '../../generator/routes/index.js';
 import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
 
 const path = temporary();
@@ -259,6 +260,12 @@ describe('an origin that is no origin', () => {
     'api/v1/stats.json/x',
     'api/v1',
     'api/v1/group/{key}.json/x',
+    'log/efd62e2505583bf5/checkpoint',
+    'log/{key}/checkpoint',
+    'log/{key}',
+    'log/efd62e2505583bf5/tile',
+    'log/efd62e2505583bf5/tile/0/{key}',
+    'log/efd62e2505583bf5/index/group/7.txt.gz',
   ])('a route with the file %j is refused', async (file) => {
     origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'bad', path: '/bad', file }];
     origin.publish(ONE);
@@ -275,16 +282,18 @@ describe('an origin that is no origin', () => {
     expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
   });
 
-  it.each(['api/v1/{key}/stats.json', 'api/v1/group/x{key}.json', 'api/v1/group/{key}/x.json'])(
-    'a route with the file %j is not refused',
-    async (file) => {
-      origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'good', path: '/good', file }];
-      origin.publish(ONE);
-      expect(originSchema.safeParse(JSON.parse(String(origin.files.get('/snapshot.json'))))).toMatchObject({
-        success: true,
-      });
-    },
-  );
+  it.each([
+    'api/v1/{key}/stats.json',
+    'api/v1/group/x{key}.json',
+    'api/v1/group/{key}/x.json',
+    'log/readme.txt',
+  ])('a route with the file %j is not refused', async (file) => {
+    origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'good', path: '/good', file }];
+    origin.publish(ONE);
+    expect(originSchema.safeParse(JSON.parse(String(origin.files.get('/snapshot.json'))))).toMatchObject({
+      success: true,
+    });
+  });
 
   it.each([
     ['snapshot', { file: '../secret.txt' }],
@@ -294,6 +303,8 @@ describe('an origin that is no origin', () => {
     ['change-bundle', { path: '/changes/{sequence}.ndjson.gz', file: '/etc/{sequence}' }],
     ['feed-snapshots', { path: '/feeds/snapshots.atom', file: 'api/v1/stats.json' }],
     ['feed-snapshots-json', { path: '/feeds/all.json', file: 'feeds/snapshots.json' }],
+    ['log-tile', { path: '/log/{tree}/tile/{path}', file: '{path}' }],
+    ['log-checkpoint', { path: '/log/{tree}/checkpoint', file: 'snapshot.json' }],
   ])('a route %s of another path or file is refused: %j', async (name, members) => {
     const own = ROUTES.find((each) => each.name === name) ?? ROUTES[3]!;
     origin.routes = [
@@ -302,6 +313,20 @@ describe('an origin that is no origin', () => {
     ];
     origin.publish(ONE);
     expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
+  });
+
+  it('but the routes of a signed log are those of every signed tree', () => {
+    const logged = tableOf({ isSigned: true }).slice(-3);
+    expect(logged.map(({ name }) => name)).toEqual(['log-checkpoint', 'log-tile', 'log-index']);
+    origin.publish(ONE);
+    const snapshot = z.looseObject({}).parse(JSON.parse(String(origin.files.get('/snapshot.json'))));
+    const withRoutes = (routes: readonly object[]) =>
+      originSchema.safeParse({ ...snapshot, routes: [...origin.routes, ...routes] }).success;
+    expect(withRoutes(logged)).toBe(true);
+    // Any other route has keys, which no text of these is.
+    expect(withRoutes(logged.map((route) => ({ ...route, name: `my-${route.name}` })))).toBe(false);
+    const [, tile] = logged;
+    expect(withRoutes([{ ...tile, name: 'mine', path: '/x/{path}', file: 'x/{path}' }])).toBe(false);
   });
 
   const asset = { ...ROUTES[3]!, name: 'former-style', class: 'asset', bucket: 'page' };

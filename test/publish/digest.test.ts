@@ -8,7 +8,7 @@ import { HashFileWriter } from '../../generator/incremental/hash-file.js';
 import { indexDigest } from '../../generator/publish/digest.js';
 import { isRendered } from '../../generator/publish/snapshot-json.js';
 import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
-import { TreeHead, leafHash } from '../../generator/publish/tree-head.js';
+import { TreeHead, leafHash } from '../../generator/log/merkle.js';
 import { ROUTES, filler, urlTemplate } from '../../generator/routes/index.js';
 import { digestOf, temporary } from './support.js';
 

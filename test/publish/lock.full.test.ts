@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
-import { Lock } from '../../generator/publish/lock.js';
+import { Lock } from '../../generator/lock.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { OPERATOR, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';

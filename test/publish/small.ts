@@ -35,7 +35,7 @@ export async function publish(out: string, { routes, documents, withheld, member
   const tree = new Tree(out);
   const publisher = await Publisher.open(
     tree,
-    (_, previous) => [...routes, ...formerAssets(tree, previous, routes)],
+    { routes: (_, previous) => [...routes, ...formerAssets(tree, previous, routes)] },
     quiet(),
   );
   const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Lock } from '../../generator/publish/lock.js';
+import { Lock } from '../../generator/lock.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { published } from '../support/build.js';
 import { writeRegister } from '../support/register.js';

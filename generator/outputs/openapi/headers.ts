@@ -2,7 +2,7 @@
 import type { Limit, Limits } from '../../config.js';
 import { TAG_HEADERS, routeHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
-import { countedBy, isDated } from '../../routes/index.js';
+import { countedBy, isCompressed, isDated } from '../../routes/index.js';
 import type { Bucket, Route } from '../../routes/index.js';
 
 export interface Header {
@@ -155,13 +155,13 @@ const RULES: readonly HeaderRule[] = [
     name: 'Vary',
     description: 'There are compressed forms of the document; Accept-Encoding selects one.',
     example: ({ status, route }) =>
-      isShown(status) && route.class !== 'download' ? 'Accept-Encoding' : undefined,
+      isShown(status) && isCompressed(route.class) ? 'Accept-Encoding' : undefined,
     always: false,
   },
   {
     name: 'Content-Encoding',
     description: 'The compression of the body.',
-    example: ({ status, route }) => (isContent(status) && route.class !== 'download' ? 'br' : undefined),
+    example: ({ status, route }) => (isContent(status) && isCompressed(route.class) ? 'br' : undefined),
     always: false,
   },
   {

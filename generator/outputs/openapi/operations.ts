@@ -2,7 +2,7 @@
 import { FINDING } from '../../routes/finding.js';
 import { RESOURCES } from '../../schema/index.js';
 import type { Parameter, Route } from '../../routes/index.js';
-import { keyForm } from '../../routes/keys.js';
+import { keyForm, textPattern } from '../../routes/keys.js';
 import { PATHS } from '../../routes/paths.js';
 import { answersOf } from './answers.js';
 import type { Answer } from './answers.js';
@@ -68,7 +68,7 @@ function parameterOf(parameter: Parameter, shown: number | string | undefined): 
     const schema =
       parameter.type === 'id'
         ? typeOf({ type: parameter.type })
-        : { type: 'string', pattern: `^${keyForm(parameter.type).pattern}$` };
+        : { type: 'string', pattern: `^${textPattern(parameter.type)}$` };
     return { name, in: place, required: true, description: sentence(description), schema, ...example };
   }
   const { minimum, maximum, default: byDefault } = parameter;

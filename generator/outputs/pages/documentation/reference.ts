@@ -29,6 +29,10 @@ function valuesOf(parameter: Parameter): string {
       return `1 to ${PREFIX_DIGITS} lower-case hexadecimal digits`;
     case 'month':
       return '2026-11, or a numbered part of one';
+    case 'tree':
+      return '16 lower-case hexadecimal digits';
+    case 'path':
+      return 'segments of letters, digits, ".", "_" and "-"';
   }
 }
 

@@ -6,11 +6,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { EXIT, Failure, codeOf, messageOf } from '../errors.js';
-import { follow } from '../progress.js';
-import type { Progress } from '../progress.js';
-import { openDatabase, type Database } from '../sqlite/index.js';
-import { makeFolder } from './files.js';
+import { EXIT, Failure, codeOf, messageOf } from './errors.js';
+import { follow } from './progress.js';
+import type { Progress } from './progress.js';
+import { openDatabase, type Database } from './sqlite/index.js';
+import { makeFolder } from './publish/files.js';
 
 /** The cause of a Failure if the lock can't be created, as opposed to being held. */
 const UNLOCKABLE = 'unlockable';
@@ -28,10 +28,11 @@ export class Lock {
   }
 
   /**
-   * Takes the lock of a tree.
+   * Takes the lock of a tree, or of something else.
+   * @param work what another process does that has it
    * @throws Failure busy: another process is at work on the tree; environment: it can't be locked
    */
-  static take(file: string): Lock {
+  static take(file: string, work = 'is at work on this tree'): Lock {
     let database: Database | undefined;
     try {
       makeFolder(dirname(file));
@@ -47,7 +48,7 @@ export class Lock {
       if (code?.startsWith('SQLITE_BUSY') === true) {
         const other = holder(file);
         throw Failure.busy(
-          `another process is at work on this tree (process ${other}): try again later, or use --wait`,
+          `another process ${work} (process ${other}): try again later, or use --wait`,
           other,
         );
       }

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { createKey } from '../log/key-file.js';
+import { jsonLine } from '../report.js';
+import { jsonOption, quietOption } from './terminal.js';
+import type { Common, Terminal } from './terminal.js';
+
+interface Flags extends Common {
+  readonly name: string;
+  readonly write: string;
+}
+
+export function addKeygen(program: Command, { say, cost }: Terminal): void {
+  program
+    .command('keygen')
+    .description('Make a key that signs snapshots, of which the tree then has a log.')
+    .requiredOption('--name <name>', 'origin of the log, such as "register.example/log"')
+    .requiredOption(
+      '--write <file>',
+      'where the secret key is written; FILE.pub and FILE.last lie next to it',
+    )
+    .addOption(jsonOption())
+    .addOption(quietOption())
+    .action(({ name, write, json, quiet }: Flags) => {
+      const verifierKey = createKey(name, write);
+      if (json === true) say(jsonLine({ file: write, key: verifierKey }, cost()));
+      else if (quiet !== true) {
+        say(verifierKey);
+      }
+    });
+}

@@ -1,0 +1,198 @@
+/**
+ * Keys on disk. `KEY` holds the secret, `KEY.pub` the verifier key, and `KEY.last` the last
+ * checkpoint that the key has signed: it is replaced before a checkpoint is published, so no state
+ * that is deleted or restored can make the key sign a second history.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { Failure, codeOf, messageOf } from '../errors.js';
+import { Lock } from '../lock.js';
+import { EMPTY_HEAD } from './merkle.js';
+import { generateSigner, openNote, parseSigner, parseVerifier } from './note.js';
+import type { Signer } from './note.js';
+import { base64Of, checkpointText, parseCheckpoint } from './text.js';
+import type { Checkpoint } from './text.js';
+
+export interface KeyFile {
+  readonly path: string;
+  readonly signer: Signer;
+}
+
+const lastFile = (path: string): string => `${path}.last`;
+const publicFile = (path: string): string => `${path}.pub`;
+
+/**
+ * Makes a key that has signed nothing yet.
+ * @param name the origin of its log, such as `register.example/log`
+ * @returns the verifier key
+ * @throws Failure usage: a name that no key can have; environment: a file exists or can't be written
+ */
+export function createKey(name: string, path: string): string {
+  const secret = generateSigner(name);
+  const signer = parseSigner(secret);
+  const taken = [path, publicFile(path), lastFile(path)].find((file) => existsSync(file));
+  if (taken !== undefined)
+    throw Failure.environment(`"${taken}" exists, and a key is never replaced: choose another --write`);
+  const none = { origin: name, size: 0, root: base64Of(EMPTY_HEAD) };
+  try {
+    // The secret last: without KEY.last it could not be used.
+    replace(lastFile(path), signed(signer, none));
+    replace(publicFile(path), `${signer.vkey}\n`);
+    writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+  return signer.vkey;
+}
+
+/** A checkpoint as a note that one key has signed. */
+export function signed(signer: Signer, checkpoint: Checkpoint): string {
+  const text = checkpointText(checkpoint);
+  return `${text}\n${signer.sign(text)}`;
+}
+
+/** @throws Failure usage: it is no key, or others may read it; environment: it can't be read */
+export function readKey(path: string): KeyFile {
+  let content: string;
+  try {
+    if ((statSync(path).mode & 0o077) !== 0)
+      throw Failure.usage(`key "${path}" can be read by others, expected mode 0600 (chmod 600)`);
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
+    throw Failure.environment(`key "${path}" ${why}`);
+  }
+  try {
+    return { path, signer: parseSigner(content.replace(/\n$/, '')) };
+  } catch (error) {
+    throw Failure.usage(`key "${path}": ${messageOf(error)}`);
+  }
+}
+
+/** What is to become of a KEY.last. */
+export interface Swap {
+  readonly key: string;
+  readonly before: string;
+  readonly after: string;
+}
+export const swapsSchema = z.array(z.object({ key: z.string(), before: z.string(), after: z.string() }));
+
+/** A key that no other process can use meanwhile. */
+export class HeldKey {
+  readonly path: string;
+  readonly signer: Signer;
+  readonly #lock: Lock;
+  readonly #last: string;
+
+  private constructor({ path, signer }: KeyFile, lock: Lock, last: string) {
+    this.path = path;
+    this.signer = signer;
+    this.#lock = lock;
+    this.#last = last;
+  }
+
+  /** @throws Failure busy: another process signs with it; environment: KEY.last is missing */
+  static take(key: KeyFile): HeldKey {
+    const lock = lockOf(key.path);
+    try {
+      return new HeldKey(key, lock, readLast(key.path));
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** The last checkpoint that it has signed. @throws Failure invalid: KEY.last is damaged */
+  get last(): Checkpoint {
+    try {
+      const { text } = openNote(this.#last, [parseVerifier(this.signer.vkey)]);
+      return parseCheckpoint(text);
+    } catch (error) {
+      throw Failure.invalid(`"${lastFile(this.path)}" is damaged: ${messageOf(error)}`);
+    }
+  }
+
+  /** Writes what KEY.last is to become next to it, so that the swap needs no space. */
+  prepare(checkpoint: Checkpoint): Swap {
+    const after = signed(this.signer, checkpoint);
+    try {
+      writeFileSync(partialOf(this.path), after, { flush: true });
+    } catch (error) {
+      throw unwritable(lastFile(this.path), error);
+    }
+    return { key: this.path, before: this.#last, after };
+  }
+
+  release(): void {
+    // Of a commit that was given up; after a swap it is gone.
+    rmSync(partialOf(this.path), { force: true });
+    this.#lock.release();
+  }
+}
+
+const partialOf = (key: string): string => `${lastFile(key)}.partial`;
+
+const lockOf = (key: string): Lock => Lock.take(`${key}.lock`, `uses the key "${key}"`);
+
+/**
+ * Replaces KEY.last, unless that is done already.
+ * @param isHeld whether this process holds the key
+ * @throws Failure invalid: the key has signed something else meanwhile
+ */
+export function swap({ key, before, after }: Swap, isHeld: boolean): void {
+  const lock = isHeld ? undefined : lockOf(key);
+  try {
+    const last = readLast(key);
+    if (last === after) return;
+    if (last !== before)
+      throw Failure.invalid(`the key "${key}" has signed another checkpoint since ("${lastFile(key)}")`);
+    replace(lastFile(key), after);
+  } catch (error) {
+    throw unwritable(lastFile(key), error);
+  } finally {
+    lock?.release();
+  }
+}
+
+function readLast(key: string): string {
+  try {
+    return readFileSync(lastFile(key), 'utf8');
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw unwritable(lastFile(key), error);
+    throw Failure.environment(
+      `"${lastFile(key)}" is missing: expected the last checkpoint that the key has signed, ` +
+        'which is the newest that its log has published',
+    );
+  }
+}
+
+/** Replaces a file atomically and durably. */
+function replace(file: string, content: string): void {
+  const partial = `${file}.partial`;
+  if (!existsSync(partial) || readFileSync(partial, 'utf8') !== content)
+    writeFileSync(partial, content, { flush: true });
+  renameSync(partial, file);
+  const folder = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function unwritable(file: string, error: unknown): unknown {
+  if (error instanceof Failure || codeOf(error) === undefined) return error;
+  return Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
+}

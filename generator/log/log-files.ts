@@ -1,0 +1,247 @@
+/**
+ * The files of a log (C2SP tlog-tiles): appending to them, reading hashes from them, checking them.
+ * Paths are relative to the log's folder. Level 0 of the tiles has the hashes of entries, each
+ * other one the heads of full tiles of the level below.
+ */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure, codeOf } from '../errors.js';
+import { HASH_BYTES, TreeHead, headAt, headOver, leafHash } from './merkle.js';
+import type { HeadOf } from './merkle.js';
+import { tilePartOf } from './subtrees.js';
+import { MAX_ENTRY_BYTES, TILE_WIDTH, splitEntries, tilePath } from './text.js';
+
+type Level = number | 'entries';
+
+export interface Appended {
+  /** Number of entries, with the new one. */
+  readonly size: number;
+  readonly root: Buffer;
+  /** By path, to be written before a checkpoint of that size is published. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** Partial tiles that a full one of `files` replaces, to be deleted. */
+  readonly removed: readonly string[];
+}
+
+export interface LogDamage {
+  readonly file: string;
+  readonly what: 'missing' | 'altered';
+}
+
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
+
+function stored(folder: string, file: string): Buffer | undefined {
+  try {
+    return readFileSync(join(folder, file));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The widths of a tile's partial tiles on the disk, ascending. */
+function partialsOf(folder: string, level: Level, n: number): number[] {
+  try {
+    const names = readdirSync(join(folder, `${tilePath(level, n)}.p`));
+    const widths = names.filter((name) => /^[1-9]\d{0,2}$/.test(name)).map(Number);
+    return widths.filter((width) => width < TILE_WIDTH).toSorted((a, b) => a - b);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** The hashes in a tile, or those of the entries in a bundle; undefined if it is malformed. */
+function hashesIn(level: Level, bytes: Buffer): Buffer | undefined {
+  if (level !== 'entries') return bytes;
+  try {
+    return Buffer.concat(splitEntries(bytes).map(leafHash));
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+/** A tile or bundle, and the hashes in it. */
+interface Tile {
+  readonly bytes: Buffer;
+  readonly hashes: Buffer;
+}
+
+/**
+ * Reads a tile or bundle.
+ * @returns undefined if it is missing
+ * @throws Failure invalid: not of its width
+ */
+function readTile(folder: string, level: Level, n: number, width: number): Tile | undefined {
+  const file = tilePath(level, n, width);
+  const bytes = stored(folder, file);
+  if (bytes === undefined) return undefined;
+  const hashes = hashesIn(level, bytes);
+  if (hashes?.length === width * HASH_BYTES) return { bytes, hashes };
+  const expected = `${width} ${level === 'entries' ? 'entries' : 'hashes'}`;
+  throw Failure.invalid(`the log is damaged: ${file} is altered, expected ${expected}`);
+}
+
+const missing = (level: Level, n: number, width: number): Failure =>
+  Failure.invalid(`the log is damaged: ${tilePath(level, n, width)} is missing`);
+
+/** The first hashes of a tile: from the partial tile of that width, or the full one that replaced it. */
+function readHashes(folder: string, level: Level, n: number, width: number): Buffer {
+  const tile = readTile(folder, level, n, width) ?? readTile(folder, level, n, TILE_WIDTH);
+  if (tile === undefined) throw missing(level, n, width);
+  return tile.hashes.subarray(0, width * HASH_BYTES);
+}
+
+/** How many hashes a tile has, or entries a bundle. @param count of all tiles of the level */
+const widthOf = (n: number, count: number): number => Math.min(TILE_WIDTH, count - n * TILE_WIDTH);
+
+const NOTHING: Tile = { bytes: Buffer.alloc(0), hashes: Buffer.alloc(0) };
+
+/**
+ * The files of a log with one more entry. Reads only the right edge of the log, whose hashes and
+ * entries must agree; that its root is the signed one is for the caller to check (`rootOf`).
+ * @param size the number of entries before
+ * @throws Failure invalid: names the file that is missing or damaged
+ */
+export function append(folder: string, size: number, entry: Uint8Array): Appended {
+  if (entry.length > MAX_ENTRY_BYTES) throw Failure.invalid(`an entry has at most ${MAX_ENTRY_BYTES} bytes`);
+  const files = new Map<string, Buffer>();
+  const removed: string[] = [];
+  /** @returns the tile with the addition */
+  const extend = (level: Level, count: number, addition: Uint8Array): Buffer => {
+    const [n, width] = [Math.floor(count / TILE_WIDTH), count % TILE_WIDTH];
+    const old = width === 0 ? NOTHING : readTile(folder, level, n, width);
+    if (old === undefined) throw missing(level, n, width);
+    if (level === 'entries' && width > 0 && !readHashes(folder, 0, n, width).equals(old.hashes)) {
+      const [tile, bundle] = [tilePath(0, n, width), tilePath(level, n, width)];
+      throw Failure.invalid(`the log is damaged: ${tile} doesn't have the hashes of ${bundle}`);
+    }
+    const bytes = Buffer.concat([old.bytes, addition]);
+    files.set(tilePath(level, n, width + 1), bytes);
+    if (width + 1 === TILE_WIDTH) {
+      removed.push(...partialsOf(folder, level, n).map((partial) => tilePath(level, n, partial)));
+    }
+    return bytes;
+  };
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(entry.length);
+  extend('entries', size, Buffer.concat([length, entry]));
+  let hash = leafHash(entry);
+  for (let [level, count] = [0, size]; ; level += 1, count = Math.floor(count / TILE_WIDTH)) {
+    const tile = extend(level, count, hash);
+    if ((count + 1) % TILE_WIDTH !== 0) break;
+    hash = headOver(tile);
+  }
+  return { size: size + 1, root: headAt(size + 1, headOf(folder, size + 1, files)), files, removed };
+}
+
+/**
+ * Reads the heads of complete subtrees from the tiles of a log of that size, for proofs.
+ * @param added files that are not on the disk yet
+ */
+export function headOf(folder: string, size: number, added?: ReadonlyMap<string, Buffer>): HeadOf {
+  const tiles = new Map<string, Buffer>();
+  return (subtreeLevel, subtree) => {
+    const { level, n, width, first, count } = tilePartOf({ level: subtreeLevel, n: subtree }, size);
+    const path = tilePath(level, n, width);
+    const tile = tiles.get(path) ?? added?.get(path) ?? readHashes(folder, level, n, width);
+    tiles.set(path, tile);
+    return headOver(tile.subarray(first * HASH_BYTES, (first + count) * HASH_BYTES));
+  };
+}
+
+/** The root of the log's first `size` entries, by its tiles. */
+export const rootOf = (folder: string, size: number): Buffer => headAt(size, headOf(folder, size));
+
+/** An entry of a log. @param index below `size` */
+export function entryAt(folder: string, size: number, index: number): Buffer {
+  const n = Math.floor(index / TILE_WIDTH);
+  const width = widthOf(n, size);
+  const bundle = readTile(folder, 'entries', n, width) ?? readTile(folder, 'entries', n, TILE_WIDTH);
+  if (bundle === undefined) throw missing('entries', n, width);
+  const entry = splitEntries(bundle.bytes)[index % TILE_WIDTH];
+  if (entry === undefined) throw new RangeError(`no entry ${index} in a log of ${size}`);
+  return Buffer.from(entry);
+}
+
+/**
+ * Computes all tiles and the root from the entries, and compares them with what is there. Partial
+ * tiles of other sizes must have the same first hashes or entries.
+ * @param checkpoint the root, and the number of entries, which may be less than are there
+ * @returns files of the log that are damaged; `checkpoint` if the root isn't that of the files
+ */
+export function* checkLog(
+  folder: string,
+  { size, root }: { readonly size: number; readonly root: Uint8Array },
+): Generator<LogDamage, void, undefined> {
+  // If an entry and its hash differ, the entry is believed if all of them give the root.
+  const [first, second] = isRootOfEntries(folder, size, root)
+    ? (['entries', 0] as const)
+    : ([0, 'entries'] as const);
+  const tree = new TreeHead();
+  let heads: Buffer[] = [];
+  for (let n = 0; n * TILE_WIDTH < size; n += 1) {
+    const width = widthOf(n, size);
+    const hashes =
+      sound(() => readHashes(folder, first, n, width)) ?? sound(() => readHashes(folder, second, n, width));
+    for (const level of ['entries', 0] as const) yield* damagesOf(folder, level, n, width, hashes);
+    // Neither hashes nor entries: nothing can be said of what depends on them.
+    if (hashes === undefined) return;
+    tree.addAll(hashes);
+    if (width === TILE_WIDTH) heads.push(headOver(hashes));
+  }
+  for (let level = 1; heads.length > 0; level += 1) {
+    const next = [];
+    for (let n = 0; n * TILE_WIDTH < heads.length; n += 1) {
+      const width = widthOf(n, heads.length);
+      const hashes = Buffer.concat(heads.slice(n * TILE_WIDTH, n * TILE_WIDTH + width));
+      yield* damagesOf(folder, level, n, width, hashes);
+      if (width === TILE_WIDTH) next.push(headOver(hashes));
+    }
+    heads = next;
+  }
+  if (!tree.head().equals(root)) yield { file: 'checkpoint', what: 'altered' };
+}
+
+function isRootOfEntries(folder: string, size: number, root: Uint8Array): boolean {
+  const tree = new TreeHead();
+  for (let n = 0; n * TILE_WIDTH < size; n += 1) {
+    const hashes = sound(() => readHashes(folder, 'entries', n, widthOf(n, size)));
+    if (hashes === undefined) return false;
+    tree.addAll(hashes);
+  }
+  return tree.head().equals(root);
+}
+
+/** Undefined if the file is damaged. */
+function sound<T>(reading: () => T): T | undefined {
+  try {
+    return reading();
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+/** Compares a tile or bundle, and its partial ones. @param hashes undefined if they aren't known */
+function* damagesOf(
+  folder: string,
+  level: Level,
+  n: number,
+  width: number,
+  hashes: Buffer | undefined,
+): Generator<LogDamage, void, undefined> {
+  const full = existsSync(join(folder, tilePath(level, n))) ? [TILE_WIDTH] : [];
+  // A full tile replaces the partial ones.
+  const needed = full.length > 0 ? full : [width];
+  for (const each of new Set([...needed, ...partialsOf(folder, level, n)])) {
+    const file = tilePath(level, n, each);
+    const common = Math.min(each, width) * HASH_BYTES;
+    const found = sound(() => readTile(folder, level, n, each)?.hashes ?? 'missing');
+    if (found === 'missing') yield { file, what: 'missing' };
+    else if (found === undefined || hashes?.subarray(0, common).equals(found.subarray(0, common)) === false) {
+      yield { file, what: 'altered' };
+    }
+  }
+}

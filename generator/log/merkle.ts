@@ -1,0 +1,139 @@
+/** Merkle trees of RFC 6962, section 2.1: heads, and proofs that are verified as RFC 9162 has it. */
+import { createHash, hash } from 'node:crypto';
+import { consistencyPath, inclusionPath, subtreesOf } from './subtrees.js';
+import type { Range } from './subtrees.js';
+
+const LEAF = Buffer.from([0]);
+const NODE = Buffer.from([1]);
+
+export const HASH_BYTES = 32;
+
+/** The hash of a leaf: SHA-256 over a zero byte and its content. */
+export const leafHash = (content: string | Uint8Array): Buffer =>
+  createHash('sha256').update(LEAF).update(content).digest();
+
+export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
+  createHash('sha256').update(NODE).update(left).update(right).digest();
+
+/** The head of a tree without leaves: the SHA-256 of the empty string. */
+export const EMPTY_HEAD: Buffer = hash('sha256', '', 'buffer');
+
+/** The hash over complete subtrees from the left, each smaller than the one before. */
+function joined(subtrees: readonly Buffer[]): Buffer {
+  const [last, ...left] = subtrees.toReversed();
+  return last === undefined ? EMPTY_HEAD : left.reduce((right, subtree) => nodeHash(subtree, right), last);
+}
+
+/** The head of a tree, computed incrementally in O(log n) memory. */
+export class TreeHead {
+  readonly #subtrees: Buffer[] = [];
+  #leaves = 0;
+
+  /** @param leaf the hash of a leaf */
+  add(leaf: Buffer): void {
+    let subtree = leaf;
+    // A leaf completes as many subtrees as the count before it has trailing ones in binary.
+    for (let rest = this.#leaves; rest % 2 === 1; rest = Math.floor(rest / 2)) {
+      const left = this.#subtrees.pop();
+      if (left !== undefined) subtree = nodeHash(left, subtree);
+    }
+    this.#subtrees.push(subtree);
+    this.#leaves += 1;
+  }
+
+  /** @param hashes those of leaves, as they are in a tile */
+  addAll(hashes: Buffer): void {
+    for (let at = 0; at < hashes.length; at += HASH_BYTES) this.add(hashes.subarray(at, at + HASH_BYTES));
+  }
+
+  /** The head, 32 bytes. */
+  head(): Buffer {
+    return joined(this.#subtrees);
+  }
+}
+
+/** The head over hashes, as they are in a tile. */
+export function headOver(hashes: Buffer): Buffer {
+  const tree = new TreeHead();
+  tree.addAll(hashes);
+  return tree.head();
+}
+
+/** Gives the head of the complete subtree n of 2^level leaves. */
+export type HeadOf = (level: number, n: number) => Buffer;
+
+const rangeHead = (range: Range, headOf: HeadOf): Buffer =>
+  joined(subtreesOf(range).map(({ level, n }) => headOf(level, n)));
+
+/** The head of the tree of the first `size` leaves. */
+export const headAt = (size: number, headOf: HeadOf): Buffer => rangeHead({ start: 0, end: size }, headOf);
+
+/** Proves that the leaf is in the tree of the first `size` leaves. @param index below `size` */
+export const inclusionProof = (index: number, size: number, headOf: HeadOf): Buffer[] =>
+  inclusionPath(index, size).map((range) => rangeHead(range, headOf));
+
+/** Proves that the tree of `size` leaves begins with those of a tree of `old`, at most `size`. */
+export const consistencyProof = (old: number, size: number, headOf: HeadOf): Buffer[] =>
+  consistencyPath(old, size).map((range) => rangeHead(range, headOf));
+
+const half = (number: number): number => Math.floor(number / 2);
+
+/**
+ * Climbs from a node to the head (RFC 9162, sections 2.1.3.2 and 2.1.4.2).
+ * @param last the number of the last node of that level
+ * @returns the head, and the head of what is not to the right of the node; undefined if the proof
+ *   has not as many hashes as there are levels
+ */
+function climb(
+  start: Buffer,
+  node: number,
+  last: number,
+  proof: readonly Uint8Array[],
+): { readonly head: Buffer; readonly left: Buffer } | undefined {
+  let [head, left] = [start, start];
+  for (const sibling of proof) {
+    if (last === 0 || sibling.length !== HASH_BYTES) return undefined;
+    if (node % 2 === 1 || node === last) {
+      head = nodeHash(sibling, head);
+      left = nodeHash(sibling, left);
+      // The last node of a level has no sibling there if it is a left one.
+      while (node % 2 === 0 && node > 0) [node, last] = [half(node), half(last)];
+    } else head = nodeHash(head, sibling);
+    [node, last] = [half(node), half(last)];
+  }
+  return last === 0 ? { head, left } : undefined;
+}
+
+const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0;
+
+/** Whether the proof shows that the leaf is the one at the index of a tree with that head. */
+export function verifyInclusion(
+  leaf: Buffer,
+  index: number,
+  size: number,
+  proof: readonly Uint8Array[],
+  root: Uint8Array,
+): boolean {
+  if (!isCount(index) || !isCount(size) || index >= size) return false;
+  return climb(leaf, index, size - 1, proof)?.head.equals(root) === true;
+}
+
+/** Whether the proof shows that the tree of `size` leaves begins with all leaves of the old one. */
+export function verifyConsistency(
+  old: number,
+  size: number,
+  proof: readonly Uint8Array[],
+  oldRoot: Buffer,
+  root: Uint8Array,
+): boolean {
+  if (!isCount(old) || !isCount(size) || old > size) return false;
+  if (old === size) return proof.length === 0 && oldRoot.equals(root);
+  if (old === 0) return proof.length === 0 && oldRoot.equals(EMPTY_HEAD);
+  // The last complete subtree of the old tree, where both trees are climbed from.
+  let [node, last] = [old - 1, size - 1];
+  while (node % 2 === 1) [node, last] = [half(node), half(last)];
+  const [first, ...rest] = node === 0 ? [oldRoot, ...proof] : proof;
+  if (first?.length !== HASH_BYTES) return false;
+  const heads = climb(Buffer.from(first), node, last, rest);
+  return heads?.left.equals(oldRoot) === true && heads.head.equals(root);
+}

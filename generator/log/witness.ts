@@ -1,0 +1,176 @@
+/** Asks witnesses to cosign a checkpoint (C2SP tlog-witness), so that nobody can be shown another log. */
+import { codeOf, messageOf } from '../errors.js';
+import { openNote, parseVerifier } from './note.js';
+import type { Verifier } from './note.js';
+import { parseCheckpoint } from './text.js';
+
+/** A witness has so long to respond: 10,000 ms (= 10 seconds). */
+export const WITNESS_MS = 10_000;
+/** More than any response has, which is a few lines: 64 KiB. */
+const RESPONSE_BYTES = 64 * 1024;
+/** How much of an unexpected response is quoted. */
+const QUOTED_CHARACTERS = 100;
+
+export interface Witness {
+  /** The submission prefix, without a slash at its end. */
+  readonly url: string;
+  /** The key of its cosignatures: a vkey of type 4. */
+  readonly key: string;
+}
+
+/** The line that a witness adds to a note, with its end. Or why it adds nothing. */
+export type Cosigned = { readonly line: string } | { readonly reason: string };
+
+/** The lines of a proof that a log of this size begins with that of another, in base64. */
+export type ConsistencyFrom = (old: number) => readonly string[];
+
+export interface CosignOptions {
+  /** The size of the last checkpoint that the witness is known to have cosigned; 0 by default. */
+  readonly knownSize?: number;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Asks one witness. Whatever it does is no error: the checkpoint is valid without it.
+ * @param note a signed checkpoint
+ */
+export async function cosign(
+  note: string,
+  { url, key }: Witness,
+  consistencyFrom: ConsistencyFrom,
+  { knownSize = 0, signal, timeoutMs = WITNESS_MS }: CosignOptions = {},
+): Promise<Cosigned> {
+  try {
+    const verifier = parseVerifier(key);
+    if (verifier.type !== 'cosignature') return { reason: `its key "${key}" is not one of cosignatures` };
+    const { size } = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+    const ask = (old: number): Promise<Response> => {
+      const proof = consistencyFrom(old).map((line) => `${line}\n`);
+      return send(`${url}/add-checkpoint`, `old ${old}\n${proof.join('')}\n${note}`, timeoutMs, signal);
+    };
+    const old = Math.min(knownSize, size);
+    const first = await ask(old);
+    const has = sizeIn(first);
+    const isBehind = has !== undefined && has !== old && has <= size;
+    const { status, text } = isBehind ? await ask(has) : first;
+    if (status === 200) return { line: lineOf(note, text, verifier) };
+    if (has !== undefined && status === 409) return { reason: conflictOf(size, has) };
+    return { reason: `its response is ${status}, expected 200${quoted(text)}` };
+  } catch (error) {
+    return { reason: reasonOf(error, timeoutMs) };
+  }
+}
+
+interface Response {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Sends a request. Redirects are not followed. @throws whatever fetch does */
+async function send(
+  url: string,
+  body: string,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    redirect: 'manual',
+    headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+    signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+  });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > RESPONSE_BYTES) throw new RangeError(`its response has more than ${RESPONSE_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: response.status, text: Buffer.concat(chunks).toString() };
+}
+
+/** The size that the witness has, if that is another than the one in the request. */
+function sizeIn({ status, text }: Response): number | undefined {
+  const [, digits] = (status === 409 && /^(0|[1-9]\d{0,15})\n$/.exec(text)) || [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+const conflictOf = (size: number, has: number): string =>
+  has > size
+    ? `it has cosigned a log of ${has} entries, and this one has ${size}`
+    : `it has cosigned another log of ${has} entries, or its size changes with each request`;
+
+/**
+ * The cosignature of a witness among lines of signatures: one, so that a note doesn't have more
+ * than readers accept.
+ * @throws Failure invalid: malformed, wrong, or none is of its key
+ */
+function lineOf(note: string, text: string, verifier: Verifier): string {
+  const body = note.slice(0, note.lastIndexOf('\n\n') + 2);
+  // None that is of its key is wrong.
+  const { lines } = openNote(body + text, [verifier]);
+  const isItsOwn = (line: string): boolean => {
+    try {
+      return openNote(body + line, [verifier]).verified.length > 0;
+    } catch {
+      return false;
+    }
+  };
+  return lines.map((line) => `${line}\n`).find(isItsOwn) ?? '';
+}
+
+/** The beginning of a text, made printable. */
+function quoted(text: string): string {
+  const start = text.trim().slice(0, QUOTED_CHARACTERS);
+  return start === '' ? '' : `: ${JSON.stringify(start)}`;
+}
+
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `it has not responded within ${timeoutMs / 1000} s`;
+  // The message of fetch is always the same; its cause says more.
+  const cause = error instanceof TypeError ? (error.cause ?? error) : error;
+  return messageOf(cause) || (codeOf(cause) ?? 'unknown');
+}
+
+export interface AllCosigned {
+  /** The note, with the cosignatures. */
+  readonly note: string;
+  /** The witnesses that did not cosign it. */
+  readonly missing: readonly { readonly url: string; readonly reason: string }[];
+}
+
+/**
+ * Asks witnesses, all at once.
+ * @param previous the checkpoint before, whose cosignatures say what the witnesses have seen
+ */
+export async function cosignAll(
+  note: string,
+  witnesses: readonly Witness[],
+  consistencyFrom: ConsistencyFrom,
+  { previous, ...options }: Omit<CosignOptions, 'knownSize'> & { readonly previous?: string } = {},
+): Promise<AllCosigned> {
+  const asked = witnesses.map(async (witness) => ({
+    url: witness.url,
+    ...(await cosign(note, witness, consistencyFrom, {
+      ...options,
+      knownSize: previous === undefined ? 0 : sizeCosignedBy(previous, witness),
+    })),
+  }));
+  const all = await Promise.all(asked);
+  const lines = all.flatMap((each) => ('line' in each ? [each.line] : []));
+  const missing = all.flatMap((each) => ('reason' in each ? [{ url: each.url, reason: each.reason }] : []));
+  return { note: note + lines.join(''), missing };
+}
+
+/** The size of a checkpoint if a witness has cosigned it, otherwise 0. */
+export function sizeCosignedBy(note: string, { key }: Witness): number {
+  try {
+    return parseCheckpoint(openNote(note, [parseVerifier(key)]).text).size;
+  } catch {
+    return 0;
+  }
+}

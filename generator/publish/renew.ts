@@ -1,0 +1,38 @@
+/** A build that changes no document: only the time of the build and what is known is renewed. */
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { renewDownloads } from './changes/change-index.js';
+import { replacePrevious, stageTakedown } from './commit.js';
+import { moveInto } from './files.js';
+import { replaceIndex, writeIndex } from './index-json.js';
+import type { Index } from './index-json.js';
+import type { Publisher } from './publisher.js';
+import { renewSnapshotFeed } from './snapshot-feed.js';
+import type { RenderSnapshotFeed } from './snapshot-feed.js';
+import { readManifest } from './snapshot-json.js';
+
+/** Replaces snapshot.json by the staged one, and what differs. A rollback keeps its target. */
+export function renew(
+  { tree, paths, takedown, index }: Publisher,
+  next: Index,
+  snapshotFeed: RenderSnapshotFeed,
+): void {
+  if (takedown.isOne) {
+    stageTakedown(paths, takedown);
+    replacePrevious(tree, paths.withoutPrevious);
+  }
+  const manifest = readManifest(paths.manifest);
+  if (manifest !== undefined) renewDownloads(tree, manifest);
+  // Chunks that a repair found damaged.
+  const chunks = join(paths.last, 'log');
+  if (existsSync(chunks)) for (const _ of moveInto(chunks, join(tree.out, 'log')));
+  renameSync(paths.manifest, tree.manifest);
+  const { snapshotFeed: feed, ...before } = index ?? {};
+  if (!isDeepStrictEqual(before, next)) {
+    // The sources changed although no document did; the next build compares with them.
+    writeIndex(paths.index, { ...next, ...(feed && { snapshotFeed: feed }) });
+    replaceIndex(tree, paths.index);
+  }
+  renewSnapshotFeed(tree, snapshotFeed);
+}

@@ -1,0 +1,222 @@
+/**
+ * The signed log of a tree: each snapshot adds an entry, of which a checkpoint is signed. Entry and
+ * checkpoint are staged with the commit. Once the journal is written, `KEY.last` is swapped; only
+ * then anything becomes public, the checkpoint last of all.
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Failure, codeOf } from '../errors.js';
+import { HeldKey, readKey, swap, swapsSchema } from '../log/key-file.js';
+import { append, entryAt, headOf, rootOf } from '../log/log-files.js';
+import { consistencyProof } from '../log/merkle.js';
+import { base64Of, checkpointText, entryText, parseCheckpoint, parseEntry } from '../log/text.js';
+import type { Checkpoint, SnapshotEntry } from '../log/text.js';
+import { cosignAll, sizeCosignedBy } from '../log/witness.js';
+import type { Witness } from '../log/witness.js';
+import type { Signing } from '../signing.js';
+import { FileWriter, makeFolder } from './files.js';
+import { logFolder } from './log-index.js';
+import type { Plan } from './plan.js';
+import { readManifest } from './snapshot-json.js';
+import type { Manifest } from './snapshot-json.js';
+import type { ListWriter, StagePaths } from './stage.js';
+import type { Tree } from './tree.js';
+
+export const checkpointFile = (treeId: string): string => `${logFolder(treeId)}/checkpoint`;
+
+/** The published checkpoint, as a note; undefined if the tree has no log. */
+export function publishedNote({ out }: Tree, treeId: string): string | undefined {
+  try {
+    return readFileSync(join(out, checkpointFile(treeId)), 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+/** The checkpoint in a note, whoever has signed it. @throws Failure invalid */
+export const checkpointIn = (note: string): Checkpoint =>
+  parseCheckpoint(note.slice(0, note.indexOf('\n\n') + 1));
+
+export class SignedLog {
+  /** The newest entry; undefined if there is none. */
+  readonly newest: SnapshotEntry | undefined;
+  readonly #folder: string;
+  readonly #tree: Tree;
+  readonly #treeId: string;
+  readonly #keys: readonly HeldKey[];
+  readonly #witnesses: readonly Witness[];
+  readonly #warn: (line: string) => void;
+  /** What is published, and its note; without a note it is known from a key. */
+  readonly #published: Checkpoint | undefined;
+  readonly #note: string | undefined;
+  /** Files of the next checkpoint that are not published yet. */
+  #added: ReadonlyMap<string, Buffer> = new Map();
+
+  private constructor(
+    tree: Tree,
+    treeId: string,
+    keys: readonly HeldKey[],
+    witnesses: readonly Witness[],
+    warn: (line: string) => void,
+  ) {
+    this.#tree = tree;
+    this.#treeId = treeId;
+    this.#keys = keys;
+    this.#witnesses = witnesses;
+    this.#warn = warn;
+    this.#folder = join(tree.out, logFolder(treeId));
+    this.#note = publishedNote(tree, treeId);
+    this.#published = this.#note === undefined ? this.#lastSigned() : checkpointIn(this.#note);
+    const size = this.#published?.size ?? 0;
+    this.newest = size === 0 ? undefined : parseEntry(entryAt(this.#folder, size, size - 1).toString());
+  }
+
+  /**
+   * Takes the keys, which must have signed what is published and nothing else.
+   * @throws Failure usage: the tree has a log, and there is no key, or one of another name; invalid:
+   * a key has signed what is not published; busy: another process uses a key
+   */
+  static open(
+    tree: Tree,
+    treeId: string,
+    signing: Signing | undefined,
+    warn: (line: string) => void,
+  ): SignedLog | undefined {
+    if (signing === undefined) {
+      if (publishedNote(tree, treeId) === undefined) return undefined;
+      throw Failure.usage(
+        `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
+          '(--key, SNAPSHOT_KEY or "key" of the operator file)',
+      );
+    }
+    const keys: HeldKey[] = [];
+    const release = (): void => {
+      for (const key of keys) key.release();
+    };
+    try {
+      for (const path of signing.keys) keys.push(HeldKey.take(readKey(path)));
+      const log = new SignedLog(tree, treeId, keys, signing.witnesses, warn);
+      for (const key of keys) log.#requireSame(key);
+      return log;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** The newest checkpoint that a key has signed, if the tree still has its entries. */
+  #lastSigned(): Checkpoint | undefined {
+    const [last] = this.#keys.map((key) => key.last).toSorted((a, b) => b.size - a.size);
+    return last !== undefined && last.size > 0 && existsSync(this.#folder) ? last : undefined;
+  }
+
+  /** @throws Failure: the log must not be continued with this key */
+  #requireSame({ path, signer, last }: HeldKey): void {
+    const { origin, size, root } = this.#published ?? { origin: signer.name, size: 0, root: last.root };
+    if (origin !== signer.name) {
+      throw Failure.usage(
+        `key "${path}" is named "${signer.name}", expected "${origin}", the origin of the log`,
+      );
+    }
+    if (size > 0 && base64Of(rootOf(this.#folder, size)) !== root) {
+      throw Failure.invalid(`the log in "${this.#folder}" is damaged: its tiles are not of its checkpoint`);
+    }
+    if (last.size === 0) return;
+    const isSame = last.size <= size && base64Of(rootOf(this.#folder, last.size)) === last.root;
+    if (isSame) return;
+    throw Failure.invalid(
+      `the key "${path}" has signed a log of ${last.size} snapshots, and "${this.#tree.out}" has ` +
+        `${last.size <= size ? 'other ones' : size === 0 ? 'none of them' : `only ${size} of them`}: ` +
+        'to go on would sign a second history. Restore the newest tree, or begin a new log with a new key ' +
+        '(see docs/signed-log.md)',
+    );
+  }
+
+  /** Whether the newest entry is of a snapshot. */
+  isOf(manifest: Pick<Manifest, 'sequence' | 'digest'> | undefined): boolean {
+    return this.newest?.sequence === manifest?.sequence && this.newest?.digest === manifest?.digest;
+  }
+
+  /** Stages the entry of a snapshot, and a checkpoint that the keys have signed. */
+  stage(
+    { tree, signed, keys, manifest }: StagePaths,
+    lists: ListWriter,
+    { sequence, digest, files: documents }: Plan,
+  ): void {
+    const size = this.#published?.size ?? 0;
+    const asOf = readManifest(manifest)?.as_of ?? null;
+    const entry = Buffer.from(entryText({ tree: this.#treeId, sequence, asOf, documents, digest }));
+    const { files, removed, root } = append(this.#folder, size, entry);
+    this.#added = files;
+    const writer = new FileWriter(tree);
+    const name = (path: string): string => `${logFolder(this.#treeId)}/${path}`;
+    for (const [file, content] of files) {
+      writer.write(name(file), content);
+      lists.file(name(file));
+    }
+    for (const file of removed) {
+      lists.remove(name(file));
+      lists.url(`/${name(file)}`);
+    }
+    const origin = this.#keys[0]?.signer.name ?? '';
+    const checkpoint = { origin, size: size + 1, root: base64Of(root) };
+    const swaps = this.#keys.map((key) => key.prepare(checkpoint));
+    writeFileSync(keys, JSON.stringify(swaps));
+    const note = this.#noteOf(checkpoint);
+    new FileWriter(signed).write(checkpointFile(this.#treeId), Buffer.from(note));
+    lists.file(name('checkpoint'));
+    lists.url(`/${name('checkpoint')}`);
+  }
+
+  #noteOf(checkpoint: Checkpoint): string {
+    const text = checkpointText(checkpoint);
+    return `${text}\n${this.#keys.map(({ signer }) => signer.sign(text)).join('')}`;
+  }
+
+  /** Once the journal is written: swaps KEY.last, and adds the cosignatures of witnesses. */
+  async confirm(paths: StagePaths): Promise<void> {
+    swapKeys(paths, true);
+    const file = join(paths.signed, checkpointFile(this.#treeId));
+    await this.#cosign(readFileSync(file, 'utf8'), file);
+  }
+
+  /** If no snapshot was added: restores a checkpoint that was lost, and asks witnesses once more. */
+  async renew(): Promise<void> {
+    if (this.#published === undefined) return;
+    const note = this.#note ?? this.#noteOf(this.#published);
+    const file = join(this.#tree.out, checkpointFile(this.#treeId));
+    if (this.#note === undefined) this.#replace(file, note);
+    await this.#cosign(note, file);
+  }
+
+  /** Adds cosignatures to a note and its file. A witness that is down must not stop a snapshot. */
+  async #cosign(note: string, file: string): Promise<void> {
+    const { size } = checkpointIn(note);
+    const heads = headOf(this.#folder, size, this.#added);
+    const consistencyFrom = (old: number): readonly string[] =>
+      consistencyProof(old, size, heads).map((each) => base64Of(each));
+    const witnesses = this.#witnesses.filter((witness) => sizeCosignedBy(note, witness) === 0);
+    const previous = this.#note === undefined ? {} : { previous: this.#note };
+    const cosigned = await cosignAll(note, witnesses, consistencyFrom, previous);
+    for (const { url, reason } of cosigned.missing) this.#warn(`witness ${url} has not cosigned: ${reason}`);
+    if (cosigned.note !== note) this.#replace(file, cosigned.note);
+  }
+
+  #replace(file: string, note: string): void {
+    const partial = join(this.#tree.state, 'checkpoint.partial');
+    writeFileSync(partial, note, { flush: true });
+    makeFolder(dirname(file));
+    renameSync(partial, file);
+  }
+
+  release(): void {
+    for (const key of this.#keys) key.release();
+  }
+}
+
+/** Swaps the KEY.last of each key that has signed a commit. Idempotent. @param isHeld see `swap` */
+export function swapKeys({ keys }: Pick<StagePaths, 'keys'>, isHeld: boolean): void {
+  if (!existsSync(keys)) return;
+  for (const each of swapsSchema.parse(JSON.parse(readFileSync(keys, 'utf8')))) swap(each, isHeld);
+}

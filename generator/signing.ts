@@ -1,0 +1,59 @@
+/** The keys that sign a tree's snapshots, and the witnesses that cosign them. */
+import { Failure, messageOf } from './errors.js';
+import { readKey } from './log/key-file.js';
+import { parseVerifier } from './log/note.js';
+import type { Witness } from './log/witness.js';
+
+/** With what snapshots are signed. */
+export interface Signing {
+  /** The name of the keys, which is the origin of the log. */
+  readonly origin: string;
+  /** The files of the keys, and what they sign can be verified with. */
+  readonly keys: readonly string[];
+  readonly verifierKeys: readonly string[];
+  /** Are asked to cosign each checkpoint. */
+  readonly witnesses: readonly Witness[];
+}
+
+/**
+ * @param keys files
+ * @throws Failure usage: a file is no key, or keys have different names; environment: one is
+ * unreadable
+ */
+export function signingOf(keys: readonly string[], witnesses: readonly Witness[]): Signing | undefined {
+  const [first, ...others] = keys.map(readKey);
+  if (first === undefined) {
+    if (witnesses.length === 0) return undefined;
+    throw Failure.usage('a witness cosigns what a key has signed: expected a key as well (--key)');
+  }
+  const { name: origin } = first.signer;
+  const verifierKeys = [first, ...others].map(({ signer }) => signer.vkey);
+  for (const { path, signer } of others) {
+    if (signer.name !== origin)
+      throw Failure.usage(`key "${path}" is named "${signer.name}", expected "${origin}" as "${first.path}"`);
+  }
+  if (new Set(verifierKeys).size < keys.length) throw Failure.usage('a key is given twice');
+  return { origin, keys, verifierKeys, witnesses };
+}
+
+/** `https://witness.example witness.example+7f…`: the URL of a witness, and its verifier key. */
+export function witnessOf(text: string): Witness {
+  const [url = '', key = '', ...more] = text.trim().split(/\s+/);
+  const problem = more.length > 0 || !/^https?:$/.test(protocolOf(url)) ? '' : problemOf(key);
+  if (problem === undefined) return { url, key };
+  throw Failure.usage(
+    `witness ${JSON.stringify(text)}: expected a URL, a space and the verifier key of the witness` +
+      (problem === '' ? '' : ` (${problem})`),
+  );
+}
+
+const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');
+
+function problemOf(key: string): string | undefined {
+  try {
+    parseVerifier(key);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
