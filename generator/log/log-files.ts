@@ -167,7 +167,8 @@ export function entryAt(folder: string, size: number, index: number): Buffer {
 
 /**
  * Computes all tiles and the root from the entries, and compares them with what is there. Partial
- * tiles of other sizes must have the same first hashes or entries.
+ * tiles of other sizes must have the same first hashes or entries. If several files are damaged,
+ * others that depend on them may be named as well.
  * @param checkpoint the root, and the number of entries, which may be less than are there
  * @returns files of the log that are damaged; `checkpoint` if the root isn't that of the files
  */
