@@ -136,6 +136,7 @@ export class Publisher {
       try {
         log?.release();
         if (!isPrepared(tree)) rmSync(tree.stage, { recursive: true, force: true });
+        tree.removeIfEmpty();
       } finally {
         lock.release();
       }
@@ -225,6 +226,7 @@ export class Publisher {
     try {
       writeFileSync(this.paths.manifest, announcement.manifest, { flush: true });
       if (!('own' in announcement) && sequence === this.previous?.sequence) {
+        completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
         renew(this, this.#nextIndex(plan), announcement.snapshotFeed);
         await this.#log?.renew();
         this.abort();

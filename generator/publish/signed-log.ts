@@ -84,7 +84,7 @@ export class SignedLog {
     warn: (line: string) => void,
   ): SignedLog | undefined {
     if (signing === undefined) {
-      if (publishedNote(tree, treeId) === undefined) return undefined;
+      if (!existsSync(join(tree.out, logFolder(treeId)))) return undefined;
       throw Failure.usage(
         `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
           '(--key, SNAPSHOT_KEY or "key" of the operator file)',

@@ -120,10 +120,7 @@ describe('every source file', () => {
     );
     const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
     // For the pid, which tells who holds a tree, and for the version of Node.
-    expect(imported.map(({ file }) => file)).toEqual([
-      'generator/lock.ts',
-      'generator/sqlite/index.ts',
-    ]);
+    expect(imported.map(({ file }) => file)).toEqual(['generator/lock.ts', 'generator/sqlite/index.ts']);
   });
 
   it('has 300 lines at most', () => {
