@@ -38,6 +38,8 @@ function sourcesIn(folder: string): Source[] {
 
 /** Runs after the compiler. */
 const BUNDLER = 'generator/outputs/pages/bundle.ts';
+/** Files of the log that browsers use too. */
+const SHARED = /^generator\/log\/(?:text|subtrees|proof-text)\.ts$/;
 const generator = sourcesIn('generator');
 const proxy = sourcesIn('proxy');
 
@@ -96,6 +98,21 @@ describe('imports', () => {
     const isForeign = (path: string): boolean =>
       foreign.some((each) => path.startsWith(`generator/${each}/`));
     expect(trespasses(`generator/${folder}/`, (path) => !isForeign(path))).toEqual([]);
+  });
+});
+
+describe('what pages share with the log', () => {
+  it('is free of Node, and imports nothing that is not', () => {
+    const shared = [
+      'generator/errors.ts',
+      ...generator.map(({ file }) => file).filter((file) => SHARED.test(file)),
+    ];
+    expect(shared).toHaveLength(4);
+    const files = generator.filter(({ file }) => shared.includes(file));
+    const ofNode = files.filter(({ code }) => /from '(?!\.)|\bBuffer\b/.test(code));
+    expect(ofNode.map(({ file }) => file)).toEqual([]);
+    const imported = files.flatMap(({ imports }) => imports.map((path) => path.replace(/\.js$/, '.ts')));
+    expect(imported.filter((path) => !shared.includes(path))).toEqual([]);
   });
 });
 

@@ -1,4 +1,6 @@
 /** Heads and proofs of Merkle trees. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   EMPTY_HEAD,
@@ -14,6 +16,7 @@ import {
 } from '../../generator/log/merkle.js';
 import type { HeadOf } from '../../generator/log/merkle.js';
 import { consistencyPath, inclusionPath, subtreesOf, tilePartOf } from '../../generator/log/subtrees.js';
+import { PROJECT } from '../support/project.js';
 import { Comparisons, naiveHead } from './support.js';
 import { HEADS, LEAVES } from './vectors.js';
 
@@ -169,6 +172,36 @@ describe('proofs, for all leaves and sizes to 100', () => {
     }
     expect(verifyConsistency(-1, 1, [], root, root)).toBe(false);
     expect(verifyConsistency(0.5, 0.5, [], root, root)).toBe(false);
+  });
+});
+
+const bytesOf = (text = ''): Buffer => Buffer.from(text === '-' ? '' : text, 'base64');
+
+/**
+ * Each line of merkle-vectors.txt is a file of transparency-dev/merkle (testdata, Apache License 2.0):
+ * `inclusion INDEX SIZE ROOT LEAF PROOF ok|error NAME` or `consistency OLD SIZE OLD_ROOT ROOT …`,
+ * PROOF with commas, `none` without hashes, `-` for no bytes.
+ */
+describe('the proofs of transparency-dev/merkle', () => {
+  const lines = readFileSync(join(PROJECT, 'test/log/merkle-vectors.txt'), 'utf8').trimEnd().split('\n');
+  const cases = lines.map((line) => {
+    const [kind = '', first, size, one, other, proof = '', verdict, name = ''] = line.split(' ');
+    const hashes = proof === 'none' ? [] : proof.split(',').map(bytesOf);
+    const numbers = [Number(first), Number(size)] as const;
+    const holds =
+      kind === 'inclusion'
+        ? verifyInclusion(bytesOf(other), ...numbers, hashes, bytesOf(one))
+        : verifyConsistency(...numbers, hashes, bytesOf(one), bytesOf(other));
+    return { name: `${kind} ${name}`, expected: verdict === 'ok', holds };
+  });
+
+  it('hold or not as they should, but that a log may begin with an empty one', () => {
+    expect(cases).toHaveLength(196);
+    expect(cases.filter(({ expected }) => expected)).toHaveLength(12);
+    expect(cases.filter(({ expected, holds }) => expected !== holds).map(({ name }) => name)).toEqual([
+      // There, a consistency proof for the size 0 is always an error.
+      'consistency additional/size1-is-zero-and-size2-is-not-zero',
+    ]);
   });
 });
 
