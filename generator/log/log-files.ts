@@ -26,6 +26,8 @@ export interface Appended {
 export interface LogDamage {
   readonly file: string;
   readonly what: 'missing' | 'altered';
+  /** What it must be, if that follows from other files. */
+  readonly content?: Buffer;
 }
 
 const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
@@ -240,9 +242,11 @@ function* damagesOf(
     const file = tilePath(level, n, each);
     const common = Math.min(each, width) * HASH_BYTES;
     const found = sound(() => readTile(folder, level, n, each)?.hashes ?? 'missing');
-    if (found === 'missing') yield { file, what: 'missing' };
+    const isKnown = hashes !== undefined && level !== 'entries' && each <= width;
+    const content = isKnown ? { content: hashes.subarray(0, common) } : {};
+    if (found === 'missing') yield { file, what: 'missing', ...content };
     else if (found === undefined || hashes?.subarray(0, common).equals(found.subarray(0, common)) === false) {
-      yield { file, what: 'altered' };
+      yield { file, what: 'altered', ...content };
     }
   }
 }

@@ -200,7 +200,7 @@ export class Publisher {
       previous?.format !== FORMAT ||
       isTakedown ||
       changes.added + changes.changed + changes.removed > 0 ||
-      this.#log?.isOf(previous) === false;
+      this.#log?.isNewest(previous) === false;
     // If snapshot.json was lost, the index of changes and the log still have the last sequence number.
     const last = Math.max(previous?.sequence ?? known?.sequence ?? 0, this.#log?.newest?.sequence ?? 0);
     return {

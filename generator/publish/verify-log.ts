@@ -1,12 +1,13 @@
 /** Checks the signed log of a tree: tiles, checkpoint, newest entry, and the chunks of the digest. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
 import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
 import { openNote, parseVerifier } from '../log/note.js';
 import { base64Of, bytesOfBase64, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
 import { summarise, digestOf } from './digest.js';
+import { makeFolder } from './files.js';
 import {
   ChunkLists,
   LISTS_FILE,
@@ -26,7 +27,8 @@ import type { Damage } from './verify.js';
 /** What the state remembers of the log: the checkpoint that was whole when it was last verified. */
 const seenFile = ({ state }: Tree): string => join(state, 'checkpoint');
 
-type Find = (file: string, what: Damage['what']) => void;
+/** @param content what the file must be, if that is known */
+type Find = (file: string, what: Damage['what'], content?: Buffer) => void;
 
 /**
  * Checks everything below `log/`.
@@ -37,9 +39,9 @@ export function checkLog(tree: Tree, manifest: Manifest, find: Find): string | u
   const { log } = manifest;
   const treeId = manifest.tree.id ?? '';
   let isWhole = true;
-  const found: Find = (file, what) => {
+  const found: Find = (...damage) => {
     isWhole = false;
-    find(file, what);
+    find(...damage);
   };
   checkNames(tree, 'log', log === undefined ? [] : [treeId], found);
   if (log === undefined) return undefined;
@@ -64,9 +66,9 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
   if (checkpoint === undefined) return found(checkpointFile(treeId), 'altered');
   const { size, root } = checkpoint;
   let areTilesWhole = true;
-  for (const { file, what } of checkTiles(folder, { size, root: bytesOfBase64(root) })) {
+  for (const { file, what, content } of checkTiles(folder, { size, root: bytesOfBase64(root) })) {
     areTilesWhole = false;
-    found(`${logFolder(treeId)}/${file}`, what);
+    found(`${logFolder(treeId)}/${file}`, what, content);
   }
   if (!areTilesWhole) return;
   const entry = parseEntry(entryAt(folder, size, size - 1).toString());
@@ -127,9 +129,16 @@ function checkChunks(tree: Tree, folder: string, route: PublishedRoute, found: F
   checkNames(tree, folder, names, found);
 }
 
-/** Lets the next build write what is damaged: all chunks of a route, or the checkpoint. */
-export function dropDamaged({ out }: Tree, file: string): void {
+/** Mends a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
+export function mendLog({ out, state }: Tree, file: string, content: Buffer | undefined): void {
+  const path = join(out, file);
+  if (content !== undefined) {
+    const partial = join(state, 'tile.partial');
+    writeFileSync(partial, content, { flush: true });
+    makeFolder(dirname(path));
+    renameSync(partial, path);
+  }
   const route = /^log\/\w+\/index\/[\w-]+\//.exec(file)?.[0];
   if (route !== undefined) rmSync(join(out, route, LISTS_FILE), { force: true });
-  if (/^log\/\w+\/checkpoint$/.test(file)) rmSync(join(out, file), { force: true });
+  if (/^log\/\w+\/checkpoint$/.test(file)) rmSync(path, { force: true });
 }

@@ -19,7 +19,7 @@ import { RouteWalk, isAsIndexed, measure, scan } from './scan.js';
 import type { Scan } from './scan.js';
 import { isFormer, isRendered, readManifest } from './snapshot-json.js';
 import { checkChanges, checkSnapshotFeed } from './verify-changes.js';
-import { checkLog, dropDamaged, rememberSeen } from './verify-log.js';
+import { checkLog, mendLog, rememberSeen } from './verify-log.js';
 import type { Manifest, PublishedRoute } from './snapshot-json.js';
 import type { Tree } from './tree.js';
 
@@ -70,8 +70,8 @@ export interface Repair {
   /** Called with each document's next index entry. */
   entry(route: PublishedRoute, entry: Entry): void;
   extra(file: string): void;
-  /** Called with each damaged file of the log. */
-  logged(file: string): void;
+  /** Called with each damaged file of the log. @param content what it must be, if that is known */
+  logged(file: string, content: Buffer | undefined): void;
 }
 
 const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {}, logged: () => {} };
@@ -167,7 +167,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
       if (isFormer(route) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
     },
     extra: (file) => extra.push(file),
-    logged: (file) => dropDamaged(tree, file),
+    logged: (file, content) => mendLog(tree, file, content),
   };
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
@@ -224,10 +224,10 @@ async function checkTree(
   progress.finish();
   checkChanges(tree, manifest.sequence, found, repair);
   checkSnapshotFeed(tree, found);
-  found.checkpoint = checkLog(tree, manifest, (file, what) => {
+  found.checkpoint = checkLog(tree, manifest, (file, what, content) => {
     found.add(file, what);
     if (what === 'extra') repair.extra(file);
-    else repair.logged(file);
+    else repair.logged(file, content);
   });
   return files;
 }

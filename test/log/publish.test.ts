@@ -166,7 +166,10 @@ describe('a signed tree', () => {
 
   it('forgets the lines of what is withheld, and keeps the roots', async () => {
     const of = await two();
-    changeRegister(of.register, `INSERT INTO withheld (kind, id) VALUES ('user', 3007)`);
+    changeRegister(
+      of.register,
+      `INSERT INTO withheld (kind, id, since) VALUES ('user', 3007, '2026-11-20T08:00:00Z')`,
+    );
     await built(of);
     expect(problemsOf(of.out, of.vkey)).toEqual([]);
     const files = Object.keys(stateOf(logOf(of.out)));
