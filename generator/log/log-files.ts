@@ -26,6 +26,8 @@ export interface Appended {
 export interface LogDamage {
   readonly file: string;
   readonly what: 'missing' | 'altered';
+  /** What it must be, if that follows from other files. */
+  readonly content?: Buffer;
 }
 
 const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
@@ -167,7 +169,8 @@ export function entryAt(folder: string, size: number, index: number): Buffer {
 
 /**
  * Computes all tiles and the root from the entries, and compares them with what is there. Partial
- * tiles of other sizes must have the same first hashes or entries.
+ * tiles of other sizes must have the same first hashes or entries. If several files are damaged,
+ * others that depend on them may be named as well.
  * @param checkpoint the root, and the number of entries, which may be less than are there
  * @returns files of the log that are damaged; `checkpoint` if the root isn't that of the files
  */
@@ -239,9 +242,11 @@ function* damagesOf(
     const file = tilePath(level, n, each);
     const common = Math.min(each, width) * HASH_BYTES;
     const found = sound(() => readTile(folder, level, n, each)?.hashes ?? 'missing');
-    if (found === 'missing') yield { file, what: 'missing' };
+    const isKnown = hashes !== undefined && level !== 'entries' && each <= width;
+    const content = isKnown ? { content: hashes.subarray(0, common) } : {};
+    if (found === 'missing') yield { file, what: 'missing', ...content };
     else if (found === undefined || hashes?.subarray(0, common).equals(found.subarray(0, common)) === false) {
-      yield { file, what: 'altered' };
+      yield { file, what: 'altered', ...content };
     }
   }
 }

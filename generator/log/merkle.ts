@@ -81,8 +81,8 @@ const half = (number: number): number => Math.floor(number / 2);
 /**
  * Climbs from a node to the head (RFC 9162, sections 2.1.3.2 and 2.1.4.2).
  * @param last the number of the last node of that level
- * @returns the head, and the head of what is not to the right of the node; undefined if the proof
- *   has not as many hashes as there are levels
+ * @returns the head, and the head of what is not to the right of the node; undefined if something is
+ *   no hash, or the proof has not as many as there are levels
  */
 function climb(
   start: Buffer,
@@ -91,8 +91,9 @@ function climb(
   proof: readonly Uint8Array[],
 ): { readonly head: Buffer; readonly left: Buffer } | undefined {
   let [head, left] = [start, start];
+  if ([start, ...proof].some(({ length }) => length !== HASH_BYTES)) return undefined;
   for (const sibling of proof) {
-    if (last === 0 || sibling.length !== HASH_BYTES) return undefined;
+    if (last === 0) return undefined;
     if (node % 2 === 1 || node === last) {
       head = nodeHash(sibling, head);
       left = nodeHash(sibling, left);
@@ -127,13 +128,15 @@ export function verifyConsistency(
   root: Uint8Array,
 ): boolean {
   if (!isCount(old) || !isCount(size) || old > size) return false;
+  if (old === 0 && !oldRoot.equals(EMPTY_HEAD)) return false;
+  // Every tree begins with an empty one.
+  if (old === 0 && size > 0) return proof.length === 0;
   if (old === size) return proof.length === 0 && oldRoot.equals(root);
-  if (old === 0) return proof.length === 0 && oldRoot.equals(EMPTY_HEAD);
   // The last complete subtree of the old tree, where both trees are climbed from.
   let [node, last] = [old - 1, size - 1];
   while (node % 2 === 1) [node, last] = [half(node), half(last)];
   const [first, ...rest] = node === 0 ? [oldRoot, ...proof] : proof;
-  if (first?.length !== HASH_BYTES) return false;
+  if (first === undefined) return false;
   const heads = climb(Buffer.from(first), node, last, rest);
   return heads?.left.equals(oldRoot) === true && heads.head.equals(root);
 }

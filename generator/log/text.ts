@@ -59,9 +59,10 @@ export interface ChunkPage {
   readonly head: string;
 }
 
-/** Base64 of 32 bytes. The last character has two unused bits, which must be zero. */
-const HASH = '([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)';
-const INTEGER = String.raw`(0|[1-9]\d{0,15})`;
+/** A group that matches base64 of 32 bytes. The last character has two unused bits, which must be zero. */
+export const HASH = '([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)';
+/** Decimal, without leading zeros. */
+export const INTEGER = String.raw`(0|[1-9]\d{0,15})`;
 const KEY = String.raw`([\w-][\w.-]*)`;
 
 const CHECKPOINT = new RegExp(String.raw`^([^\n]+)\n${INTEGER}\n${HASH}\n(?:[^\n]+\n)*$`);

@@ -81,13 +81,14 @@ export const routesText = (
     })
     .join('');
 
+/** The digest of a tree, in hex, of the text that it is the hash of. */
+export const digestOf = (text: string): string => hash('sha256', text);
+
 /** The digest of a tree, in hex. */
-export function treeDigest(
+export const treeDigest = (
   routes: readonly PublishedRoute[],
   summaryOf: (route: PublishedRoute) => RouteSummary,
-): string {
-  return hash('sha256', routesText(routes, summaryOf));
-}
+): string => digestOf(routesText(routes, summaryOf));
 
 /** The digest of the tree that an index describes. @param folder the index's folder */
 export const indexDigest = (folder: string, routes: readonly PublishedRoute[]): string =>

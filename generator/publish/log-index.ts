@@ -21,7 +21,7 @@ import type { ListWriter } from './stage.js';
 /** How many chunks a list has, as a tile has hashes. */
 const LISTED = 256;
 /** The list of lists, and a list. */
-const LISTS_FILE = 'chunks.txt';
+export const LISTS_FILE = 'chunks.txt';
 const listFile = (page: number): string => `chunks-${page}.txt`;
 export const logFolder = (treeId: string): string => `log/${treeId}`;
 /** Below the tree. */
@@ -47,6 +47,43 @@ export interface ChunkFolders {
 export const hasChunks = ({ out, index }: Omit<ChunkFolders, 'staged'>, name: string): boolean =>
   existsSync(join(out, index, name, LISTS_FILE));
 
+/** The lists of a route's chunks. */
+export class ChunkLists {
+  readonly #put: (file: string, content: string) => void;
+  #head = new TreeHead();
+  #first = '';
+  #lines: string[] = [];
+  readonly #pages: string[] = [];
+
+  /** @param put called with each list once it is complete */
+  constructor(put: (file: string, content: string) => void) {
+    this.#put = put;
+  }
+
+  add(first: string, leaf: Buffer): void {
+    if (this.#lines.length === LISTED) this.#finishPage();
+    if (this.#lines.length === 0) this.#first = first;
+    this.#lines.push(chunkLine({ first, leaf: base64Of(leaf) }));
+    this.#head.add(leaf);
+  }
+
+  #finishPage(): void {
+    const count = this.#lines.length;
+    if (count === 0) return;
+    this.#put(listFile(this.#pages.length), this.#lines.join(''));
+    this.#pages.push(pageLine({ first: this.#first, count, head: base64Of(this.#head.head()) }));
+    this.#lines = [];
+    this.#head = new TreeHead();
+  }
+
+  /** Completes the lists. @returns how many there are, besides the list of them */
+  finish(): number {
+    this.#finishPage();
+    this.#put(LISTS_FILE, this.#pages.join(''));
+    return this.#pages.length;
+  }
+}
+
 /** Stages the chunks of a route that changed, and their lists. */
 export class ChunkWriter {
   readonly #folders: ChunkFolders;
@@ -58,10 +95,7 @@ export class ChunkWriter {
   /** What is published, by file; undefined if it is not known. */
   readonly #old: Generator<Listed, void> | undefined;
   #before: Listed | undefined;
-  #head = new TreeHead();
-  #first = '';
-  #lines: string[] = [];
-  readonly #pages: string[] = [];
+  readonly #next: ChunkLists;
 
   constructor(folders: ChunkFolders, name: string, form: KeyForm, lists: ListWriter) {
     this.#folders = folders;
@@ -69,6 +103,7 @@ export class ChunkWriter {
     this.#form = form;
     this.#lists = lists;
     this.#stage = new FileWriter(folders.staged);
+    this.#next = new ChunkLists((file, content) => this.#putIfChanged(file, content));
     const published = join(folders.out, this.#folder);
     this.#old = isListed(published) ? listedIn(published, form) : undefined;
     this.#advance();
@@ -80,16 +115,13 @@ export class ChunkWriter {
 
   /** Keys must ascend. */
   add({ key, text, leaf }: Chunk): void {
-    if (this.#lines.length === LISTED) this.#finishPage();
     const first = this.#form.textOf(key);
     const hash = base64Of(leaf);
     this.#removeBelow(key);
     const isSame = this.#before?.key === key && this.#before.hash === hash;
     if (this.#before?.key === key) this.#advance();
     if (!isSame) this.#put(`${first}.txt`, text);
-    if (this.#lines.length === 0) this.#first = first;
-    this.#lines.push(chunkLine({ first, leaf: hash }));
-    this.#head.add(leaf);
+    this.#next.add(first, leaf);
   }
 
   #removeBelow(key: number): void {
@@ -97,23 +129,13 @@ export class ChunkWriter {
       this.#remove(`${this.#form.textOf(this.#before.key)}.txt`);
   }
 
-  #finishPage(): void {
-    const count = this.#lines.length;
-    if (count === 0) return;
-    this.#putIfChanged(listFile(this.#pages.length), this.#lines.join(''));
-    this.#pages.push(pageLine({ first: this.#first, count, head: base64Of(this.#head.head()) }));
-    this.#lines = [];
-    this.#head = new TreeHead();
-  }
-
   /** Stages the lists, and removes what is left of the published chunks. */
   finish(): void {
     this.#removeBelow(Number.POSITIVE_INFINITY);
-    this.#finishPage();
-    this.#putIfChanged(LISTS_FILE, this.#pages.join(''));
+    const count = this.#next.finish();
     const { out, staged } = this.#folders;
     const published = join(out, this.#folder);
-    for (let page = this.#pages.length; existsSync(join(published, listFile(page))); page += 1)
+    for (let page = count; existsSync(join(published, listFile(page))); page += 1)
       this.#remove(listFile(page));
     if (this.#old !== undefined) return;
     for (const name of namesIn(published))
@@ -152,9 +174,12 @@ export function completeIndex(
   const { out, staged, index } = folders;
   const current = routes.filter(({ isFormer }) => !isFormer).map(({ route }) => route);
   const file = `${index}/${ROUTES_FILE}`;
-  new FileWriter(staged).write(file, Buffer.from(routesText(current, ({ name }) => next.of(name))));
-  lists.file(file);
-  lists.url(`/${file}`);
+  const text = routesText(current, ({ name }) => next.of(name));
+  if (readText(join(out, file)) !== text) {
+    new FileWriter(staged).write(file, Buffer.from(text));
+    lists.file(file);
+    lists.url(`/${file}`);
+  }
   const names = new Set(current.map(({ name }) => name));
   for (const { index: name, isFormer } of routes) {
     if (!isFormer || name === undefined || names.has(name)) continue;
@@ -193,7 +218,7 @@ function isListed(folder: string): boolean {
   }
 }
 
-function readText(path: string): string | undefined {
+export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -202,7 +227,8 @@ function readText(path: string): string | undefined {
   }
 }
 
-function* namesIn(path: string): Generator<string, void, undefined> {
+/** The names in a folder, none if it does not exist. */
+export function* namesIn(path: string): Generator<string, void, undefined> {
   if (!existsSync(path)) return;
   const folder = opendirSync(path);
   try {

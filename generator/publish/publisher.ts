@@ -136,6 +136,7 @@ export class Publisher {
       try {
         log?.release();
         if (!isPrepared(tree)) rmSync(tree.stage, { recursive: true, force: true });
+        tree.removeIfEmpty();
       } finally {
         lock.release();
       }
@@ -199,7 +200,7 @@ export class Publisher {
       previous?.format !== FORMAT ||
       isTakedown ||
       changes.added + changes.changed + changes.removed > 0 ||
-      this.#log?.isOf(previous) === false;
+      this.#log?.isNewest(previous) === false;
     // If snapshot.json was lost, the index of changes and the log still have the last sequence number.
     const last = Math.max(previous?.sequence ?? known?.sequence ?? 0, this.#log?.newest?.sequence ?? 0);
     return {
@@ -225,6 +226,7 @@ export class Publisher {
     try {
       writeFileSync(this.paths.manifest, announcement.manifest, { flush: true });
       if (!('own' in announcement) && sequence === this.previous?.sequence) {
+        completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
         renew(this, this.#nextIndex(plan), announcement.snapshotFeed);
         await this.#log?.renew();
         this.abort();

@@ -2,11 +2,13 @@
 import { hash, createHash } from 'node:crypto';
 import { opendirSync, readFileSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes/index.js';
 import { keyForm } from '../routes/keys.js';
 import type { Entry } from '../incremental/hash-file.js';
 import { CODINGS, namesOf, siblingsFrom } from './codings.js';
+import type { Coding } from './codings.js';
 import { chunksOf } from './files.js';
 import { isLog } from './snapshot-json.js';
 import type { PublishedRoute } from './snapshot-json.js';
@@ -26,9 +28,9 @@ export interface Scan {
   readonly untracked: readonly string[];
 }
 
-/** The publisher's own files, described by snapshot.json and /changes instead of the index. */
+/** The publisher's own files, described by snapshot.json, /changes and the log instead of the index. */
 const OWN_FILES =
-  /^(snapshot\.json|changes\/(index\.json|\d+\.json|(over-\d+\/)?\d+\.ndjson\.gz)|feeds\/snapshots\.(atom|json))$/;
+  /^(snapshot\.json|log\/.+|changes\/(index\.json|\d+\.json|(over-\d+\/)?\d+\.ndjson\.gz)|feeds\/snapshots\.(atom|json))$/;
 
 interface Matcher {
   readonly route: PublishedRoute;
@@ -227,4 +229,20 @@ export function measure(path: string): Measured {
     bytes += chunk.length;
   }
   return { bytes, hash: digest.digest() };
+}
+
+/** @param coding the file's compression, if any; the index then describes the decoded content */
+export function isAsIndexed(
+  path: string,
+  { bytes, hash }: Pick<Entry, 'bytes' | 'hash'>,
+  coding?: Coding,
+): boolean {
+  try {
+    const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path), bytes));
+    return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
+  } catch (error) {
+    // An unreadable or undecodable file counts as altered: this is how a failing disk shows.
+    if (codeOf(error) === undefined) throw error;
+    return false;
+  }
 }

@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Failure, codeOf } from '../errors.js';
 import { HeldKey, readKey, swap, swapsSchema } from '../log/key-file.js';
 import { append, entryAt, headOf, rootOf } from '../log/log-files.js';
@@ -84,7 +85,7 @@ export class SignedLog {
     warn: (line: string) => void,
   ): SignedLog | undefined {
     if (signing === undefined) {
-      if (publishedNote(tree, treeId) === undefined) return undefined;
+      if (!existsSync(join(tree.out, logFolder(treeId)))) return undefined;
       throw Failure.usage(
         `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
           '(--key, SNAPSHOT_KEY or "key" of the operator file)',
@@ -133,9 +134,15 @@ export class SignedLog {
     );
   }
 
-  /** Whether the newest entry is of a snapshot. */
-  isOf(manifest: Pick<Manifest, 'sequence' | 'digest'> | undefined): boolean {
-    return this.newest?.sequence === manifest?.sequence && this.newest?.digest === manifest?.digest;
+  /** Whether a snapshot is the newest in the log, and names the keys that sign now. */
+  isNewest(manifest: Manifest | undefined): boolean {
+    const { sequence, digest, log } = manifest ?? {};
+    const keys = this.#keys.map(({ signer }) => signer.vkey);
+    return (
+      this.newest?.sequence === sequence &&
+      this.newest?.digest === digest &&
+      isDeepStrictEqual(log?.keys, keys)
+    );
   }
 
   /** Stages the entry of a snapshot, and a checkpoint that the keys have signed. */

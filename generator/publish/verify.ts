@@ -1,20 +1,12 @@
 /** Checks a tree against its index and digest for missing, altered and extra files. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { Failure, codeOf } from '../errors.js';
+import { Failure } from '../errors.js';
 import { HashFileWriter, NO_HASH, entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import {
-  INDEX_FILE,
-  NO_CHANGES,
-  filesIn,
-  mendIndex,
-  readChangeIndex,
-  untrackedFiles,
-} from './changes/change-index.js';
+import { mendIndex } from './changes/change-index.js';
 import { CODINGS, namesOf } from './codings.js';
-import type { Coding } from './codings.js';
 import { isPrepared } from './commit.js';
 import { indexDigest } from './digest.js';
 import { deleteFile, makeFolder } from './files.js';
@@ -23,15 +15,18 @@ import type { Index } from './index-json.js';
 import { isNamedContent } from './former-assets.js';
 import { Lock } from '../lock.js';
 import { recover } from './recover.js';
-import { RouteWalk, measure, measured, scan } from './scan.js';
+import { RouteWalk, isAsIndexed, measure, scan } from './scan.js';
 import type { Scan } from './scan.js';
 import { isFormer, isRendered, readManifest } from './snapshot-json.js';
+import { checkChanges, checkSnapshotFeed } from './verify-changes.js';
+import { checkLog, mendLog, rememberSeen } from './verify-log.js';
 import type { Manifest, PublishedRoute } from './snapshot-json.js';
 import type { Tree } from './tree.js';
 
 export interface Damage {
   readonly file: string;
-  readonly what: 'missing' | 'altered' | 'extra' | 'interrupted';
+  /** `rewritten` is a log that does not go on from what it was when it was last verified. */
+  readonly what: 'missing' | 'altered' | 'extra' | 'interrupted' | 'rewritten';
 }
 
 export interface VerifyReport {
@@ -47,11 +42,13 @@ export interface VerifyReport {
 
 export const SHOWN_DAMAGE = 100;
 
-class Findings {
+export class Findings {
   readonly damage: Damage[] = [];
   total = 0;
   /** Set once the tree was scanned. */
   untracked: readonly string[] = [];
+  /** Of a log that is whole, as a note. */
+  checkpoint: string | undefined;
 
   add(file: string, what: Damage['what']): void {
     this.total += 1;
@@ -69,13 +66,15 @@ class Findings {
 const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
 
 /** Callbacks of a repair; a plain verify does nothing in them. */
-interface Repair {
+export interface Repair {
   /** Called with each document's next index entry. */
   entry(route: PublishedRoute, entry: Entry): void;
   extra(file: string): void;
+  /** Called with each damaged file of the log. @param content what it must be, if that is known */
+  logged(file: string, content: Buffer | undefined): void;
 }
 
-const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {} };
+const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {}, logged: () => {} };
 
 /**
  * Checks every file against the index, and the index against the digest in snapshot.json.
@@ -99,6 +98,7 @@ export async function verify(
     }
     const files = await checkTree(tree, manifest, found, LOOK_ONLY, progress);
     if (deletesUntracked) for (const file of found.untracked) deleteFile(tree.out, file);
+    if (lock !== undefined && found.checkpoint !== undefined) rememberSeen(tree, found.checkpoint);
     return found.report(manifest.sequence, files);
   } finally {
     lock?.release();
@@ -167,6 +167,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
       if (isFormer(route) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
     },
     extra: (file) => extra.push(file),
+    logged: (file, content) => mendLog(tree, file, content),
   };
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
@@ -223,6 +224,11 @@ async function checkTree(
   progress.finish();
   checkChanges(tree, manifest.sequence, found, repair);
   checkSnapshotFeed(tree, found);
+  found.checkpoint = checkLog(tree, manifest, (file, what, content) => {
+    found.add(file, what);
+    if (what === 'extra') repair.extra(file);
+    else repair.logged(file, content);
+  });
   return files;
 }
 
@@ -257,43 +263,4 @@ function* checkRoute(
     yield 1;
   }
   walk.finish();
-}
-
-/** @param coding the file's compression, if any; the index then describes the decoded content */
-function isAsIndexed(path: string, { bytes, hash }: Pick<Entry, 'bytes' | 'hash'>, coding?: Coding): boolean {
-  try {
-    const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path), bytes));
-    return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
-  } catch (error) {
-    // An unreadable or undecodable file counts as altered: this is how a failing disk shows.
-    if (codeOf(error) === undefined) throw error;
-    return false;
-  }
-}
-
-/** Checks change lists and bundles against their own index. */
-function checkChanges(tree: Tree, sequence: number, found: Findings, repair: Repair): void {
-  const index = readChangeIndex(tree);
-  if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
-  const named = index ?? NO_CHANGES;
-  for (const { file, bytes, sha256 } of filesIn(named)) {
-    const path = join(tree.out, file);
-    if (!existsSync(path)) found.add(file.slice(1), 'missing');
-    else if (!isAsIndexed(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
-      found.add(file.slice(1), 'altered');
-    }
-  }
-  for (const file of untrackedFiles(tree, named)) {
-    found.add(file, 'extra');
-    repair.extra(file);
-  }
-}
-
-/** Only reports damage: a build or a repair regenerates the snapshot feed. */
-function checkSnapshotFeed(tree: Tree, found: Findings): void {
-  for (const [file, sum] of Object.entries(readIndex(tree.index).snapshotFeed ?? {})) {
-    const path = join(tree.out, file);
-    if (!existsSync(path)) found.add(file, 'missing');
-    else if (measure(path).hash.toString('hex') !== sum) found.add(file, 'altered');
-  }
 }

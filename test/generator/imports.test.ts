@@ -38,6 +38,8 @@ function sourcesIn(folder: string): Source[] {
 
 /** Runs after the compiler. */
 const BUNDLER = 'generator/outputs/pages/bundle.ts';
+/** Files of the log that browsers use too. */
+const SHARED = /^generator\/log\/(?:text|subtrees|proof-text)\.ts$/;
 const generator = sourcesIn('generator');
 const proxy = sourcesIn('proxy');
 
@@ -99,6 +101,21 @@ describe('imports', () => {
   });
 });
 
+describe('what pages share with the log', () => {
+  it('is free of Node, and imports nothing that is not', () => {
+    const shared = [
+      'generator/errors.ts',
+      ...generator.map(({ file }) => file).filter((file) => SHARED.test(file)),
+    ];
+    expect(shared).toHaveLength(4);
+    const files = generator.filter(({ file }) => shared.includes(file));
+    const ofNode = files.filter(({ code }) => /from '(?!\.)|\bBuffer\b/.test(code));
+    expect(ofNode.map(({ file }) => file)).toEqual([]);
+    const imported = files.flatMap(({ imports }) => imports.map((path) => path.replace(/\.js$/, '.ts')));
+    expect(imported.filter((path) => !shared.includes(path))).toEqual([]);
+  });
+});
+
 describe('the bundler', () => {
   it('is a program of its own, so that no other one needs what is installed for compilation alone', () => {
     const { devDependencies } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
@@ -120,10 +137,7 @@ describe('every source file', () => {
     );
     const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
     // For the pid, which tells who holds a tree, and for the version of Node.
-    expect(imported.map(({ file }) => file)).toEqual([
-      'generator/lock.ts',
-      'generator/sqlite/index.ts',
-    ]);
+    expect(imported.map(({ file }) => file)).toEqual(['generator/lock.ts', 'generator/sqlite/index.ts']);
   });
 
   it('has 300 lines at most', () => {

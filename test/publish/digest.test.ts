@@ -8,7 +8,6 @@ import { HashFileWriter } from '../../generator/incremental/hash-file.js';
 import { indexDigest } from '../../generator/publish/digest.js';
 import { isRendered } from '../../generator/publish/snapshot-json.js';
 import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
-import { TreeHead, leafHash } from '../../generator/log/merkle.js';
 import { ROUTES, filler, urlTemplate } from '../../generator/routes/index.js';
 import { digestOf, temporary } from './support.js';
 
@@ -88,41 +87,6 @@ const routeOf = (template: string, index: number): PublishedRoute => ({
   path: template,
   file: `${template.slice(1)}.json`,
   class: 'record',
-});
-
-/** Data and heads of the tests of Certificate Transparency (google/certificate-transparency, merkletree). */
-const LEAVES = [
-  '',
-  '00',
-  '10',
-  '2021',
-  '3031',
-  '40414243',
-  '5051525354555657',
-  '606162636465666768696a6b6c6d6e6f',
-];
-const HEADS = [
-  'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-  '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
-  'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125',
-  'aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77',
-  'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
-  '4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4',
-  '76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef',
-  'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c',
-  '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
-];
-
-describe('TreeHead', () => {
-  it('is that of RFC 6962', () => {
-    const tree = new TreeHead();
-    const heads = [tree.head()];
-    for (const leaf of LEAVES) {
-      tree.add(leafHash(Buffer.from(leaf, 'hex')));
-      heads.push(tree.head());
-    }
-    expect(heads.map((head) => head.toString('hex'))).toEqual(HEADS);
-  });
 });
 
 describe('the digest of a tree is what its documentation gives', () => {

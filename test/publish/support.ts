@@ -24,6 +24,7 @@ import { addBuild } from '../../generator/commands/build.js';
 import { addCheck } from '../../generator/commands/check.js';
 import { addDiff } from '../../generator/commands/diff.js';
 import { addEdge } from '../../generator/commands/edge.js';
+import { addKeygen } from '../../generator/commands/keygen.js';
 import { addMirror } from '../../generator/commands/mirror.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
@@ -199,7 +200,7 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['index', 'mirror', 'previous', 'tree', 'uploads']);
+const AT_REST = new Set(['checkpoint', 'index', 'mirror', 'previous', 'tree', 'uploads']);
 
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>
@@ -316,6 +317,7 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     addCheck,
     addDiff,
     addEdge,
+    addKeygen,
     addMirror,
     addRollback,
     addScaffold,

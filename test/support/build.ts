@@ -40,6 +40,10 @@ export interface Options {
   readonly skipInvalid?: boolean;
   readonly acceptRemovals?: boolean;
   readonly keepDownloads?: boolean;
+  /** Files of keys. */
+  readonly key?: readonly string[];
+  /** URL and key of each. */
+  readonly witness?: readonly string[];
   /** The time of the build. */
   readonly at?: string;
 }

@@ -1,0 +1,35 @@
+/** Checks the files of a tree that describe its changes. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { INDEX_FILE, NO_CHANGES, filesIn, readChangeIndex, untrackedFiles } from './changes/change-index.js';
+import { readIndex } from './index-json.js';
+import { isAsIndexed, measure } from './scan.js';
+import type { Tree } from './tree.js';
+import type { Findings, Repair } from './verify.js';
+
+/** Checks change lists and bundles against their own index. */
+export function checkChanges(tree: Tree, sequence: number, found: Findings, repair: Repair): void {
+  const index = readChangeIndex(tree);
+  if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
+  const named = index ?? NO_CHANGES;
+  for (const { file, bytes, sha256 } of filesIn(named)) {
+    const path = join(tree.out, file);
+    if (!existsSync(path)) found.add(file.slice(1), 'missing');
+    else if (!isAsIndexed(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
+      found.add(file.slice(1), 'altered');
+    }
+  }
+  for (const file of untrackedFiles(tree, named)) {
+    found.add(file, 'extra');
+    repair.extra(file);
+  }
+}
+
+/** Only reports damage: a build or a repair regenerates the snapshot feed. */
+export function checkSnapshotFeed(tree: Tree, found: Findings): void {
+  for (const [file, sum] of Object.entries(readIndex(tree.index).snapshotFeed ?? {})) {
+    const path = join(tree.out, file);
+    if (!existsSync(path)) found.add(file, 'missing');
+    else if (measure(path).hash.toString('hex') !== sum) found.add(file, 'altered');
+  }
+}

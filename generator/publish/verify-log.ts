@@ -1,0 +1,144 @@
+/** Checks the signed log of a tree: tiles, checkpoint, newest entry, and the chunks of the digest. */
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Failure } from '../errors.js';
+import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
+import { openNote, parseVerifier } from '../log/note.js';
+import { base64Of, bytesOfBase64, parseCheckpoint, parseEntry } from '../log/text.js';
+import type { Checkpoint } from '../log/text.js';
+import { summarise, digestOf } from './digest.js';
+import { makeFolder } from './files.js';
+import {
+  ChunkLists,
+  LISTS_FILE,
+  ROUTES_FILE,
+  chunkForm,
+  indexFolder,
+  logFolder,
+  namesIn,
+  readText,
+} from './log-index.js';
+import { checkpointFile, checkpointIn } from './signed-log.js';
+import { isRendered } from './snapshot-json.js';
+import type { Manifest, PublishedRoute } from './snapshot-json.js';
+import type { Tree } from './tree.js';
+import type { Damage } from './verify.js';
+
+/** What the state remembers of the log: the checkpoint that was whole when it was last verified. */
+const seenFile = ({ state }: Tree): string => join(state, 'checkpoint');
+
+/** @param content what the file must be, if that is known */
+type Find = (file: string, what: Damage['what'], content?: Buffer) => void;
+
+/**
+ * Checks everything below `log/`.
+ * @param find called with each damaged file
+ * @returns the checkpoint, as a note, if there is a log and all of it is whole
+ */
+export function checkLog(tree: Tree, manifest: Manifest, find: Find): string | undefined {
+  const { log } = manifest;
+  const treeId = manifest.tree.id ?? '';
+  let isWhole = true;
+  const found: Find = (...damage) => {
+    isWhole = false;
+    find(...damage);
+  };
+  checkNames(tree, 'log', log === undefined ? [] : [treeId], found);
+  if (log === undefined) return undefined;
+  checkNames(tree, logFolder(treeId), ['checkpoint', 'tile', 'index'], found);
+  checkIndex(tree, manifest, found);
+  const note = readText(join(tree.out, checkpointFile(treeId)));
+  if (note === undefined) found(checkpointFile(treeId), 'missing');
+  else checkHistory(tree, manifest, note, found);
+  return isWhole ? note : undefined;
+}
+
+/** Remembers a checkpoint, as a note. */
+export function rememberSeen(tree: Tree, note: string): void {
+  if (existsSync(tree.state)) writeFileSync(seenFile(tree), note);
+}
+
+/** @throws Failure invalid: the tree's history is another than when it was last verified */
+function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find): void {
+  const treeId = manifest.tree.id ?? '';
+  const folder = join(tree.out, logFolder(treeId));
+  const checkpoint = signedCheckpoint(note, manifest.log?.keys ?? []);
+  if (checkpoint === undefined) return found(checkpointFile(treeId), 'altered');
+  const { size, root } = checkpoint;
+  let areTilesWhole = true;
+  for (const { file, what, content } of checkTiles(folder, { size, root: bytesOfBase64(root) })) {
+    areTilesWhole = false;
+    found(`${logFolder(treeId)}/${file}`, what, content);
+  }
+  if (!areTilesWhole) return;
+  const entry = parseEntry(entryAt(folder, size, size - 1).toString());
+  const { sequence, digest, as_of: asOf } = manifest;
+  const isOfSnapshot =
+    entry.tree === treeId && entry.sequence === sequence && entry.digest === digest && entry.asOf === asOf;
+  if (!isOfSnapshot) found('snapshot.json', 'altered');
+  const seen = readText(seenFile(tree));
+  if (seen === undefined) return;
+  const { size: before, root: rootBefore } = checkpointIn(seen);
+  if (before > size || base64Of(rootOf(folder, before)) !== rootBefore)
+    found(checkpointFile(treeId), 'rewritten');
+}
+
+/** Undefined if the note is malformed, or none of the keys has signed it. */
+function signedCheckpoint(note: string, keys: readonly string[]): Checkpoint | undefined {
+  try {
+    return parseCheckpoint(openNote(note, keys.map(parseVerifier)).text);
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+/** Names in a folder other than those that are expected. */
+function checkNames({ out }: Tree, folder: string, expected: Iterable<string>, found: Find): void {
+  const names = new Set(expected);
+  for (const name of namesIn(join(out, folder))) if (!names.has(name)) found(`${folder}/${name}`, 'extra');
+}
+
+/** Checks the chunks and their lists, by the index of the tree. */
+function checkIndex(tree: Tree, { tree: { id }, routes, digest }: Manifest, found: Find): void {
+  const folder = indexFolder(id ?? '');
+  const rendered = routes.filter(isRendered);
+  checkNames(tree, folder, [ROUTES_FILE, ...rendered.filter(chunkForm).map(({ name }) => name)], found);
+  const text = readText(join(tree.out, folder, ROUTES_FILE));
+  if (text === undefined || digestOf(text) !== digest)
+    found(`${folder}/${ROUTES_FILE}`, text === undefined ? 'missing' : 'altered');
+  for (const route of rendered) checkChunks(tree, `${folder}/${route.name}`, route, found);
+}
+
+function checkChunks(tree: Tree, folder: string, route: PublishedRoute, found: Find): void {
+  const form = chunkForm(route);
+  if (form === undefined) return;
+  const names: string[] = [];
+  const check = (name: string, content: string): void => {
+    names.push(name);
+    const there = readText(join(tree.out, folder, name));
+    if (there !== content) found(`${folder}/${name}`, there === undefined ? 'missing' : 'altered');
+  };
+  const lists = new ChunkLists(check);
+  summarise(join(tree.index, route.name), route, ({ key, text, leaf }) => {
+    const first = form.textOf(key);
+    check(`${first}.txt`, text);
+    lists.add(first, leaf);
+  });
+  lists.finish();
+  checkNames(tree, folder, names, found);
+}
+
+/** Mends a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
+export function mendLog({ out, state }: Tree, file: string, content: Buffer | undefined): void {
+  const path = join(out, file);
+  if (content !== undefined) {
+    const partial = join(state, 'tile.partial');
+    writeFileSync(partial, content, { flush: true });
+    makeFolder(dirname(path));
+    renameSync(partial, path);
+  }
+  const route = /^log\/\w+\/index\/[\w-]+\//.exec(file)?.[0];
+  if (route !== undefined) rmSync(join(out, route, LISTS_FILE), { force: true });
+  if (/^log\/\w+\/checkpoint$/.test(file)) rmSync(path, { force: true });
+}

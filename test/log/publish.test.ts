@@ -1,0 +1,408 @@
+/** Signed trees, through the real command line: what each build signs, and what it refuses to sign. */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  ROWS,
+  STEP,
+  buildWith,
+  damageOf,
+  inProcess,
+  interruptCommit,
+  leftovers,
+  manifestOf,
+  stateOf,
+  temporary,
+} from '../publish/support.js';
+import { OPERATOR } from '../support/build.js';
+import { changeRegister, writeRegister } from '../support/register.js';
+import { differing, inState } from '../support/tree.js';
+import { checkpointOf, entriesOf, logOf, problemsOf } from './published.js';
+
+const path = temporary();
+const ORIGIN = 'register.example/log';
+
+interface Site {
+  readonly folder: string;
+  readonly register: string;
+  readonly out: string;
+  readonly key: string;
+  /** The verifier key. */
+  readonly vkey: string;
+}
+
+async function keygen(file: string, name = ORIGIN): Promise<string> {
+  const { code, stderr } = await inProcess('keygen', '--name', name, '--write', file, '--json');
+  expect([code, stderr]).toEqual([0, '']);
+  return readFileSync(`${file}.pub`, 'utf8').trimEnd();
+}
+
+async function site(): Promise<Site> {
+  const folder = path('site');
+  mkdirSync(folder);
+  const key = join(folder, 'log.key');
+  return {
+    folder,
+    register: writeRegister(join(folder, 'register.sqlite'), ROWS),
+    out: join(folder, 'dist'),
+    key,
+    vkey: await keygen(key),
+  };
+}
+
+/** The same site elsewhere, as a backup has it. */
+function copied({ folder, ...site }: Site): Site {
+  const copy = path('copy');
+  cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+  const at = (file: string): string => file.replace(folder, copy);
+  return { ...site, folder: copy, register: at(site.register), out: at(site.out), key: at(site.key) };
+}
+
+const build = ({ register, out, key }: Site, ...more: readonly string[]) =>
+  inProcess(
+    ...['build', '--register', register, '--out', out, '--operator', OPERATOR, '--accept-removals'],
+    ...['--key', key, '--quiet', ...more],
+  );
+
+async function built(of: Site, ...more: readonly string[]): Promise<void> {
+  const { code, stderr } = await build(of, ...more);
+  expect([code, stderr]).toEqual([0, '']);
+}
+
+/** Two snapshots. */
+async function two(): Promise<Site> {
+  const of = await site();
+  await built(of);
+  changeRegister(of.register, STEP);
+  await built(of);
+  return of;
+}
+
+/** A build that is refused leaves everything as it was. */
+async function expectRefused(
+  of: Site,
+  work: ReturnType<typeof build>,
+  code: number,
+  why: RegExp,
+): Promise<void> {
+  const [tree, last] = [stateOf(of.out), lastOf(of)];
+  const ended = await work;
+  expect(ended).toMatchObject({ code, stderr: expect.stringMatching(why) });
+  expect([differing(stateOf(of.out), tree), lastOf(of)]).toEqual([[], last]);
+  expect(leftovers(of.out)).toEqual([]);
+}
+
+const lastOf = ({ key }: Site): string =>
+  existsSync(`${key}.last`) ? readFileSync(`${key}.last`, 'utf8') : '';
+const sizeOf = ({ out }: Site): number => checkpointOf(join(logOf(out), 'checkpoint')).size;
+const sequencesOf = (of: Site): number[] =>
+  entriesOf(logOf(of.out), sizeOf(of)).map((entry) => Number(/^sequence (\d+)$/m.exec(entry)?.[1]));
+
+describe('a key', () => {
+  it('is made once, for its owner alone, with its verifier key and an empty log next to it', async () => {
+    const file = path('key');
+    const vkey = await keygen(file);
+    expect(vkey).toMatch(/^register\.example\/log\+[0-9a-f]{8}\+A/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(checkpointOf(`${file}.last`)).toEqual({
+      size: 0,
+      root: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+    });
+    const secret = readFileSync(file, 'utf8');
+    const again = await inProcess('keygen', '--name', ORIGIN, '--write', file);
+    expect(again).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('exists') });
+    expect(readFileSync(file, 'utf8')).toBe(secret);
+  });
+
+  it.each(['', 'two words', 'a+b', 'tab\there'])('is not named %j', async (name) => {
+    const file = path('key');
+    const { code, stderr } = await inProcess('keygen', '--name', name, '--write', file);
+    expect([code, existsSync(file)]).toEqual([2, false]);
+    expect(stderr).toContain('name');
+  });
+
+  it('that others can read, that is none or that lies in the tree is refused', async () => {
+    const of = await site();
+    await built(of);
+    const open = path('open');
+    writeFileSync(open, readFileSync(of.key), { mode: 0o644 });
+    await expectRefused(of, build({ ...of, key: open }), 2, /can be read by others/);
+    const other = path('other');
+    writeFileSync(other, 'no key\n', { mode: 0o600 });
+    await expectRefused(of, build({ ...of, key: other }), 2, /key ".*" *: the private key is invalid/);
+    await expectRefused(of, build({ ...of, key: path('none') }), 3, /does not exist/);
+    const inside = join(of.folder, 'dist', 'log.key');
+    writeFileSync(inside, readFileSync(of.key), { mode: 0o600 });
+    const ended = await build({ ...of, key: inside });
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringMatching(/lies in the folder .*published/) });
+  });
+});
+
+describe('a signed tree', () => {
+  it('leads from each document to the key, snapshot after snapshot', async () => {
+    const of = await site();
+    await built(of);
+    expect(problemsOf(of.out, of.vkey)).toEqual([]);
+    const before = stateOf(logOf(of.out));
+    changeRegister(of.register, STEP);
+    await built(of);
+    expect(problemsOf(of.out, of.vkey)).toEqual([]);
+    expect(sequencesOf(of)).toEqual([1, 2]);
+    // What was not changed was not touched: games by id have one chunk, the looked-up names another.
+    const after = stateOf(logOf(of.out));
+    expect(after['index/owners-user/0.txt']).toBe(before['index/owners-user/0.txt']);
+    expect(after['index/group/1.txt']).not.toBe(before['index/group/1.txt']);
+    // The partial tiles of the first checkpoint stay.
+    expect(after['tile/0/000.p/1']).toBe(before['tile/0/000.p/1']);
+    expect(await damageOf(of.out)).toEqual([]);
+  });
+
+  it('has no new entry if nothing changed', async () => {
+    const of = await two();
+    const before = stateOf(logOf(of.out));
+    await built(of);
+    expect(differing(stateOf(logOf(of.out)), before)).toEqual([]);
+  });
+
+  it('forgets the lines of what is withheld, and keeps the roots', async () => {
+    const of = await two();
+    changeRegister(
+      of.register,
+      `INSERT INTO withheld (kind, id, since) VALUES ('user', 3007, '2026-11-20T08:00:00Z')`,
+    );
+    await built(of);
+    expect(problemsOf(of.out, of.vkey)).toEqual([]);
+    const files = Object.keys(stateOf(logOf(of.out)));
+    expect(files.filter((file) => readFileSync(join(logOf(of.out), file)).includes('/3007'))).toEqual([]);
+    expect(sequencesOf(of)).toEqual([1, 2, 3]);
+  });
+
+  it('begins with the snapshot that is signed first', async () => {
+    const of = await site();
+    await buildWith({ register: of.register, out: of.out });
+    expect(existsSync(join(of.out, 'log'))).toBe(false);
+    await built(of);
+    expect(sequencesOf(of)).toEqual([2]);
+    expect(problemsOf(of.out, of.vkey)).toEqual([]);
+  });
+
+  it('is not built without its key', async () => {
+    const of = await two();
+    changeRegister(of.register, `UPDATE groups SET name = 'later' WHERE id = 2`);
+    const unsigned = inProcess(
+      ...['build', '--register', of.register, '--out', of.out, '--operator', OPERATOR],
+    );
+    await expectRefused(of, unsigned, 2, /has a signed log.*expected its key/);
+  });
+
+  it('is rolled back by a new entry, also to before the log', async () => {
+    const of = await site();
+    await buildWith({ register: of.register, out: of.out });
+    await built(of);
+    await expectRefused(
+      of,
+      inProcess('rollback', '--out', of.out, '--operator', 'none.json'),
+      2,
+      /expected its key/,
+    );
+    for (const sequences of [
+      [2, 3],
+      [2, 3, 4],
+    ]) {
+      const { code, stderr } = await inProcess('rollback', '--out', of.out, '--key', of.key);
+      expect([code, stderr]).toEqual([0, '']);
+      expect(sequencesOf(of)).toEqual(sequences);
+      expect(problemsOf(of.out, of.vkey)).toEqual([]);
+      expect(await damageOf(of.out)).toEqual([]);
+    }
+  });
+
+  it('is completed if the commit was interrupted, with the checkpoint that was signed', async () => {
+    const of = await two();
+    changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+    const { register, out } = of;
+    await interruptCommit({ register, out, key: [of.key] });
+    const signed = lastOf(of);
+    expect(checkpointOf(`${of.key}.last`).size).toBe(3);
+    changeRegister(of.register, `UPDATE groups SET name = 'fourth' WHERE id = 2`);
+    await built(of);
+    expect(sequencesOf(of)).toEqual([1, 2, 3, 4]);
+    const { root } = checkpointOf(`${of.key}.last`);
+    expect(root).not.toBe(signed.split('\n')[2]);
+    expect(problemsOf(of.out, of.vkey)).toEqual([]);
+  });
+});
+
+describe('no second history is signed', () => {
+  it('if a backup of the tree is restored', async () => {
+    const of = await two();
+    const backup = copied(of);
+    changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+    await built(of);
+    await expectRefused(
+      of,
+      build({ ...of, out: backup.out }),
+      1,
+      /has signed a log of 3 snapshots, and ".*" has only 2 of them.*second history/,
+    );
+  });
+
+  it('if the tree is deleted', async () => {
+    const of = await two();
+    rmSync(of.out, { recursive: true });
+    rmSync(inState(of.out), { recursive: true });
+    const ended = await build(of);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/has none of them/) });
+    expect(existsSync(of.out)).toBe(false);
+  });
+
+  it('if two trees are built from one', async () => {
+    const of = await two();
+    const other = copied(of);
+    changeRegister(of.register, `UPDATE groups SET name = 'here' WHERE id = 2`);
+    changeRegister(other.register, `UPDATE groups SET name = 'there' WHERE id = 2`);
+    await built(of);
+    await expectRefused(of, build({ ...other, key: of.key }), 1, /only 2 of them/);
+    // A key that was copied with its tree knows nothing of that: only those who compare checkpoints do.
+    await built(other);
+    expect(checkpointOf(`${other.key}.last`).root).not.toBe(checkpointOf(`${of.key}.last`).root);
+    await expectRefused(of, build({ ...of, out: other.out }), 1, /has other ones/);
+  });
+
+  it('if only the state was deleted, since the log goes on', async () => {
+    const of = await two();
+    rmSync(inState(of.out), { recursive: true });
+    changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+    await built(of);
+    expect(sequencesOf(of)).toEqual([1, 2, 3]);
+    expect(problemsOf(of.out, of.vkey)).toEqual([]);
+  });
+
+  it('if KEY.last is missing or damaged', async () => {
+    const of = await two();
+    const last = lastOf(of);
+    rmSync(`${of.key}.last`);
+    await expectRefused(of, build(of), 3, /log\.key\.last" is missing.*newest that its log has published/);
+    writeFileSync(`${of.key}.last`, last.replace('2\n', '1\n'));
+    await expectRefused(of, build(of), 1, /log\.key\.last" is damaged/);
+    // What the message says helps.
+    cpSync(join(logOf(of.out), 'checkpoint'), `${of.key}.last`);
+    changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+    await built(of);
+    expect(sequencesOf(of)).toEqual([1, 2, 3]);
+  });
+
+  it('if the sequence was lost, numbers go on after the newest entry', async () => {
+    const of = await two();
+    rmSync(join(of.out, 'snapshot.json'));
+    rmSync(join(of.out, 'changes'), { recursive: true });
+    const ended = await build(of);
+    // The id of the tree is lost with both, so this would be another log.
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/has none of them/) });
+  });
+});
+
+describe('keys are changed', () => {
+  it('by signing with both, then with the new one alone', async () => {
+    const of = await two();
+    const next = join(of.folder, 'next.key');
+    const vkey = await keygen(next);
+    await built(of, '--key', next);
+    expect(problemsOf(of.out, of.vkey)).toEqual([]);
+    expect(problemsOf(of.out, vkey)).toEqual([]);
+    expect(manifestOf(of.out)).toMatchObject({ log: { keys: [of.vkey, vkey] } });
+    changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+    await built({ ...of, key: next });
+    expect(problemsOf(of.out, vkey)).toEqual([]);
+    expect(checkpointOf(`${of.key}.last`).size).toBe(3);
+    expect(sequencesOf(of)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('by going on with a new one after the old one was lost', async () => {
+    const of = await two();
+    rmSync(of.key);
+    const next = join(of.folder, 'next.key');
+    const vkey = await keygen(next);
+    await built({ ...of, key: next });
+    expect(sequencesOf(of)).toEqual([1, 2, 3]);
+    expect(problemsOf(of.out, vkey)).toEqual([]);
+  });
+
+  it('but not to another name', async () => {
+    const of = await two();
+    const next = join(of.folder, 'next.key');
+    await keygen(next, 'other.example/log');
+    await expectRefused(
+      of,
+      build({ ...of, key: next }),
+      2,
+      /named "other\.example\/log", expected "register/,
+    );
+    await expectRefused(of, build(of, '--key', next), 2, /expected "register\.example\/log"/);
+    await expectRefused(of, build(of, '--key', of.key), 2, /twice/);
+  });
+});
+
+describe('verify', () => {
+  const files = [
+    'checkpoint',
+    'tile/0/000.p/2',
+    'tile/entries/000.p/2',
+    'index/routes.txt',
+    'index/group/1.txt',
+    'index/group/chunks.txt',
+    'index/user/chunks-0.txt',
+  ];
+  it.each(files)('names a damaged or missing %s, and a repair mends what can be', async (file) => {
+    const of = await two();
+    for (const what of ['altered', 'missing'] as const) {
+      const damaged = copied(of);
+      const place = join(logOf(damaged.out), file);
+      const content = readFileSync(place);
+      if (what === 'missing') rmSync(place);
+      else
+        writeFileSync(
+          place,
+          Buffer.concat([content.subarray(0, -3), Buffer.from([content.at(-3)! ^ 1]), content.subarray(-2)]),
+        );
+      const name = place.slice(damaged.out.length + 1);
+      expect(await damageOf(damaged.out)).toEqual([{ file: name, what }]);
+      const { register, out, key } = damaged;
+      const { code, stderr } = await inProcess(
+        ...['verify', '--repair', '--register', register, '--out', out, '--operator', OPERATOR, '--key', key],
+      );
+      if (file === 'tile/entries/000.p/2') continue;
+      expect([code, stderr]).toEqual([0, '']);
+      expect(problemsOf(out, of.vkey)).toEqual([]);
+      expect(readFileSync(place)).toEqual(content);
+    }
+  });
+
+  it('names what does not belong to the log', async () => {
+    const of = await two();
+    const extra = [
+      'log/stray',
+      'log/0123456789abcdef/checkpoint',
+      `${logOf(of.out).slice(of.out.length + 1)}/index/group/2.txt`,
+    ];
+    for (const file of extra) {
+      mkdirSync(join(of.out, file, '..'), { recursive: true });
+      writeFileSync(join(of.out, file), 'x');
+    }
+    const found = (await damageOf(of.out)).map(({ file, what }) => `${what} ${file}`);
+    expect(found.toSorted()).toEqual(
+      [`extra log/0123456789abcdef`, `extra ${extra[2]}`, 'extra log/stray'].toSorted(),
+    );
+  });
+
+  it('notices another history than it has verified before', async () => {
+    const of = await two();
+    const backup = copied(of);
+    changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+    await built(of);
+    expect(await damageOf(of.out)).toEqual([]);
+    cpSync(inState(of.out, 'checkpoint'), inState(backup.out, 'checkpoint'));
+    const log = logOf(backup.out).slice(backup.out.length + 1);
+    expect(await damageOf(backup.out)).toEqual([{ file: `${log}/checkpoint`, what: 'rewritten' }]);
+  });
+});
