@@ -8,12 +8,14 @@ import { addDiff } from './commands/diff.js';
 import { addEdge } from './commands/edge.js';
 import { addKeygen } from './commands/keygen.js';
 import { addMirror } from './commands/mirror.js';
+import { addProve } from './commands/prove.js';
 import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
 import { addScaffold } from './commands/scaffold.js';
 import type { Terminal } from './commands/terminal.js';
 import { addUpload } from './commands/upload.js';
 import { addVerify } from './commands/verify.js';
+import { addVerifyProof } from './commands/verify-proof.js';
 import { DEFAULTS } from './config.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { codeIdentity } from './incremental/build-key.js';
@@ -76,7 +78,7 @@ const program = new Command('register-api')
     `
 Exit codes
   0    done
-  1    the register or the tree has errors (they are printed), or no copy is equal
+  1    the register, the tree or a proof has errors (they are printed), or no copy is equal
   2    the command was not understood
   3    the machine: a file is missing, a folder not writable, the disk full, the network
   70   a defect of this program
@@ -91,7 +93,8 @@ Examples
   $ npm run snapshot -- build --register data/register.sqlite --out dist
   $ npm run snapshot -- verify --out dist
   $ npm run snapshot -- upload --out dist --to storage:bucket
-  $ npm run snapshot -- mirror https://register.example --out copy`,
+  $ npm run snapshot -- mirror https://register.example --out copy
+  $ npm run snapshot -- prove https://register.example /api/v1/group/45 --write group-45.tlog-proof`,
   );
 
 const COMMANDS = [
@@ -104,6 +107,8 @@ const COMMANDS = [
   addKeygen,
   addUpload,
   addMirror,
+  addProve,
+  addVerifyProof,
   addEdge,
   addSample,
 ];

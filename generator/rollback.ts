@@ -8,7 +8,7 @@ import type { Entry } from './incremental/hash-file.js';
 import type { Effects } from './build.js';
 import { addUnchangedNote } from './build.js';
 import { RECORD_ROUTES } from './removal-guard.js';
-import { snapshotLog } from './outputs/snapshot.js';
+import { snapshotLog } from './outputs/snapshot-log.js';
 import { describeRoute } from './outputs/snapshot-routes.js';
 import { snapshotFeedOf } from './outputs/feeds/snapshots.js';
 import type { Progress } from './progress.js';
@@ -33,6 +33,7 @@ import type { Tree } from './publish/tree.js';
 import { LOG_HEADERS } from './routes/headers.js';
 import { LOG_ROUTES, filler } from './routes/index.js';
 import type { Route } from './routes/index.js';
+import { PATHS } from './routes/paths.js';
 import { timeAt } from './schema/time.js';
 import type { Signing } from './signing.js';
 
@@ -70,7 +71,7 @@ export async function rollback(
         digest,
         tree: { id: treeId, files, bytes },
         compressed_from: COMPRESSED_FROM_BYTES,
-        ...(signing && { headers: withLogHeaders(manifest), log: snapshotLog(signing, treeId) }),
+        ...(signing && { ...withLog(manifest), log: snapshotLog(signing, treeId) }),
         routes: [...routes, ...[...log, ...former].map(describeRoute)],
       }),
       kinds: RECORD_ROUTES,
@@ -85,9 +86,17 @@ export async function rollback(
 const logRoutes = ({ routes }: Manifest, signing: Signing | undefined): readonly Route[] =>
   signing === undefined || hasLog(routes) ? [] : LOG_ROUTES;
 
-function withLogHeaders(manifest: Manifest): object {
-  const { headers } = z.looseObject({ headers: z.looseObject({ content: headersByClass }) }).parse(manifest);
-  return { ...headers, content: { ...headers.content, ...LOG_HEADERS } };
+const publishedSchema = z.looseObject({
+  headers: z.looseObject({ content: headersByClass }),
+  problems_below: z.array(z.string()).default([]),
+});
+
+function withLog(manifest: Manifest): object {
+  const { headers, problems_below: below } = publishedSchema.parse(manifest);
+  return {
+    headers: { ...headers, content: { ...headers.content, ...LOG_HEADERS } },
+    problems_below: [...new Set([...below, PATHS.log])],
+  };
 }
 
 interface Opened {

@@ -51,8 +51,7 @@ const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).pr
 
 function problemOf(key: string): string | undefined {
   try {
-    parseVerifier(key);
-    return undefined;
+    return parseVerifier(key).type === 'cosignature' ? undefined : 'that is the key of a log';
   } catch (error) {
     return messageOf(error);
   }

@@ -4,7 +4,7 @@ import { buildConfig } from '../config.js';
 import { EXIT } from '../errors.js';
 import { Tree } from '../publish/tree.js';
 import { brokenLine, excludedLines, findingLines, isNews, jsonLine, publishedLines } from '../report.js';
-import { buildOptions } from './options.js';
+import { buildOptions, witnessOption } from './options.js';
 import { onTree, waitOption } from './terminal.js';
 import type { Common, Terminal, Waiting } from './terminal.js';
 
@@ -17,6 +17,7 @@ export function addBuild(program: Command, terminal: Terminal): void {
       '--keep-downloads',
       'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',
     )
+    .addOption(witnessOption())
     .addOption(waitOption())
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')

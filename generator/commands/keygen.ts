@@ -21,10 +21,18 @@ export function addKeygen(program: Command, { say, cost }: Terminal): void {
     .addOption(jsonOption())
     .addOption(quietOption())
     .action(({ name, write, json, quiet }: Flags) => {
-      const verifierKey = createKey(name, write);
-      if (json === true) say(jsonLine({ file: write, key: verifierKey }, cost()));
-      else if (quiet !== true) {
-        say(verifierKey);
-      }
-    });
+      const key = createKey(name, write);
+      if (json === true) return say(jsonLine({ file: write, key }, cost()));
+      if (quiet === true) return undefined;
+      say(`Wrote the key ${write}, for its owner alone`);
+      say(`  to publish  ${write}.pub: ${key}`);
+      say(`  to keep     ${write}.last, which the key can't sign without: no backup of it must be restored`);
+    })
+    .addHelpText(
+      'after',
+      `
+Example
+  $ npm run snapshot -- keygen --name register.example/log --write /etc/register/log.key
+  $ npm run snapshot -- build --key /etc/register/log.key`,
+    );
 }

@@ -33,7 +33,6 @@ export const buildOptions = (command: Command): Command =>
     .option('--operator <file>', 'who runs the register, on which terms', DEFAULTS.operator)
     .option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)')
     .addOption(keyOption())
-    .addOption(witnessOption())
     .option('--skip-invalid', 'leave out records that break the contract, and say which')
     .addOption(jsonOption())
     .addOption(quietOption());

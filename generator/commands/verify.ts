@@ -11,7 +11,7 @@ import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
 import { Register } from '../register/database.js';
 import { damageLines, jsonLine } from '../report.js';
-import { buildOptions } from './options.js';
+import { buildOptions, witnessOption } from './options.js';
 import { onTree, waitOption } from './terminal.js';
 import type { Common, Terminal, Waiting } from './terminal.js';
 
@@ -32,6 +32,7 @@ export function addVerify(program: Command, terminal: Terminal): void {
       'complete an interrupted commit, render what is damaged again, delete files that would be served',
     )
     .option('--delete-untracked', 'with --repair: also delete the files that no route leads to')
+    .addOption(witnessOption())
     .addOption(waitOption())
     .action(async ({ json, quiet, wait, repair, deleteUntracked = false, ...flags }: Flags) => {
       if (deleteUntracked && repair !== true) {

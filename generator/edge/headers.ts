@@ -17,6 +17,7 @@ export function hostHeaders({ headers, routes }: Published): string {
     // Hosts know the types of style sheets, scripts and fonts.
     ...(route.class !== 'asset' && { 'Content-Type': route.type }),
     ...headers.content[route.class],
+    ...(route.class === 'tile' && lifetimesOf(headers.not_found)),
     ...contentHeaders(route),
   });
   // Browsers take the name from the URL where there is none in the header.
@@ -45,6 +46,14 @@ export function hostHeaders({ headers, routes }: Published): string {
 }
 
 type Fields = Readonly<Record<string, string>>;
+
+/**
+ * Of tiles: a 404 has the headers of the route as well, and one that is kept for a year would
+ * outlive the time when the tile is not there yet.
+ */
+function lifetimesOf(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => name.endsWith('Cache-Control')));
+}
 
 /** `/a/b/c` -> `/a/`, `/a/b/`. */
 function foldersOf(path: string): readonly string[] {
@@ -95,7 +104,9 @@ function rewrites(route: EdgeRoute, routes: readonly EdgeRoute[]): readonly stri
 
 /** Whether the path of a rule has no placeholder. */
 const isPlain = (rule: string): boolean => !/^\S*:/.test(rule);
-const placeholders = (template: string): string => template.replaceAll(/\{(\w+)\}/g, ':$1');
+/** A placeholder is one segment, so the rest of a path is a splat. */
+const placeholders = (template: string): string =>
+  template.replace(/\{path\}$/, '*').replaceAll(/\{(\w+)\}/g, ':$1');
 const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 const rule = (path: string, fields: Fields): readonly string[] => [
   path,

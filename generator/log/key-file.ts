@@ -136,9 +136,13 @@ export class HeldKey {
   }
 
   release(): void {
-    // Of a commit that was given up; after a swap it is gone.
-    rmSync(partialOf(this.path), { force: true });
     this.#lock.release();
+    try {
+      // Of a commit that was given up; after a swap it is gone.
+      rmSync(partialOf(this.path), { force: true });
+    } catch {
+      // The next build overwrites it.
+    }
   }
 }
 

@@ -13,6 +13,8 @@ import { MAX_ENTRY_BYTES, TILE_WIDTH, splitEntries, tilePath } from './text.js';
 
 type Level = number | 'entries';
 
+const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
+
 export interface Appended {
   /** Number of entries, with the new one. */
   readonly size: number;
@@ -26,7 +28,7 @@ export interface Appended {
 export interface LogDamage {
   readonly file: string;
   readonly what: 'missing' | 'altered';
-  /** What it must be, if that follows from other files. */
+  /** What it must be, if that follows from the other files and the root. */
   readonly content?: Buffer;
 }
 
@@ -167,10 +169,16 @@ export function entryAt(folder: string, size: number, index: number): Buffer {
   return Buffer.from(entry);
 }
 
+/** Where the hashes of entries are taken from: if the first doesn't have them, from the second. */
+const SOURCES = [
+  ['entries', 0],
+  [0, 'entries'],
+] as const;
+
 /**
  * Computes all tiles and the root from the entries, and compares them with what is there. Partial
- * tiles of other sizes must have the same first hashes or entries. If several files are damaged,
- * others that depend on them may be named as well.
+ * tiles of other sizes must have the same first hashes or entries. If both an entry and a hash are
+ * damaged, others that depend on them may be named as well.
  * @param checkpoint the root, and the number of entries, which may be less than are there
  * @returns files of the log that are damaged; `checkpoint` if the root isn't that of the files
  */
@@ -178,43 +186,49 @@ export function* checkLog(
   folder: string,
   { size, root }: { readonly size: number; readonly root: Uint8Array },
 ): Generator<LogDamage, void, undefined> {
-  // If an entry and its hash differ, the entry is believed if all of them give the root.
-  const [first, second] = isRootOfEntries(folder, size, root)
-    ? (['entries', 0] as const)
-    : ([0, 'entries'] as const);
-  const tree = new TreeHead();
+  // If an entry and its hash differ, the one that gives the root is right.
+  const right = SOURCES.find((source) => rootBy(source, folder, size)?.equals(root));
   let heads: Buffer[] = [];
   for (let n = 0; n * TILE_WIDTH < size; n += 1) {
-    const width = widthOf(n, size);
-    const hashes =
-      sound(() => readHashes(folder, first, n, width)) ?? sound(() => readHashes(folder, second, n, width));
-    for (const level of ['entries', 0] as const) yield* damagesOf(folder, level, n, width, hashes);
+    const hashes = hashesBy(right ?? SOURCES[1], folder, size, n);
+    for (const level of ['entries', 0] as const) {
+      yield* damagesOf(folder, level, n, { width: widthOf(n, size), hashes, isRight: right !== undefined });
+    }
     // Neither hashes nor entries: nothing can be said of what depends on them.
     if (hashes === undefined) return;
-    tree.addAll(hashes);
-    if (width === TILE_WIDTH) heads.push(headOver(hashes));
+    if (hashes.length === TILE_BYTES) heads.push(headOver(hashes));
   }
   for (let level = 1; heads.length > 0; level += 1) {
     const next = [];
     for (let n = 0; n * TILE_WIDTH < heads.length; n += 1) {
       const width = widthOf(n, heads.length);
       const hashes = Buffer.concat(heads.slice(n * TILE_WIDTH, n * TILE_WIDTH + width));
-      yield* damagesOf(folder, level, n, width, hashes);
+      yield* damagesOf(folder, level, n, { width, hashes, isRight: right !== undefined });
       if (width === TILE_WIDTH) next.push(headOver(hashes));
     }
     heads = next;
   }
-  if (!tree.head().equals(root)) yield { file: 'checkpoint', what: 'altered' };
+  if (right === undefined) yield { file: 'checkpoint', what: 'altered' };
 }
 
-function isRootOfEntries(folder: string, size: number, root: Uint8Array): boolean {
+type Source = (typeof SOURCES)[number];
+
+/** The hashes of the entries of a bundle. */
+function hashesBy([first, second]: Source, folder: string, size: number, n: number): Buffer | undefined {
+  const width = widthOf(n, size);
+  return (
+    sound(() => readHashes(folder, first, n, width)) ?? sound(() => readHashes(folder, second, n, width))
+  );
+}
+
+function rootBy(source: Source, folder: string, size: number): Buffer | undefined {
   const tree = new TreeHead();
   for (let n = 0; n * TILE_WIDTH < size; n += 1) {
-    const hashes = sound(() => readHashes(folder, 'entries', n, widthOf(n, size)));
-    if (hashes === undefined) return false;
+    const hashes = hashesBy(source, folder, size, n);
+    if (hashes === undefined) return undefined;
     tree.addAll(hashes);
   }
-  return tree.head().equals(root);
+  return tree.head();
 }
 
 /** Undefined if the file is damaged. */
@@ -227,26 +241,35 @@ function sound<T>(reading: () => T): T | undefined {
   }
 }
 
-/** Compares a tile or bundle, and its partial ones. @param hashes undefined if they aren't known */
+/** What a tile must have. */
+interface Expected {
+  readonly width: number;
+  /** Undefined if they aren't known. */
+  readonly hashes: Buffer | undefined;
+  /** Whether they lead to the root. */
+  readonly isRight: boolean;
+}
+
+/** Compares a tile or bundle, and its partial ones. */
 function* damagesOf(
   folder: string,
   level: Level,
   n: number,
-  width: number,
-  hashes: Buffer | undefined,
+  { width, hashes, isRight }: Expected,
 ): Generator<LogDamage, void, undefined> {
   const full = existsSync(join(folder, tilePath(level, n))) ? [TILE_WIDTH] : [];
   // A full tile replaces the partial ones.
   const needed = full.length > 0 ? full : [width];
   for (const each of new Set([...needed, ...partialsOf(folder, level, n)])) {
     const file = tilePath(level, n, each);
-    const common = Math.min(each, width) * HASH_BYTES;
+    const expected = hashes?.subarray(0, Math.min(each, width) * HASH_BYTES);
     const found = sound(() => readTile(folder, level, n, each)?.hashes ?? 'missing');
-    const isKnown = hashes !== undefined && level !== 'entries' && each <= width;
-    const content = isKnown ? { content: hashes.subarray(0, common) } : {};
-    if (found === 'missing') yield { file, what: 'missing', ...content };
-    else if (found === undefined || hashes?.subarray(0, common).equals(found.subarray(0, common)) === false) {
-      yield { file, what: 'altered', ...content };
-    }
+    const content = isRight && level !== 'entries' && each <= width ? expected : undefined;
+    const isWrong =
+      found === undefined ||
+      found === 'missing' ||
+      expected?.equals(found.subarray(0, expected.length)) === false;
+    if (isWrong)
+      yield { file, what: found === 'missing' ? 'missing' : 'altered', ...(content && { content }) };
   }
 }

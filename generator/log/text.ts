@@ -167,10 +167,10 @@ export const entriesPath = (n: number, width?: number): string => tilePath('entr
 export function splitEntries(bundle: Uint8Array): Uint8Array[] {
   const entries = [];
   for (let at = 0; at < bundle.length;) {
-    const [high, low] = bundle.subarray(at, at + 2);
+    const [high = 0, low = 0] = bundle.subarray(at, at + 2);
     const start = at + 2;
-    at = start + (high ?? 0) * 256 + (low ?? 0);
-    if (low === undefined || at > bundle.length) throw Failure.invalid('the bundle of entries is cut');
+    at = start + high * 256 + low;
+    if (at > bundle.length) throw Failure.invalid('the bundle of entries is cut');
     entries.push(bundle.subarray(start, at));
   }
   return entries;

@@ -12,7 +12,7 @@ const RESPONSE_BYTES = 64 * 1024;
 const QUOTED_CHARACTERS = 100;
 
 export interface Witness {
-  /** The submission prefix, without a slash at its end. */
+  /** The submission prefix. */
   readonly url: string;
   /** The key of its cosignatures: a vkey of type 4. */
   readonly key: string;
@@ -47,7 +47,12 @@ export async function cosign(
     const { size } = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
     const ask = (old: number): Promise<Response> => {
       const proof = consistencyFrom(old).map((line) => `${line}\n`);
-      return send(`${url}/add-checkpoint`, `old ${old}\n${proof.join('')}\n${note}`, timeoutMs, signal);
+      return send(
+        `${url.replace(/\/$/, '')}/add-checkpoint`,
+        `old ${old}\n${proof.join('')}\n${note}`,
+        timeoutMs,
+        signal,
+      );
     };
     const old = Math.min(knownSize, size);
     const first = await ask(old);
@@ -84,7 +89,9 @@ async function send(
   });
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  const content: AsyncIterable<Uint8Array> | null = response.body;
+  if (content === null) return { status: response.status, text: '' };
+  for await (const chunk of content) {
     bytes += chunk.length;
     if (bytes > RESPONSE_BYTES) throw new RangeError(`its response has more than ${RESPONSE_BYTES} bytes`);
     chunks.push(chunk);

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
+import type { Verifier } from '../log/note.js';
 import type { Progress } from '../progress.js';
 import type { ChangeIndex } from '../publish/changes/change-index.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
@@ -17,6 +18,9 @@ import type { Tree } from '../publish/tree.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
 import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
+import { fetchCheckpoint, fetchLog, heldLog } from './log.js';
+import type { CopiedLog, LogReport } from './log.js';
+import { stagedLog } from './log-entries.js';
 import { Objects, objectFolders } from './objects.js';
 import { MovedOn, StartOver, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin } from './origin.js';
@@ -28,14 +32,23 @@ export interface Copied {
   readonly fetched: 'nothing' | 'changes' | 'everything';
   /** Numbers of documents; null if none was compared. */
   readonly changes: Readonly<Changes> | null;
+  /** Null if the tree is not signed. */
+  readonly log: LogReport | null;
 }
-
-export const NOTHING: Copied = { fetched: 'nothing', changes: null };
 
 export interface Snapshot {
   readonly origin: Origin;
   /** Of its snapshot.json. */
   readonly content: Buffer;
+}
+
+export interface CopyOptions {
+  /** Whether to copy everything, since the changes led to something else. */
+  readonly startsOver: boolean;
+  /** The keys of the log that the operator gave. */
+  readonly keys: readonly Verifier[];
+  /** Whether the snapshot is accepted if it is not in the log yet, and the one before is. */
+  readonly acceptsUnsigned: boolean;
 }
 
 /** Whether the index describes the tree, and no repair has marked documents in it as damaged. */
@@ -48,24 +61,26 @@ export function isWhole(tree: Tree): boolean {
   );
 }
 
-/**
- * @param startsOver whether to copy everything, since the changes led to something else
- * @throws MovedOn; StartOver; Failure environment, busy, invalid, interrupted
- */
+/** @throws MovedOn; StartOver; Failure environment, busy, invalid, interrupted */
 export async function copy(
   tree: Tree,
   client: Client,
   snapshot: Snapshot,
-  startsOver: boolean,
+  { startsOver, keys, acceptsUnsigned }: CopyOptions,
   progress: Progress,
 ): Promise<Copied> {
   const { origin, content } = snapshot;
+  const signed = await fetchCheckpoint(tree, client, origin, keys);
   const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
   const before = readManifest(tree.manifest);
   const isSameTree = before?.tree.id === origin.tree.id;
   if (before !== undefined) requireCopy(tree, isSameTree);
   const isBase = before !== undefined && isSameTree && isWhole(tree);
-  if (isBase && published?.equals(content) === true) return NOTHING;
+  const isHeld = isBase && published?.equals(content) === true;
+  if (isHeld) {
+    const log = signed === undefined ? null : await heldLog(tree, origin, signed);
+    if (log !== undefined) return { fetched: 'nothing', changes: null, log };
+  }
   if (isBase && before.sequence > origin.sequence) {
     throw new MovedOn(
       `snapshot ${origin.sequence} is older than snapshot ${before.sequence}, which the copy has`,
@@ -79,22 +94,29 @@ export async function copy(
     progress,
   );
   let prepared: Prepared;
+  let log: CopiedLog;
   try {
     // The lists of an interrupted run, for which nobody asked.
     writeLists(tree, '', {});
+    // A snapshot that the copy has was accepted before.
+    log = await fetchLog(tree, client, origin, signed, acceptsUnsigned || isHeld);
     const isFollowed = isBase && !startsOver && publisher.previous?.digest === before.digest;
     prepared = await prepare(publisher, client, snapshot, isFollowed ? before : undefined, progress);
+    // A commit that is interrupted leaves one tree or the other.
+    recordCopies(tree, [...copiedTrees(tree), origin.tree.id]);
   } catch (error) {
     publisher.abort(isInterrupt(error));
     throw error;
   }
   const { plan, own, fetched } = prepared;
-  // A commit that is interrupted leaves one tree or the other.
-  recordCopies(tree, [...copiedTrees(tree), origin.tree.id]);
-  await publisher.commit({ ...plan, sequence: origin.sequence }, { manifest: content, own }, progress);
+  await publisher.commit(
+    { ...plan, sequence: origin.sequence },
+    { manifest: content, own: { ...own, log: log.own } },
+    progress,
+  );
   recordCopies(tree, [origin.tree.id]);
   writeLists(tree, '', {});
-  return { fetched, changes: plan.changes };
+  return { fetched, changes: plan.changes, log: log.report };
 }
 
 /** @throws Failure environment: the published tree is not known to be a copy */
@@ -115,7 +137,7 @@ const SCRATCH = 'scratch.sqlite';
  * another run is at work, it is left to that.
  */
 export function deleteFetched(tree: Tree): void {
-  const fetched = [...objectFolders(tree.mirror), stagedIndex(tree)];
+  const fetched = [...objectFolders(tree.mirror), stagedIndex(tree), stagedLog(tree)];
   const scratch = join(tree.mirror, SCRATCH);
   if (![...fetched, scratch].some((each) => existsSync(each))) return;
   const lock = Lock.takeIfFree(tree.lock);
@@ -131,7 +153,7 @@ export function deleteFetched(tree: Tree): void {
 interface Prepared {
   readonly fetched: Copied['fetched'];
   readonly plan: Plan;
-  readonly own: OwnFiles;
+  readonly own: Omit<OwnFiles, 'log'>;
 }
 
 /** @param before what the copy has, if changes may lead on from there */

@@ -6,13 +6,15 @@ import { z } from 'zod';
 import type { Effects } from '../build.js';
 import { addUnchangedNote } from '../build.js';
 import { Failure, asFailure } from '../errors.js';
+import type { Verifier } from '../log/note.js';
 import type { Progress } from '../progress.js';
 import { makeFolder } from '../publish/files.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../publish/tree.js';
 import { Client } from './client.js';
-import { NOTHING, copy, deleteFetched, isWhole } from './copy.js';
+import { copy, deleteFetched, isWhole } from './copy.js';
 import type { Copied } from './copy.js';
+import { NotSignedYet } from './log.js';
 import { MovedOn, StartOver, fetchBuffer, parseJson, parseOrigin } from './origin.js';
 import type { Origin } from './origin.js';
 
@@ -37,13 +39,19 @@ const recordFile = ({ mirror: folder }: Tree): string => join(folder, 'origin.js
 
 /**
  * @param base an http or https URL without a path
+ * @param keys those of the origin's signed log; without any, it must have the keys of the first copy
  * @throws Failure invalid: the copy would not equal its origin; environment: network or disk; busy
  */
-export async function mirror(base: URL, tree: Tree, { progress, generator }: Effects): Promise<Mirrored> {
+export async function mirror(
+  base: URL,
+  tree: Tree,
+  { progress, generator }: Effects,
+  keys: readonly Verifier[] = [],
+): Promise<Mirrored> {
   await completeCommit(tree, progress);
   const client = new Client(base, `${generator.name}/${generator.version} (mirror)`, progress);
   try {
-    return await addUnchangedNote(bringUpToDate(base.origin, tree, client, progress));
+    return await addUnchangedNote(bringUpToDate(base.origin, tree, client, keys, progress));
   } catch (error) {
     throw asFailure(error, `state folder "${tree.state}"`);
   } finally {
@@ -55,6 +63,7 @@ async function bringUpToDate(
   base: string,
   tree: Tree,
   client: Client,
+  keys: readonly Verifier[],
   progress: Progress,
 ): Promise<Mirrored> {
   const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
@@ -69,14 +78,14 @@ async function bringUpToDate(
   let unchanged = 0;
   for (let tries = 1; ; tries += 1) {
     progress.start(`asking ${base}`, 0, 'bytes');
-    const response = await fetchBuffer(client, '/snapshot.json', headers);
+    const response = await fetchBuffer(client, '/snapshot.json', { headers });
     progress.stop();
-    if (response === undefined) return succeed(parseOrigin(published ?? Buffer.alloc(0)), NOTHING);
-    const { content, etag } = response;
+    const { content, etag } = response ?? { content: published ?? Buffer.alloc(0), etag: undefined };
     const origin = parseOrigin(content);
     client.limits.set(origin.limits);
     try {
-      const copied = await copy(tree, client, { origin, content }, startsOver, progress);
+      const options = { startsOver, keys, acceptsUnsigned: tries >= TRIES };
+      const copied = await copy(tree, client, { origin, content }, options, progress);
       const record = { origin: base, etag, sha256: hash('sha256', content) };
       makeFolder(tree.mirror);
       if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
@@ -88,7 +97,8 @@ async function bringUpToDate(
       }
       if (!(error instanceof MovedOn || error instanceof StartOver)) throw error;
       unchanged = last?.equals(content) === true ? unchanged + 1 : 1;
-      if (tries >= TRIES || unchanged >= TRIES_UNCHANGED) {
+      const isGivenUp = unchanged >= TRIES_UNCHANGED && !(error instanceof NotSignedYet);
+      if (tries >= TRIES || isGivenUp) {
         throw Failure.invalid(`no copy equals ${base}: ${error.message}`);
       }
       last = content;

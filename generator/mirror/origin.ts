@@ -18,6 +18,7 @@ export const JSON_BYTES = 16 * 1024 * 1024;
 /** More than any tree has; so the time to compare them is short. */
 const ROUTES_MOST = 1000;
 const FILE_LENGTH = 500;
+const KEYS_MOST = 16;
 /** How many documents the values of a query parameter can make. */
 const VALUES_MOST = 10_000;
 
@@ -29,6 +30,14 @@ export class StartOver extends Error {}
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const size = z.int().min(0);
 const limit = z.object({ tokens: z.number().positive(), refill_seconds: z.number().positive() });
+
+/** The signed log of the snapshots. */
+const signedLog = z.object({
+  path: z.string(),
+  // It is part of messages.
+  origin: z.string().regex(/^[^\p{White_Space}\p{Cc}]{1,255}$/u),
+  keys: z.array(z.string()).min(1).max(KEYS_MOST),
+});
 
 export const originSchema = z
   .looseObject({
@@ -43,13 +52,15 @@ export const originSchema = z
       .array(routeSchema.extend({ bucket: z.enum(BUCKETS) }))
       .max(ROUTES_MOST)
       .refine(areSafe),
+    log: signedLog.exactOptional(),
     errors: z.record(z.string(), z.looseObject({ page: servicePath.exactOptional() })).default({}),
     problems_below: z.array(servicePath).default([]),
     redirects: z.array(z.object({ path: servicePath, to: servicePath })).default([]),
   })
   .refine(({ routes, redirects }) =>
     redirects.every(({ path }) => routes.every((route) => route.path !== path)),
-  );
+  )
+  .refine(({ log, tree }) => log === undefined || log.path === `/log/${tree.id}`, { path: ['log', 'path'] });
 export type Origin = z.infer<typeof originSchema>;
 
 const isFile = (file: string): boolean =>
@@ -151,14 +162,22 @@ export function parseJson(content: Buffer | string): unknown {
   }
 }
 
+interface BufferOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `api` by default. */
+  readonly bucket?: Bucket;
+  /** The most bytes that it may have; those of JSON by default. */
+  readonly most?: number;
+}
+
 /** The content of a small file of the origin, and its ETag; undefined if it is what the ETag is of. */
 export const fetchBuffer = (
   client: Client,
   path: string,
-  headers: Readonly<Record<string, string>> = {},
+  { headers = {}, bucket = 'api', most = JSON_BYTES }: BufferOptions = {},
 ): Promise<{ readonly content: Buffer; readonly etag: string | undefined } | undefined> =>
   client.get(
-    () => ({ path, bucket: 'api', headers }),
+    () => ({ path, bucket, headers }),
     async ({ status, headers: { etag }, chunks }) => {
       if (status === 304) return undefined;
       if (status !== 200) throw new MovedOn(`${path} is not there (${status})`);
@@ -167,8 +186,7 @@ export const fetchBuffer = (
       for await (const chunk of chunks) {
         content.push(chunk);
         bytes += chunk.length;
-        if (bytes > JSON_BYTES)
-          throw Failure.invalid(`${path} of the origin has more than ${JSON_BYTES} bytes`);
+        if (bytes > most) throw Failure.invalid(`${path} of the origin has more than ${most} bytes`);
       }
       return { content: Buffer.concat(content), etag };
     },

@@ -23,7 +23,13 @@ import { JSON_BYTES, MovedOn } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** Fetches the feed of snapshots, and says which bundles and lists come and go. */
-export async function ownFiles({ tree, objects, index, taken, origin }: Session): Promise<OwnFiles> {
+export async function ownFiles({
+  tree,
+  objects,
+  index,
+  taken,
+  origin,
+}: Session): Promise<Omit<OwnFiles, 'log'>> {
   const put = new Map<string, string>();
   for (const format of ['atom', 'json'] as const) {
     const name = documentFile(FEEDS.snapshots, format);

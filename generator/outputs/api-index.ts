@@ -50,7 +50,7 @@ const ENDPOINT: readonly Part<Route>[] = [
     value('description', 'text', 'Measured record of one group', 'What it returns.'),
     ({ description }) => description,
   ),
-  parameters,
+  parameters(false),
 ];
 
 const PARTS: readonly Part<Facts>[] = [

@@ -9,7 +9,18 @@ const bound = (name: 'minimum' | 'maximum' | 'default', example: number, descrip
     (parameter) => (parameter.in === 'query' ? parameter[name] : undefined),
   );
 
-const PARAMETER: readonly Part<Parameter>[] = [
+const ANYWHERE = {
+  values: ['id', 'integer', 'month', 'prefix'],
+  words:
+    'An id, an integer within bounds, a month (2026-11, or a numbered part of one), or lower-case hexadecimal digits.',
+};
+const SIGNED = {
+  values: [...ANYWHERE.values, 'tree', 'path'],
+  words:
+    'An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, 16 of them (tree), or all further segments of the path.',
+};
+
+const parameterParts = ({ values, words }: typeof ANYWHERE): readonly Part<Parameter>[] => [
   part(value('name', 'text', 'limit', 'Name, as used in the URL.'), ({ name }) => name),
   part(
     value('in', 'enum', 'query', 'Whether it is part of the path or of the query.', {
@@ -17,16 +28,7 @@ const PARAMETER: readonly Part<Parameter>[] = [
     }),
     (parameter) => parameter.in,
   ),
-  part(
-    value(
-      'type',
-      'enum',
-      'integer',
-      'An id, an integer within bounds, a month (2026-11, or a numbered part of one), or lower-case hexadecimal digits.',
-      { values: ['id', 'integer', 'month', 'prefix'] },
-    ),
-    ({ type }) => type,
-  ),
+  part(value('type', 'enum', 'integer', words, { values }), ({ type }) => type),
   bound('minimum', 1, 'Lowest value allowed'),
   bound('maximum', 200, 'Highest value allowed'),
   bound('default', 100, 'Value used if it is left out'),
@@ -36,11 +38,15 @@ const PARAMETER: readonly Part<Parameter>[] = [
   ),
 ];
 
-/** The list of parameters, if there are any. */
-export const parameters: Part<{ readonly parameters?: readonly Parameter[] }> = listed(
-  'parameters',
-  'Its parameters, if it has any.',
-  PARAMETER,
-  (of) => of.parameters,
-  { optional: true },
-);
+/**
+ * The list of parameters, if there are any.
+ * @param isSigned whether they may be those of the signed log
+ */
+export const parameters = (isSigned: boolean): Part<{ readonly parameters?: readonly Parameter[] }> =>
+  listed(
+    'parameters',
+    'Its parameters, if it has any.',
+    parameterParts(isSigned ? SIGNED : ANYWHERE),
+    (of) => of.parameters,
+    { optional: true },
+  );

@@ -1,7 +1,7 @@
 /** The route table in snapshot.json, by which proxy and edge servers find files and headers. */
 import { basename } from 'node:path/posix';
 import { routeHeaders } from '../routes/headers.js';
-import { BUCKETS, CACHE_CLASSES, filler, isDated } from '../routes/index.js';
+import { BUCKETS, CACHE_CLASSES, UNSIGNED_CLASSES, filler, isDated } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { parameters } from './parameters.js';
 import { mapped, part, value, valuesOf } from './parts.js';
@@ -24,7 +24,8 @@ function dated(path: string, asOf: string | null): string {
 
 export const HEADER = value('{header}', 'text', 'nosniff', 'Value of the header.');
 
-export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
+/** @param isSigned whether there is a signed log, which has routes of its own */
+export const publishedRoute = (isSigned: boolean): readonly Part<PublishedRoute>[] => [
   part(value('name', 'text', 'group', 'Name of the route.'), ({ route }) => route.name),
   part(
     value('path', 'text', '/api/v1/group/{id}', 'Path, with its parameters in braces.'),
@@ -35,7 +36,9 @@ export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
     ({ route }) => route.file,
   ),
   part(
-    value('class', 'enum', 'record', 'How long the response may be cached.', { values: CACHE_CLASSES }),
+    value('class', 'enum', 'record', 'How long the response may be cached.', {
+      values: isSigned ? CACHE_CLASSES : UNSIGNED_CLASSES,
+    }),
     ({ route }) => route.class,
   ),
   part(
@@ -61,7 +64,7 @@ export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
     value('description', 'text', 'Measured record of one group', 'What it returns.'),
     ({ route }) => route.description,
   ),
-  { shape: parameters.shape, of: ({ route }) => parameters.of(route) },
+  { shape: parameters(isSigned).shape, of: ({ route }) => parameters(isSigned).of(route) },
   part(
     value('example', 'path', '/api/v1/group/7', 'An example of a URL.', { optional: true }),
     ({ route, firstKey }) =>
@@ -93,4 +96,4 @@ export const PUBLISHED_ROUTE: readonly Part<PublishedRoute>[] = [
 
 /** A route that needs nothing of the register, as snapshot.json has it. */
 export const describeRoute = (route: Route): object =>
-  valuesOf(PUBLISHED_ROUTE, { route, asOf: null, firstKey: undefined });
+  valuesOf(publishedRoute(true), { route, asOf: null, firstKey: undefined });

@@ -5,11 +5,10 @@ import { publishedHeaders } from '../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../routes/headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../publish/snapshot-json.js';
-import { logFolder } from '../publish/log-index.js';
 import type { Plan } from '../publish/plan.js';
-import type { Signing } from '../signing.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
+import type { ObjectShape } from '../schema/shape.js';
 import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
 import type { Bucket, Route } from '../routes/index.js';
 import { REDIRECTS } from '../routes/redirects.js';
@@ -17,7 +16,8 @@ import type { Redirect } from '../routes/redirects.js';
 import { EXAMPLE_DIGEST, downloadsState } from './downloads/state.js';
 import { PROBLEMS } from './openapi/problems.js';
 import type { Problem } from './openapi/problems.js';
-import { HEADER, PUBLISHED_ROUTE } from './snapshot-routes.js';
+import { SNAPSHOT_LOG, snapshotLog } from './snapshot-log.js';
+import { HEADER, publishedRoute } from './snapshot-routes.js';
 import { listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
@@ -32,19 +32,6 @@ export interface ManifestFacts {
   readonly builtAt: string;
   readonly generator: { readonly name: string; readonly version: string };
 }
-
-export interface SnapshotLog {
-  readonly path: string;
-  readonly origin: string;
-  readonly keys: readonly string[];
-}
-
-/** What snapshot.json says of the log of a tree. */
-export const snapshotLog = ({ origin, verifierKeys }: Signing, treeId: string): SnapshotLog => ({
-  path: `/${logFolder(treeId)}`,
-  origin,
-  keys: verifierKeys,
-});
 
 const bucket = (name: Bucket, description: string, tokens: number, seconds: number): Part<ManifestFacts> => {
   const from = ({ config }: ManifestFacts): Limit => config.limits[name];
@@ -162,37 +149,18 @@ const TREE: readonly Part<ManifestFacts>[] = [
   part(value('bytes', 'count', 61_203_377, 'Their total size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
 ];
 
-const LOG: readonly Part<SnapshotLog>[] = [
-  part(
-    value('path', 'path', '/log/9f86d081884c7d65', 'Path of the log, by the rules of C2SP tlog-tiles.'),
-    ({ path }) => path,
-  ),
-  part(
-    value('origin', 'text', 'register.example/log', 'Origin of its checkpoints, and name of its keys.'),
-    ({ origin }) => origin,
-  ),
-  part(
-    {
-      is: 'values',
-      name: 'keys',
-      description: 'The keys that sign its checkpoints. Trust one that you have from elsewhere.',
-      of: value(
-        '{key}',
-        'text',
-        'register.example/log+2d1b3bb5+Aa0vJrYqjJXPsVnsUjIYEVFPYVMBJ5ARhWRaPtXcZIt5',
-        'Verifier key of a signed note.',
-      ),
-    },
-    ({ keys }) => keys,
-  ),
-];
+/** A member of a signed tree alone. */
+const SIGNED_LOG: Part<ManifestFacts> = {
+  shape: { ...SNAPSHOT_LOG, optional: true },
+  of: ({ config: { signing }, plan }) => signing && snapshotLog(signing, plan.treeId),
+};
 
 const REDIRECT: readonly Part<Redirect>[] = [
   part(value('path', 'path', '/docs', 'The path.'), ({ path }) => path),
   part(value('to', 'path', PATHS.docs, 'The path to which it leads.'), ({ to }) => to),
 ];
 
-const PARTS: readonly Part<ManifestFacts>[] = [
+const partsOf = (isSigned: boolean): readonly Part<ManifestFacts>[] => [
   part(value('format', 'ordinal', FORMAT, 'Version of this format.'), () => FORMAT),
   part(
     value(
@@ -243,7 +211,7 @@ const PARTS: readonly Part<ManifestFacts>[] = [
       description: 'At and below these paths, errors are always problem documents.',
       of: value('{path}', 'path', '/api', 'A path.'),
     },
-    () => MACHINE_PATHS,
+    ({ config }) => (config.isSigned ? [...MACHINE_PATHS, PATHS.log] : MACHINE_PATHS),
   ),
   nested(
     'counts',
@@ -265,13 +233,7 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ({ plan }) => plan.digest,
   ),
   nested('tree', 'Size of the published tree.', TREE),
-  {
-    shape: {
-      ...shapeOfParts('log', 'The signed log of all snapshots, if there is one.', LOG),
-      optional: true,
-    },
-    of: ({ config: { signing }, plan }) => signing && valuesOf(LOG, snapshotLog(signing, plan.treeId)),
-  },
+  ...(isSigned ? [SIGNED_LOG] : []),
   downloadsState,
   part(
     value(
@@ -283,16 +245,19 @@ const PARTS: readonly Part<ManifestFacts>[] = [
     ),
     () => COMPRESSED_FROM_BYTES,
   ),
-  listed('routes', 'Every URL of the service.', PUBLISHED_ROUTE, ({ table, plan, downloads: { asOf } }) =>
-    table.map((route) => ({ route, asOf, firstKey: plan.firstKeys.get(route.requires ?? route.name) })),
+  listed(
+    'routes',
+    'Every URL of the service.',
+    publishedRoute(isSigned),
+    ({ table, plan, downloads: { asOf } }) =>
+      table.map((route) => ({ route, asOf, firstKey: plan.firstKeys.get(route.requires ?? route.name) })),
   ),
   listed('redirects', 'Paths that respond with 308, at no cost.', REDIRECT, () => REDIRECTS),
 ];
 
-export const MANIFEST_SHAPE = shapeOfParts(
-  'snapshot',
-  'The published snapshot: its number, time, contents and size.',
-  PARTS,
-);
+/** @param isSigned whether there is a signed log */
+export const manifestShape = (isSigned: boolean): ObjectShape =>
+  shapeOfParts('snapshot', 'The published snapshot: its number, time, contents and size.', partsOf(isSigned));
 
-export const manifest = (facts: ManifestFacts): string => JSON.stringify(valuesOf(PARTS, facts));
+export const manifest = (facts: ManifestFacts): string =>
+  JSON.stringify(valuesOf(partsOf(facts.config.isSigned), facts));

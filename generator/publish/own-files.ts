@@ -7,6 +7,7 @@ import { FileWriter } from './files.js';
 import type { Announcement, OwnFiles, Plan } from './plan.js';
 import type { Publisher } from './publisher.js';
 import { measure } from './scan.js';
+import { checkpointFile } from './signed-log.js';
 import { stageSnapshotFeed } from './snapshot-feed.js';
 import { readManifest } from './snapshot-json.js';
 import type { ListWriter, StagePaths } from './stage.js';
@@ -45,7 +46,8 @@ export async function stageOwn(
 export function stageCopied(
   paths: StagePaths,
   lists: ListWriter,
-  { put, removed, assets }: OwnFiles,
+  { put, removed, assets, log }: OwnFiles,
+  treeId: string,
 ): Record<string, string> {
   const [tree, last] = [new FileWriter(paths.tree), new FileWriter(paths.last)];
   const feed: Record<string, string> = {};
@@ -59,6 +61,8 @@ export function stageCopied(
     for (const each of namesOf(name, content.length, COMPRESSED_FROM_BYTES))
       tree.write(each, codingOf(each, name)?.encode(content) ?? content);
   }
-  for (const name of removed) lists.remove(name);
+  for (const [name, source] of log.put) tree.link(name, source);
+  if (log.checkpoint) new FileWriter(paths.signed).write(checkpointFile(treeId), log.checkpoint);
+  for (const names of [removed, log.removed]) for (const name of names) lists.remove(name);
   return feed;
 }

@@ -54,4 +54,14 @@ export interface OwnFiles {
   readonly removed: readonly string[];
   /** Former assets to put, each with a file that has its content. */
   readonly assets: ReadonlyMap<string, string>;
+  /** What changes in the signed log, apart from its index. */
+  readonly log: OwnLog;
+}
+
+export interface OwnLog {
+  /** Tiles, each with a file to link there. */
+  readonly put: ReadonlyMap<string, string>;
+  readonly removed: Iterable<string>;
+  /** Undefined if the tree is not signed. */
+  readonly checkpoint: Uint8Array | undefined;
 }

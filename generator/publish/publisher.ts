@@ -264,7 +264,7 @@ export class Publisher {
     const { tree, paths, previous } = this;
     const isCopy = 'own' in announcement;
     const snapshotFeed = isCopy
-      ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own) }
+      ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own, plan.treeId) }
       : await stageOwn(this, this.#lists, plan, announcement);
     dropFormerAssets(tree, previous, this.#table, this.#lists);
     if (!isCopy) this.#log?.stage(paths, this.#lists, plan);

@@ -6,6 +6,8 @@ import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
 import { openNote, parseVerifier } from '../log/note.js';
 import { base64Of, bytesOfBase64, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
+import { namesOf } from './codings.js';
+import { isCopy } from './copied.js';
 import { summarise, digestOf } from './digest.js';
 import { makeFolder } from './files.js';
 import {
@@ -43,7 +45,8 @@ export function checkLog(tree: Tree, manifest: Manifest, find: Find): string | u
     isWhole = false;
     find(...damage);
   };
-  checkNames(tree, 'log', log === undefined ? [] : [treeId], found);
+  const names = documentsBelowLog(manifest);
+  checkNames(tree, 'log', log === undefined ? names : [treeId, ...names], found);
   if (log === undefined) return undefined;
   checkNames(tree, logFolder(treeId), ['checkpoint', 'tile', 'index'], found);
   checkIndex(tree, manifest, found);
@@ -53,10 +56,21 @@ export function checkLog(tree: Tree, manifest: Manifest, find: Find): string | u
   return isWhole ? note : undefined;
 }
 
+/** The operator's own files that are next to the log, by their names there. */
+const documentsBelowLog = ({ routes }: Manifest): readonly string[] =>
+  routes.filter(isRendered).flatMap(({ file }) => {
+    const [folder, name, ...rest] = file.split('/');
+    if (folder !== 'log' || name === undefined) return [];
+    return rest.length === 0 ? namesOf(name, 0, 0) : [name];
+  });
+
 /** Remembers a checkpoint, as a note. */
 export function rememberSeen(tree: Tree, note: string): void {
   if (existsSync(tree.state)) writeFileSync(seenFile(tree), note);
 }
+
+/** Forgets it: the tree has another log from now on. */
+export const forgetSeen = (tree: Tree): void => rmSync(seenFile(tree), { force: true });
 
 /** @throws Failure invalid: the tree's history is another than when it was last verified */
 function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find): void {
@@ -75,7 +89,9 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
   const { sequence, digest, as_of: asOf } = manifest;
   const isOfSnapshot =
     entry.tree === treeId && entry.sequence === sequence && entry.digest === digest && entry.asOf === asOf;
-  if (!isOfSnapshot) found('snapshot.json', 'altered');
+  // A copy may have a snapshot that its origin has not signed yet.
+  const isBefore = isCopy(tree) && entry.tree === treeId && entry.sequence + 1 === sequence;
+  if (!isOfSnapshot && !isBefore) found('snapshot.json', 'altered');
   const seen = readText(seenFile(tree));
   if (seen === undefined) return;
   const { size: before, root: rootBefore } = checkpointIn(seen);

@@ -8,7 +8,7 @@ import { FEED_ROUTES } from './feeds.js';
 import { FINDING } from './finding.js';
 import { keyForm } from './keys.js';
 import { LOG } from './log.js';
-import { pageRoutes } from './pages.js';
+import { LOG_PAGES, pageRoutes } from './pages.js';
 import { RECORD_PAGES } from './record-pages.js';
 import { LISTS } from './lists.js';
 import { PATHS } from './paths.js';
@@ -166,7 +166,7 @@ export const LOG_ROUTES: readonly Route[] = LOG.map(unlisted);
 
 /** The route table. */
 export const tableOf = ({ isSigned }: { readonly isSigned: boolean }): readonly Route[] =>
-  isSigned ? [...ROUTES, ...LOG_ROUTES] : ROUTES;
+  isSigned ? [...ROUTES, ...LOG_PAGES.map(unlisted), ...LOG_ROUTES] : ROUTES;
 
 export function routeNamed(table: readonly Route[], name: string): Route {
   const route = table.find((candidate) => candidate.name === name);

@@ -4,6 +4,7 @@
  */
 import { ARCHIVE_PATTERN, archiveKey, archiveText } from './archive-keys.js';
 import { PREFIX_PATTERN, prefixKey, prefixText } from './prefix-keys.js';
+import { TILE_PATTERN, tileKey, tileText } from './tile-keys.js';
 
 export interface KeyForm {
   /** The text, as part of a regular expression; not every match is the text of a key. */
@@ -18,6 +19,7 @@ const DECIMAL: KeyForm = { pattern: String.raw`\d+`, textOf: String, keyOf: Numb
 const FORMS: Readonly<Record<string, KeyForm>> = {
   month: { pattern: ARCHIVE_PATTERN, textOf: archiveText, keyOf: archiveKey },
   prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, keyOf: prefixKey },
+  tile: { pattern: TILE_PATTERN, textOf: tileText, keyOf: tileKey },
 };
 
 /** Segments of letters, digits, `.`, `_` and `-`, none of which begins with a dot. */

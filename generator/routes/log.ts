@@ -1,5 +1,6 @@
 /** The routes of the signed log of snapshots (C2SP tlog-tiles). Only a signed tree has them. */
 import type { PathParameter, TreeParameter, UnlistedRoute } from './index.js';
+import { PATHS } from './paths.js';
 
 const TREE: TreeParameter = {
   name: 'tree',
@@ -19,7 +20,7 @@ const TEXT = 'text/plain; charset=utf-8';
 export const LOG: readonly UnlistedRoute[] = [
   {
     name: 'log-checkpoint',
-    path: '/log/{tree}/checkpoint',
+    path: `${PATHS.log}/{tree}/checkpoint`,
     file: 'log/{tree}/checkpoint',
     class: 'checkpoint',
     bucket: 'page',
@@ -30,25 +31,25 @@ export const LOG: readonly UnlistedRoute[] = [
   },
   {
     name: 'log-tile',
-    path: '/log/{tree}/tile/{path}',
+    path: `${PATHS.log}/{tree}/tile/{path}`,
     file: 'log/{tree}/tile/{path}',
     class: 'tile',
     bucket: 'page',
     type: 'application/octet-stream',
     description: 'Tile of the log: 256 hashes, or the entries of 256 snapshots, or fewer at its end',
-    parameters: below('level and number of the tile, as in 0/000.p/5 or entries/x001/234'),
+    parameters: below('level and number of a tile with plain slashes, as in 0/000.p/5 or entries/x001/234'),
     absent: 'no tile {path} in the log of tree {tree}',
   },
   {
     // It must fit the checkpoint, so it is kept no longer.
     name: 'log-index',
-    path: '/log/{tree}/index/{path}',
+    path: `${PATHS.log}/{tree}/index/{path}`,
     file: 'log/{tree}/index/{path}',
     class: 'checkpoint',
     bucket: 'page',
     type: TEXT,
     description: 'What the digest of the newest snapshot is made of: its routes, or part of one',
-    parameters: below('file of the index, as in routes.txt or group/chunks.txt'),
+    parameters: below('file of the index with plain slashes, as in routes.txt or group/chunks.txt'),
     absent: 'no file {path} in the index of tree {tree}',
   },
 ];

@@ -3,7 +3,8 @@
  * which adds `.html` or `index.html`.
  */
 import { assets } from '../outputs/pages/assets.js';
-import { DOCUMENTATION, SEARCH_PATH } from './documentation.js';
+import { DOCUMENTATION, LOG_GUIDE, SEARCH_PATH } from './documentation.js';
+import type { DocumentationPage } from './documentation.js';
 import type { UnlistedRoute } from './index.js';
 import type { PATHS } from './paths.js';
 
@@ -41,12 +42,16 @@ const asset = (name: string, type: string, description: string): UnlistedRoute =
   return { ...file(name, path, type, description), class: 'asset' };
 };
 
+const documentationPage = ({ name, path, title, description }: DocumentationPage): UnlistedRoute =>
+  page(name, path, `Documentation, ${title}: ${description}`);
+
+/** The pages that only signed trees have. */
+export const LOG_PAGES: readonly UnlistedRoute[] = [documentationPage(LOG_GUIDE)];
+
 /** @param paths the paths of pages that the specification fixes and the index lists */
 export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   page('front-page', '/', 'Front page: what is measured, how much of it, and where to go next'),
-  ...DOCUMENTATION.map(({ name, path, title, description }) =>
-    page(name, path, `Documentation, ${title}: ${description}`),
-  ),
+  ...DOCUMENTATION.map(documentationPage),
   file('documentation-search', SEARCH_PATH, JSON_TYPE, 'What the search field of the documentation finds'),
   page('downloads-page', paths.bulk, 'Page about the bulk downloads'),
   page('feeds-page', paths.feeds, 'Page about the feeds'),
@@ -67,6 +72,7 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   asset('chart-script', SCRIPT, 'Script that draws a member history, with the library for it'),
   asset('lookup-script', SCRIPT, 'Script of the field that finds records'),
   asset('cite-script', SCRIPT, 'Script that says how to cite a record'),
+  asset('proof-script', SCRIPT, 'Script that proves in which signed snapshot a record is'),
   asset('record-script', SCRIPT, 'Script of the pages of records'),
   asset('explorer-script', SCRIPT, 'Script of the explorer'),
   asset('docs-script', SCRIPT, 'Script of the documentation: contents and search'),

@@ -3,19 +3,20 @@
  * their own, and so have the publisher's own files, which the index leaves out.
  */
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
 import { HashFileReader, NO_HASH, entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
 import { NO_CHANGES, filesIn, readChangeIndex } from '../publish/changes/change-index.js';
 import { CODINGS, siblingsFrom } from '../publish/codings.js';
-import { locator, measure } from '../publish/scan.js';
-import { describedRoute, headersByClass, isFormer, isRendered } from '../publish/snapshot-json.js';
+import { locator } from '../publish/scan.js';
+import { describedRoute, headersByClass, isFormer, isLog, isRendered } from '../publish/snapshot-json.js';
 import type { Manifest, PublishedRoute } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import type { Headers } from '../routes/headers.js';
 import { halves, hasFiles } from '../routes/index.js';
+import { logFiles, singleEntry } from './log-files.js';
 import { writeHashFile } from './record.js';
 import type { RemoteRecord } from './record.js';
 
@@ -32,7 +33,7 @@ export interface RouteFiles {
   readonly isSingle: boolean;
 }
 
-/** Assets come before the pages that load them, tiles before the checkpoint that they are of. */
+/** Assets come before the pages that load them, and what the index of the log lists before that. */
 const ORDER = ['tile', 'asset', 'record', 'download', 'feed', 'summary', 'page', 'checkpoint'];
 
 /** The part of snapshot.json that says which headers an object has. */
@@ -66,13 +67,18 @@ export function desiredFiles(
       hashFile,
       count: countIn(hashFile),
       headers: isObjects ? headersOf(route) : {},
-      isSingle: !route.file.includes('{'),
+      isSingle: !template.includes('{'),
     };
   };
   return routes
     .filter(hasFiles)
     .toSorted((a, b) => ORDER.indexOf(a.class) - ORDER.indexOf(b.class))
     .flatMap((route) => {
+      if (isLog(route)) {
+        return logFiles(tree.out, manifest, route).map(({ template, entries }) =>
+          filesOf(route, template, whole(tree, entries())),
+        );
+      }
       const main = filesOf(route, route.file, isRendered(route) ? undefined : ownEntries(tree, route));
       if (!isRendered(route) && !isFormer(route)) return [main];
       const from = siblingsFrom(route, manifest.compressed_from ?? Number.POSITIVE_INFINITY);
@@ -89,13 +95,19 @@ function* entriesFrom(hashFile: string, bytes: number): Generator<Entry> {
   for (const entry of entriesIn(hashFile)) if (entry.bytes >= bytes) yield entry;
 }
 
+/** @throws Failure invalid: a file of the tree is missing */
+function* whole({ out }: Tree, entries: Iterable<Entry>): Generator<Entry> {
+  try {
+    yield* entries;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || !(error instanceof Error)) throw error;
+    throw 'path' in error && typeof error.path === 'string' ? damaged(relative(out, error.path)) : error;
+  }
+}
+
 function* ownEntries(tree: Tree, { file }: PublishedRoute): Generator<Entry> {
   if (!file.includes('{')) {
-    try {
-      yield { key: 0, ...measure(join(tree.out, file)) };
-    } catch (error) {
-      throw codeOf(error) === 'ENOENT' ? damaged(file) : error;
-    }
+    yield* whole(tree, singleEntry(join(tree.out, file)));
     return;
   }
   const [before, after] = halves(file);
@@ -149,9 +161,10 @@ export class Locator {
     routes: readonly PublishedRoute[],
     recorded: readonly string[],
   ) {
-    const published = locator(routes);
-    const former = locator(recorded.map((file) => ({ name: '', path: '', file, class: 'page' })));
-    this.#place = (file) => published(file) ?? former(file);
+    const published = locator(routes.filter((route) => !isLog(route)));
+    const others = [...desired.map(({ template }) => template), ...recorded];
+    const other = locator(others.map((file) => ({ name: '', path: '', file, class: 'page' })));
+    this.#place = (file) => published(file) ?? other(file);
     this.#desired = new Map(desired.map((files) => [files.template, files]));
   }
 

@@ -7,6 +7,7 @@ import { INDEX_FILE } from '../publish/changes/change-index.js';
 import { filler } from '../routes/index.js';
 import { countIn } from './desired-files.js';
 import type { RouteFiles } from './desired-files.js';
+import { isCheckpoint, isTiles } from './log-files.js';
 import { isObstacle } from './obstacles.js';
 import { differences } from './record.js';
 import type { RemoteRecord } from './record.js';
@@ -17,40 +18,45 @@ import type { Plan } from './upload.js';
 const BATCH_FILES = 5000;
 /** The number of failed batches after which no more are tried. */
 const MOST_FAILURES = 3;
-/** Written after all that it names, and before the deletions of what it named before. */
-/** Written last. */
+/** Written after all that it names, and after the deletions of what it named before. */
 const MANIFEST = 'snapshot.json';
 
 /**
  * Writes and deletes what is unknown in the record. If something can't be written, the rest is,
- * and what is gone is deleted: it may be withheld. Only snapshot.json stays as it was.
+ * and what is gone is deleted: it may be withheld. Only snapshot.json and the checkpoint of the log
+ * stay as they were. The checkpoint comes last, since it needs all other files; tiles that it
+ * doesn't need are deleted after that, since the checkpoint before it may need them.
  * @throws Failure environment: a program is missing, or has failed
  */
 export async function transfer(session: Session, { puts, deletes }: Plan): Promise<void> {
   const { tree, progress, desired } = session;
   const named = (...names: readonly string[]): readonly RouteFiles[] =>
     desired.filter(({ template }) => names.includes(template));
-  const last = named(INDEX_FILE, MANIFEST);
+  const checkpoint = desired.filter(({ template }) => isCheckpoint(template));
+  const last = new Set([...named(INDEX_FILE, MANIFEST), ...checkpoint]);
   const [writing, deleting] = [new Attempts(), new Attempts()];
   progress.start('writing', puts, 'files');
-  if (deletes > 0) await deleteAll(session, deleting, (file) => isObstacle(tree.out, file));
+  if (deletes > 0) await deleteAll(session, deleting, ALL, (file) => isObstacle(tree.out, file));
   // A file in place of a folder must not be there while the deletion of the folder is repeated.
   if (deleting.failure === undefined) {
     await putAll(
       session,
       writing,
-      desired.filter((files) => !last.includes(files)),
+      desired.filter((files) => !last.has(files)),
     );
     if (writing.failure === undefined) await putAll(session, writing, named(INDEX_FILE));
   }
   progress.finish();
   if (deletes > 0) {
     progress.start('deleting', deletes, 'files');
-    await deleteAll(session, deleting);
+    await deleteAll(session, deleting, (template) => !isTiles(template));
     progress.finish();
   }
-  if (writing.failure === undefined && deleting.failure === undefined)
-    await putAll(session, writing, named(MANIFEST));
+  for (const files of [named(MANIFEST), checkpoint])
+    if (writing.failure === undefined && deleting.failure === undefined)
+      await putAll(session, writing, files);
+  const isWhole = writing.failure === undefined && deleting.failure === undefined;
+  if (deletes > 0 && isWhole) await deleteAll(session, deleting, isTiles);
   const failure = writing.failure ?? deleting.failure;
   if (failure !== undefined) throw failure;
 }
@@ -133,11 +139,14 @@ async function putAll(
   }
 }
 
-/** Deletes files that are gone: all, or those that are chosen. */
+const ALL = (): boolean => true;
+
+/** Deletes files that are gone, of some templates: all, or those that are chosen. */
 async function deleteAll(
   { remote, record, desired: routes, locator, progress }: Session,
   attempts: Attempts,
-  isChosen: (file: string) => boolean = () => true,
+  isIncluded: (template: string) => boolean,
+  isChosen: (file: string) => boolean = ALL,
 ): Promise<void> {
   const batch = new Batch();
   const remove = (): Promise<void> =>
@@ -147,7 +156,7 @@ async function deleteAll(
       if (gone.length > 0) await remote.delete(gone, progress);
     });
   const hashFiles = new Map(routes.map(({ template, hashFile }) => [template, hashFile]));
-  for (const template of record.templates()) {
+  for (const template of record.templates().filter(isIncluded)) {
     const fileOf = filler(template);
     for (const { key, desired } of differences(record.file(template), hashFiles.get(template))) {
       if (desired !== undefined) continue;

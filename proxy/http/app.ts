@@ -6,12 +6,12 @@ import { createLimiter, type Limiter } from '../limiter/middleware.js';
 import type { RedisBuckets } from '../limiter/redis-store.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../ops/metrics.js';
-import { FileCache, type CachedFile } from '../tree/file-cache.js';
+import { CHECKPOINT_REVALIDATE_MS, FileCache, type CachedFile } from '../tree/file-cache.js';
 import type { Disk } from '../tree/disk.js';
 import { SNAPSHOT_FILE } from '../tree/snapshot.js';
 import type { ActiveSnapshot, SnapshotWatcher } from '../tree/watcher.js';
 import { classOf, createContext, type RequestContext } from './context.js';
-import { ALLOW } from './headers.js';
+import { ALLOW, UNCOMPRESSED } from './headers.js';
 import { createMessageClasses, type MessageClasses } from './messages.js';
 import { acceptedCodings } from './negotiation.js';
 import { QUOTED_MAX_LENGTH } from './parameters.js';
@@ -197,7 +197,8 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     acceptEncoding: string | undefined,
   ): Promise<Representation | undefined> => {
     const { active } = context;
-    const known = path === SNAPSHOT_FILE ? active.document : files.get(path, active);
+    const currentMs = route.class === 'checkpoint' ? CHECKPOINT_REVALIDATE_MS : undefined;
+    const known = path === SNAPSHOT_FILE ? active.document : files.get(path, active, currentMs);
     const file = known ?? (await files.read(path, active));
     if (file === undefined) return undefined;
     let chosen = file;
@@ -291,8 +292,8 @@ function noSnapshot(context: RequestContext, detail: string): HttpResponse {
   return problem(context, 'no_snapshot', detail, ['Retry-After', String(NO_SNAPSHOT_RETRY_SECONDS)]);
 }
 
-/** The generator compresses large files, except downloads, which have compressed variants. */
+/** The generator compresses large files. */
 function hasSiblings({ size }: CachedFile, route: Route, { snapshot }: ActiveSnapshot): boolean {
   const compressedFrom = snapshot?.compressed_from;
-  return compressedFrom !== undefined && size >= compressedFrom && route.class !== 'download';
+  return compressedFrom !== undefined && size >= compressedFrom && !UNCOMPRESSED.has(route.class);
 }

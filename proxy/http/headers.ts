@@ -6,8 +6,33 @@ import type { BucketName, Quotas } from '../limiter/middleware.js';
  */
 
 /** The cache classes of routes. */
-export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
+export const CACHE_CLASSES = [
+  'record',
+  'summary',
+  'download',
+  'feed',
+  'page',
+  'asset',
+  'checkpoint',
+  'tile',
+] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
+/** Downloads have compressed variants of their own, and the files of the log are small. */
+export const UNCOMPRESSED: ReadonlySet<CacheClass> = new Set(['download', 'checkpoint', 'tile']);
+
+type ByClass<T> = Readonly<Record<CacheClass, T>>;
+
+/** Something for each class. */
+export const byClass = <T>(of: (name: CacheClass) => T): ByClass<T> => ({
+  record: of('record'),
+  summary: of('summary'),
+  download: of('download'),
+  feed: of('feed'),
+  page: of('page'),
+  asset: of('asset'),
+  checkpoint: of('checkpoint'),
+  tile: of('tile'),
+});
 
 /** How a response is counted; a request that matched no route is `unrouted`. */
 export type ResponseClass = CacheClass | 'unrouted';
@@ -48,7 +73,7 @@ export interface DeclaredHeaders {
   /** All other errors. */
   readonly error: Fields;
   /** 200, 206 and 304. */
-  readonly content: Readonly<Record<CacheClass, Fields>>;
+  readonly content: ByClass<Fields>;
 }
 
 /** A flat list of name, value, name, value …, which response.writeHead does not inspect. */
@@ -61,7 +86,7 @@ export interface HeaderTables {
   readonly options: ByBucket;
   readonly notFound: ByBucket;
   readonly error: ByBucket;
-  readonly content: Readonly<Record<CacheClass, ByBucket>>;
+  readonly content: ByClass<ByBucket>;
 }
 
 /** The headers of the 503 before the first snapshot: not storable, but readable by any script. */
@@ -78,7 +103,7 @@ export const BUILT_IN: DeclaredHeaders = (() => {
     options: { ...error, [ALLOW[0]]: ALLOW[1] },
     not_found: error,
     error,
-    content: { record: error, summary: error, download: error, feed: error, page: error, asset: error },
+    content: byClass(() => error),
   };
 })();
 
@@ -93,19 +118,11 @@ export function createHeaderTables(declared: DeclaredHeaders, quotas: Quotas): H
     ];
     return { api: list('api'), download: list('download'), page: list('page') };
   };
-  const { record, summary, download, feed, page, asset } = declared.content;
   return {
     options: byBucket(declared.options),
     notFound: byBucket(declared.not_found),
     error: byBucket(declared.error),
-    content: {
-      record: byBucket(record),
-      summary: byBucket(summary),
-      download: byBucket(download),
-      feed: byBucket(feed),
-      page: byBucket(page),
-      asset: byBucket(asset),
-    },
+    content: byClass((name) => byBucket(declared.content[name])),
   };
 }
 

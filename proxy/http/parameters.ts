@@ -1,4 +1,6 @@
-import type { QueryParameter } from '../tree/snapshot.js';
+import type { PathParameter, QueryParameter } from '../tree/snapshot.js';
+import type { ErrorCode } from './headers.js';
+import { NOTHING_HERE } from './request-target.js';
 
 /** Validates the values of parameters, and says what was expected. Pure. */
 
@@ -7,31 +9,50 @@ export const QUOTED_MAX_LENGTH = 100;
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/;
 const PREFIX = /^[0-9a-f]{1,16}$/;
+const TREE = /^[0-9a-f]{16}$/;
+/** Segments that are plain and not hidden, so that no value leads out of a folder. */
+const REST = /^(?!\.)[0-9A-Za-z._-]+(?:\/(?!\.)[0-9A-Za-z._-]+)*$/;
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 const LARGEST = String(Number.MAX_SAFE_INTEGER);
 
-/** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
-export function isMonth(text: string): boolean {
-  return MONTH.test(text);
+interface PathValues {
+  readonly isValid: (text: string) => boolean;
+  readonly code: ErrorCode;
+  readonly expected: (name: string, value: string) => string;
 }
 
-/** 1 to 16 lower-case hexadecimal digits. */
-export function isPrefix(text: string): boolean {
-  return PREFIX.test(text);
-}
+/** For a type whose other values can't exist. */
+const nothingElse = (pattern: RegExp): PathValues => ({
+  isValid: (text) => pattern.test(text),
+  code: 'not_found',
+  expected: () => NOTHING_HERE,
+});
 
-export function expectedPrefix(name: string, value: string): string {
+/** The values of path parameters by type, and the error for others. */
+export const PATH_VALUES: Readonly<Record<PathParameter['type'], PathValues>> = {
+  id: { isValid: isId, code: 'invalid_id', expected: expectedId },
+  /** 1 to 16 lower-case hexadecimal digits. */
+  prefix: { isValid: (text) => PREFIX.test(text), code: 'invalid_prefix', expected: expectedPrefix },
+  /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
+  month: nothingElse(MONTH),
+  /** The id of a tree: 16 lower-case hexadecimal digits. */
+  tree: nothingElse(TREE),
+  /** The rest of a path, such as 0/x001/234.p/5. */
+  path: nothingElse(REST),
+};
+
+function expectedPrefix(name: string, value: string): string {
   return `${name} ${quote(value)}: expected 1 to 16 lower-case hexadecimal digits`;
 }
 
 /** A decimal without sign or leading zero, up to 2^53-1. */
-export function isId(text: string): boolean {
+function isId(text: string): boolean {
   if (text.length > LARGEST.length || !DECIMAL.test(text)) return false;
   // Decimals of equal length have the same order as text.
   return text.length < LARGEST.length || text <= LARGEST;
 }
 
-export function expectedId(name: string, value: string): string {
+function expectedId(name: string, value: string): string {
   return `${name} ${quote(value)}: expected decimal digits without a sign or leading zero, at most ${LARGEST}`;
 }
 

@@ -3,15 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { BucketName } from '../limiter/middleware.js';
 import type { PathParameter, QueryParameter, RouteDeclaration } from '../tree/snapshot.js';
 import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
-import {
-  expectedId,
-  expectedInteger,
-  expectedPrefix,
-  isId,
-  isMonth,
-  isPrefix,
-  readInteger,
-} from './parameters.js';
+import { PATH_VALUES, expectedInteger, readInteger } from './parameters.js';
 import { NOTHING_HERE, parseTarget, type RedirectedTarget } from './request-target.js';
 import {
   compileFile,
@@ -104,23 +96,12 @@ interface RouteNode {
   readonly literals: Map<string, RouteNode>;
   /** Segments with a parameter; those with the most literal text come first. */
   readonly parameters: (Affixes & { readonly node: RouteNode })[];
+  /** The route of all other paths below. */
+  rest: Route | undefined;
 }
 
 const MAX_MATCHES = 4_000;
 const KEPT_TARGET_MAX_LENGTH = 256;
-
-/** The values of path parameters, and the error for others; an invalid month can't exist. */
-const PATH_VALUES = {
-  id: { isValid: isId, code: 'invalid_id', expected: expectedId },
-  prefix: { isValid: isPrefix, code: 'invalid_prefix', expected: expectedPrefix },
-  month: { isValid: isMonth, code: 'not_found', expected: () => NOTHING_HERE },
-} as const satisfies Record<PathParameter['type'], PathValues>;
-
-interface PathValues {
-  readonly isValid: (text: string) => boolean;
-  readonly code: ErrorCode;
-  readonly expected: (name: string, value: string) => string;
-}
 
 /** @param target request.url, raw */
 export function matchRoute(target: string, { root, matches, redirects }: Router): RouteMatch {
@@ -142,7 +123,7 @@ function resolveTarget(target: string, root: RouteNode, redirects: Router['redir
   const values = new Map<string, string>();
   for (const parameter of route.pathParameters) {
     const { segment, prefix, suffix, name, type, code } = parameter;
-    const whole = segments[segment] ?? '';
+    const whole = type === 'path' ? segments.slice(segment).join('/') : (segments[segment] ?? '');
     const value = whole.slice(prefix.length, whole.length - suffix.length);
     const { isValid, expected } = PATH_VALUES[type];
     if (!isValid(value)) return { kind: 'refusal', path, route, code, detail: expected(name, value) };
@@ -183,7 +164,7 @@ function findRoute(node: RouteNode, segments: readonly string[], index: number):
     const route = isMatch ? findRoute(next, segments, index + 1) : undefined;
     if (route !== undefined) return route;
   }
-  return undefined;
+  return node.rest;
 }
 
 const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
@@ -214,7 +195,7 @@ export function emptyRouter(): Router {
 }
 
 function emptyNode(): RouteNode {
-  return { route: undefined, literals: new Map(), parameters: [] };
+  return { route: undefined, literals: new Map(), parameters: [], rest: undefined };
 }
 
 function addRoute(root: RouteNode, declaration: RouteDeclaration, table: readonly RouteDeclaration[]): void {
@@ -237,7 +218,9 @@ function addRoute(root: RouteNode, declaration: RouteDeclaration, table: readonl
 
   if (!path.startsWith('/')) throw new Error(`path "${path}": expected one that starts with "/"`);
   let node = root;
+  let end: 'route' | 'rest' = 'route';
   for (const [segment, text] of path.slice(1).split('/').entries()) {
+    if (end === 'rest') throw new Error(`path "${path}": expected nothing after the rest of it`);
     const [, prefix = '', parameterName, suffix = ''] = PARAMETER.exec(text) ?? [];
     const literal = parameterName === undefined ? text : `${prefix}0${suffix}`;
     if (path !== '/' && !isSafe(literal, segment)) throw new Error(`path "${path}": expected plain segments`);
@@ -249,14 +232,17 @@ function addRoute(root: RouteNode, declaration: RouteDeclaration, table: readonl
     if (parameter === undefined) throw new Error(`path "${path}": "${text}" is no declared path parameter`);
     const { code } = PATH_VALUES[parameter.type];
     pathParameters.push({ ...parameter, code, prefix, suffix, segment });
-    node = parameterChild(node, { prefix, suffix });
+    if (parameter.type !== 'path') node = parameterChild(node, { prefix, suffix });
+    else if (prefix + suffix === '') end = 'rest';
+    else throw new Error(`path "${path}": expected the rest of it in place of whole segments`);
   }
   if (pathParameters.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
-  if (node.route !== undefined) throw new Error(`path "${path}" is route "${node.route.name}" already`);
+  const taken = node[end];
+  if (taken !== undefined) throw new Error(`path "${path}" is route "${taken.name}" already`);
   const known = new Set(parameters.map((parameter) => parameter.name));
   const disposition =
     attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
-  node.route = {
+  node[end] = {
     name,
     class: cacheClass,
     bucket,

@@ -17,8 +17,9 @@ const PLACEHOLDER = /\{([a-z][a-z_]*)\}/g;
 const SAFE_SEGMENT = /^[A-Za-z0-9_~.-]+$/;
 
 /**
- * Compiles a file template. Parameter values consist of digits, a to f and hyphens, so this check
- * determines which files can be read: relative, no "..", no dotfile except /.well-known.
+ * Compiles a file template. Parameter values consist of digits, a to f and hyphens, or of plain
+ * segments, so this check determines which files can be read: relative, no "..", no dotfile except
+ * /.well-known.
  */
 export function compileFile(template: string, known: ReadonlySet<string>): Template {
   const plain = template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {

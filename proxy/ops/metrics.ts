@@ -1,4 +1,4 @@
-import type { ResponseClass } from '../http/headers.js';
+import { byClass, type ResponseClass } from '../http/headers.js';
 import { BUCKETS, type BucketName } from '../limiter/middleware.js';
 import type { Snapshot } from '../tree/snapshot.js';
 
@@ -59,12 +59,7 @@ class ClassCounts {
 
 export function createMetrics(): Metrics {
   const classes: Readonly<Record<ResponseClass, ClassCounts>> = {
-    record: new ClassCounts(),
-    summary: new ClassCounts(),
-    download: new ClassCounts(),
-    feed: new ClassCounts(),
-    page: new ClassCounts(),
-    asset: new ClassCounts(),
+    ...byClass(() => new ClassCounts()),
     unrouted: new ClassCounts(),
   };
   const refusals: Record<BucketName, number> = { api: 0, download: 0, page: 0 };

@@ -22,6 +22,11 @@ const ENTRY_COST_BYTES = 1_024;
  * snapshot.json, so entries are also revalidated after 30 s.
  */
 const REVALIDATE_MS = 30_000;
+/**
+ * Files of the class `checkpoint` are revalidated each second, since the checkpoint of a log always
+ * comes after the snapshot.json that it is of, and clients expect it within 5 s.
+ */
+export const CHECKPOINT_REVALIDATE_MS = 1_000;
 /** An entry of this epoch is served if its revalidation fails or takes longer. 250 ms. */
 const REVALIDATE_BUDGET_MS = 250;
 
@@ -78,9 +83,13 @@ export class FileCache {
     return this.#entries.calculatedSize;
   }
 
-  /** The file if it is cached and current; otherwise undefined, and `read` must be called. */
-  get(path: string, epoch: Epoch): CachedFile | undefined {
-    return this.#current(path, epoch)?.file;
+  /**
+   * The file if it is cached and current; otherwise undefined, and `read` must be called.
+   *
+   * @param revalidateMs how long it is current within its epoch
+   */
+  get(path: string, epoch: Epoch, revalidateMs = REVALIDATE_MS): CachedFile | undefined {
+    return this.#current(path, epoch, revalidateMs)?.file;
   }
 
   /**
@@ -128,10 +137,10 @@ export class FileCache {
     return undefined;
   }
 
-  #current(path: string, { epoch }: Epoch): Entry | undefined {
+  #current(path: string, { epoch }: Epoch, revalidateMs = REVALIDATE_MS): Entry | undefined {
     const entry = this.#entries.get(path);
     const isCurrent =
-      entry !== undefined && entry.epoch >= epoch && this.#clock() - entry.checkedAtMs < REVALIDATE_MS;
+      entry !== undefined && entry.epoch >= epoch && this.#clock() - entry.checkedAtMs < revalidateMs;
     return isCurrent ? entry : undefined;
   }
 

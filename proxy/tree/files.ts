@@ -40,8 +40,8 @@ export interface FileRead {
   readonly digest: string | undefined;
 }
 
-/** The errors of open and stat for a path without a file. */
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+/** The errors of open and stat for a path without a file. The last is that of names too long to exist. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
 /** Non-blocking: a pipe in place of a file would wait for a writer. Undefined (0) on Windows. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -23,6 +23,8 @@ const fields = v.record(
   v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')),
   printable,
 );
+/** The headers of a class that only the signed log has. */
+const unlessSigned = v.optional(fields, { 'Cache-Control': 'no-store' });
 const urlCharacters = v.regex<string, string>(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
 const httpUrl = v.pipe(
   v.string(),
@@ -46,8 +48,12 @@ const limit = v.object({
 const parameter = v.variant('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as
   // 2026-11, or a numbered part of one such as 2026-11-00001. `prefix`: 1 to 16 lower-case
-  // hexadecimal digits.
-  v.object({ in: v.literal('path'), name: v.string(), type: v.picklist(['id', 'month', 'prefix']) }),
+  // hexadecimal digits. `tree`: 16 of them. `path`: all further segments, each plain and not hidden.
+  v.object({
+    in: v.literal('path'),
+    name: v.string(),
+    type: v.picklist(['id', 'month', 'prefix', 'tree', 'path']),
+  }),
   // A plain decimal integer, bounds inclusive.
   v.pipe(
     v.object({
@@ -67,7 +73,10 @@ const parameter = v.variant('in', [
 
 const route = v.object({
   name: v.string(),
-  /** URL path; a segment is literal or contains one `{parameter}`, as in `{id}` and `{id}.json`. */
+  /**
+   * URL path; a segment is literal or contains one `{parameter}`, as in `{id}` and `{id}.json`. One
+   * of type `path` is the last segment.
+   */
   path: v.string(),
   /** File below the tree's root; `{id}` is the value. */
   file: v.string(),
@@ -127,6 +136,8 @@ const schema = v.object({
       feed: fields,
       page: fields,
       asset: fields,
+      checkpoint: unlessSigned,
+      tile: unlessSigned,
     }),
   }),
   errors: v.pipe(
@@ -138,7 +149,7 @@ const schema = v.object({
   ),
   /** At and below these paths, all errors are problem documents. */
   problems_below: v.optional(v.array(urlPath), []),
-  /** Files of at least this many bytes, except downloads, have compressed siblings. */
+  /** Files of at least this many bytes, except downloads and the log, have compressed siblings. */
   compressed_from: v.optional(integer(0)),
   routes: v.pipe(v.array(route), v.minLength(1)),
   /** Paths that lead to others, at no cost. */

@@ -39,6 +39,7 @@ const snapshotFile = z.object({
     }),
   ),
   redirects: z.array(z.object({ path: z.string(), to: z.string() })),
+  tree: z.object({ id: z.string() }),
 });
 type Route = z.infer<typeof snapshotFile>['routes'][number];
 
@@ -140,6 +141,25 @@ const limited = async (send: Send, target: string, address: string, accept: stri
   throw new Error(`${target} was not refused 2,000 times`);
 };
 
+/** The files of a signed log by their routes, in the order of the route table; none if the tree is unsigned. */
+function logFiles(
+  dist: string,
+  routes: readonly Route[],
+  id: string,
+): readonly { readonly route: string; readonly file: string }[] {
+  return routes.flatMap(({ name: route, file: template }) => {
+    if (!template.startsWith('log/{tree}/')) return [];
+    const file = template.replace('{tree}', id);
+    if (!file.endsWith('/{path}')) return [{ route, file }];
+    const folder = file.replace('/{path}', '');
+    return readdirSync(join(dist, folder), { recursive: true, encoding: 'utf8' })
+      .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
+      .filter((path) => statSync(join(dist, path)).isFile())
+      .toSorted()
+      .map((path) => ({ route, file: path }));
+  });
+}
+
 /** @param dist the tree that is served, or an equal one */
 export function contractCases(dist: string): readonly Case[] {
   const read = (file: string): Buffer => readFileSync(join(dist, file));
@@ -150,6 +170,7 @@ export function contractCases(dist: string): readonly Case[] {
     compressed_from: compressedFrom,
     routes,
     redirects,
+    tree,
   } = snapshotFile.parse(JSON.parse(read('snapshot.json').toString()));
   const cases: Case[] = [];
   const add = (name: string, run: Case['run']): void => void cases.push({ name, run });
@@ -237,6 +258,9 @@ export function contractCases(dist: string): readonly Case[] {
     );
   };
 
+  // The files of a signed log, if there is one.
+  const log = logFiles(dist, routes, tree.id);
+
   const routeOf = (name: string): Route => {
     const found = routes.find((route) => route.name === name);
     if (found === undefined) throw new Error(`the tree has no route "${name}"`);
@@ -250,6 +274,8 @@ export function contractCases(dist: string): readonly Case[] {
       return document && { path: document.path.replace('/api/v1', ''), file };
     }
     if (name === 'largest') return { path, file: file.replace('{limit}', '100') };
+    const logged = log.find(({ route: of }) => of === name);
+    if (logged !== undefined) return { path: `/${logged.file}`, file: logged.file };
     if (!file.includes('{')) return { path, file };
     const [before = '', after = ''] = file.split(/\{\w+\}/);
     const folder = join(dist, before);
@@ -624,6 +650,179 @@ export function contractCases(dist: string): readonly Case[] {
         detail: /^(prefix ".*": )?expected 1 to 16 lower-case hexadecimal digits$/,
       });
     }
+  }
+
+  // The signed log
+  if (log.length > 0) {
+    const base = `/log/${tree.id}`;
+    const detailOf = (name: string, path: string, id = tree.id): RegExp => {
+      const text = routeOf(name).absent?.replace('{path}', path).replace('{tree}', id) ?? '';
+      return new RegExp(`^${text.replaceAll('.', String.raw`\.`)}$`);
+    };
+    const contentOf = (name: string, file: string): Expected => {
+      const body = read(file);
+      const length = { 'Content-Length': String(body.length), 'Content-Encoding': null, Vary: null };
+      return { status: 200, headers: { ...contentHeaders(routeOf(name)), ...length }, body };
+    };
+    // All tiles, full and partial, of hashes and entries, and what the digest is made of.
+    for (const { route: name, file } of log.slice(0, 40)) {
+      const expected = contentOf(name, file);
+      const headers = { 'Accept-Encoding': 'br, gzip' };
+      one(`log: /${file}`, `/${file}`, { headers }, expected);
+    }
+    for (const [name, lifetime] of [
+      ['log-checkpoint', 'public, max-age=5, stale-if-error=60'],
+      ['log-index', 'public, max-age=5, stale-if-error=60'],
+      ['log-tile', 'public, max-age=31536000, immutable'],
+    ] as const) {
+      const file = log.find(({ route }) => route === name)?.file ?? '';
+      const expected = contentOf(name, file);
+      const empty = Buffer.alloc(0);
+      one(`log: HEAD, ${name}`, `/${file}`, { method: 'HEAD' }, { ...expected, body: empty });
+      one(
+        `log: ${name} is kept as long as it may be, and is for any page`,
+        `/${file}`,
+        {},
+        {
+          status: 200,
+          headers: {
+            'Cache-Control': lifetime,
+            'CDN-Cache-Control': new RegExp(`^(public, )?${lifetime.replace('public, ', '')}$`),
+            'Access-Control-Allow-Origin': '*',
+            'Content-Security-Policy': null,
+            'Content-Disposition': null,
+          },
+        },
+      );
+      add(`log: its ETag, ${name}`, async (send) => {
+        const { etag = '' } = (await send(`/${file}`)).headers;
+        const answer = await send(`/${file}`, { headers: { 'If-None-Match': etag } });
+        return differences(answer, {
+          status: 304,
+          headers: { ETag: etag, 'Cache-Control': lifetime },
+          body: empty,
+        });
+      });
+      one(
+        `log: another ETag, ${name}`,
+        `/${file}`,
+        { headers: { 'If-None-Match': '"x"' } },
+        { status: 200, body: read(file) },
+      );
+      one(
+        `log: a part, ${name}`,
+        `/${file}`,
+        { headers: { Range: 'bytes=3-7' } },
+        {
+          status: 206,
+          headers: {
+            'Content-Type': routeOf(name).type,
+            'Content-Range': `bytes 3-7/${read(file).length}`,
+            'Cache-Control': lifetime,
+          },
+          body: read(file).subarray(3, 8),
+        },
+      );
+      one(`log: parameters change nothing, ${name}`, `/${file}?x=1`, {}, { status: 200, body: read(file) });
+      one(
+        `log: a slash at the end, ${name}`,
+        `/${file}/`,
+        {},
+        { status: 308, headers: { ...published.not_found, Location: `/${file}` } },
+      );
+    }
+    const other = tree.id === '0123456789abcdef' ? 'fedcba9876543210' : '0123456789abcdef';
+    for (const path of [
+      '0/x999/x999/999',
+      '0/000.p/0',
+      '0/000.p/256',
+      '0/000.p',
+      '0',
+      '7/000',
+      'entries',
+      'entries/000.p/300',
+      '63/x999/x999/999.p/255',
+      'x001/234/067',
+      '0/000/0',
+      '0/000.gz',
+      `0/${'0'.repeat(300)}`,
+    ]) {
+      refused(`log: no tile ${path}`, `${base}/tile/${path}`, 'not_found', {
+        detail: detailOf('log-tile', path),
+      });
+    }
+    refused('log: no file of the index', `${base}/index/group/no.txt`, 'not_found', {
+      detail: detailOf('log-index', 'group/no.txt'),
+    });
+    refused('log: none of another tree', `/log/${other}/checkpoint`, 'not_found', {
+      detail: detailOf('log-checkpoint', '', other),
+    });
+    refused('log: no tile of another tree', `/log/${other}/tile/0/000`, 'not_found', {
+      detail: detailOf('log-tile', '0/000', other),
+    });
+    const nothing = [
+      ...[tree.id.toUpperCase(), tree.id.slice(1), `${tree.id}0`, 'x'].flatMap((id) => [
+        `/log/${id}/checkpoint`,
+        `/log/${id}/tile/0/000`,
+      ]),
+      '/log',
+      base,
+      `${base}/tile`,
+      `${base}/index`,
+      `${base}/checkpoint/0`,
+      `${base}/checkpoint.gz`,
+      `${base}/tile/.hidden`,
+      `${base}/tile/0/.p/5`,
+      `${base}/tile//000`,
+      `${base}/tile/0//000`,
+      `${base}/tile/0/00%200`,
+      `${base}/tile/0/000~`,
+      `${base}/tile/%252e%252e/checkpoint`,
+      `${base}/other/0/000`,
+    ];
+    for (const path of nothing) {
+      // Without a page, for a browser as well: what is below /log is for programs.
+      refused(`log: nothing at ${path}`, path, 'not_found', {
+        headers: { Accept: 'text/html,*/*;q=0.8' },
+        detail: /^nothing is published at this path$/,
+        extra: { Vary: null },
+      });
+    }
+    for (const path of [
+      '../checkpoint',
+      '0/../../checkpoint',
+      './0/000',
+      '0/000/..',
+      '%2e%2e/checkpoint',
+      '0/%2E/000',
+      '..%2fcheckpoint',
+      '..%5ccheckpoint',
+      '0/000%00',
+    ]) {
+      refused(`log: refuses ${path} in place of a tile`, `${base}/tile/${path}`, 'invalid_path');
+      refused(`log: refuses ${path} in place of the index`, `${base}/index/${path}`, 'invalid_path');
+    }
+    for (const [path, location] of [
+      ['%30/000%2ep/1', '0/000.p/1'],
+      ['0/%30%300?x=1', '0/000?x=1'],
+    ] as const) {
+      one(
+        `log: ${path} leads to ${location}`,
+        `${base}/tile/${path}`,
+        {},
+        { status: 308, headers: { ...published.all, Location: `${base}/tile/${location}` } },
+      );
+    }
+    refused('log: refuses POST', `${base}/checkpoint`, 'method_not_allowed', {
+      method: 'POST',
+      extra: { Allow: published.options['Allow'] ?? '' },
+    });
+    one(
+      'log: OPTIONS',
+      `${base}/checkpoint`,
+      { method: 'OPTIONS' },
+      { status: 204, headers: { ...published.all, ...published.options }, body: Buffer.alloc(0) },
+    );
   }
 
   // Paths

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EXIT } from '../../generator/errors.js';
 import { SETTINGS } from '../../proxy/config.js';
+import { NaiveKey, signTree } from '../log/signed.js';
 import { MadeUpOrigin, documentsOf } from '../mirror/made-up.js';
 import { snapshot } from '../support/cli.js';
 import { DIFFERENCES } from './differences.js';
@@ -52,14 +53,14 @@ function optionsOf(help: string): ReadonlyMap<string, string | undefined> {
   return new Map(options.filter(([option]) => option !== '--help'));
 }
 
-const COMMANDS = [...section(commands, '## The generator').matchAll(/^\| `([a-z ]+)`/gm)].map(
+const COMMANDS = [...section(commands, '## The generator').matchAll(/^\| `([a-z -]+)`/gm)].map(
   ([, command = '']) => command,
 );
 
 describe('docs/commands.md', () => {
   it('lists the commands there are', async () => {
     const help = (await snapshot(['--help'])).stdout.split('Commands:')[1] ?? '';
-    const real = [...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, command]) => command);
+    const real = [...help.matchAll(/^ {2}([a-z-]+) /gm)].map(([, command]) => command);
     const words = COMMANDS.map((command) => command.split(' ')[0]);
     expect(new Set([...words, 'help'])).toEqual(new Set(real));
   });
@@ -113,6 +114,8 @@ describe('docs/commands.md', () => {
       await print('rollback', '--out', out),
       ...(await uploads(out)),
       await mirrored(),
+      ...(await proofs(out)),
+      await print('keygen', '--name', 'register.example/log', '--write', path('log.key')),
       await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
       await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
     ];
@@ -144,6 +147,17 @@ async function uploads(out: string): Promise<unknown[]> {
   const results = [await print(...args), await print(...args, '--verify')];
   process.env['PATH'] = before;
   return results;
+}
+
+/** The results of `prove` and `verify-proof` in the tree, which is signed for them. */
+async function proofs(out: string): Promise<unknown[]> {
+  const key = new NaiveKey();
+  signTree(out, { key });
+  const file = path('group.tlog-proof');
+  return [
+    await print('prove', out, '/api/v1/group/1', '--write', file),
+    await print('verify-proof', file, '--key', key.vkey),
+  ];
 }
 
 async function mirrored(): Promise<unknown> {

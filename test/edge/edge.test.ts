@@ -16,15 +16,16 @@ import { readPublished } from '../../generator/edge/published.js';
 import { ratesOf } from '../../generator/edge/rates.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { prefersHtml } from '../../proxy/http/negotiation.js';
+import { buildSigned } from '../contract/signed-tree.js';
 import { inProcess } from '../publish/support.js';
 import { buildArgs } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 
 const path = temporary();
 const out = path('dist');
+const register = path('register.sqlite');
 
 beforeAll(async () => {
-  const register = path('register.sqlite');
   await writeSample({ file: register, records: 50, seed: 3 });
   const { code, stderr } = await inProcess(...buildArgs(register, out));
   if (code !== 0) throw new Error(stderr);
@@ -264,6 +265,26 @@ describe('edge', () => {
 });
 
 describe('the files for static hosts', () => {
+  it('have rules for a signed log: types, and no tile of a year, since a 404 has the header as well', async () => {
+    const signed = path('signed');
+    await buildSigned(register, signed);
+    const published = readPublished(new Tree(signed));
+    const headers = hostHeaders(published);
+    const ruleOf = (at: string): string =>
+      headers.split(`\n${at}\n`)[1]?.replace(/\n\/[^]*$/, '\n') ?? `no rule of ${at}`;
+    for (const at of ['/log/:tree/checkpoint', '/log/:tree/index/*']) {
+      expect(ruleOf(at)).toContain('  Content-Type: text/plain; charset=utf-8\n');
+      expect(ruleOf(at)).toContain('  Cache-Control: public, max-age=5, stale-if-error=60\n');
+    }
+    const tile = ruleOf('/log/:tree/tile/*');
+    expect(tile).toContain('  Content-Type: application/octet-stream\n');
+    expect(tile).toContain('  Cache-Control: public, max-age=60\n  CDN-Cache-Control: max-age=60\n');
+    expect(tile).not.toContain('31536000');
+    expect(headers.match(/^\/log/gm)).toHaveLength(3);
+    // The files have the names of their URLs.
+    expect(hostRedirects(published)).toBe(hostRedirects(readPublished(new Tree(out))));
+  });
+
   it('have the headers of each route, and a rewrite where the file has another name', () => {
     const published = readPublished(new Tree(out));
     const headers = hostHeaders(published);

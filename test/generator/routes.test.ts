@@ -106,7 +106,7 @@ const names = (isSigned: boolean): string[] => tableOf({ isSigned }).map(({ name
 
 describe('the routes of the signed log', () => {
   it('are in the table of a signed tree alone, after all others', () => {
-    const added = ['log-checkpoint', 'log-tile', 'log-index'];
+    const added = ['guide-log-page', 'log-checkpoint', 'log-tile', 'log-index'];
     expect(names(true)).toEqual([...names(false), ...added]);
     expect(names(false).filter((name) => name.startsWith('log'))).toEqual([]);
   });

@@ -16,6 +16,7 @@ export interface HostileTree {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const ID = [{ name: 'id', in: 'path', type: 'id' }];
+const TREE = { name: 'tree', in: 'path', type: 'tree' };
 const LIMIT = [{ name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 3, default: 2 }];
 const route = (name: string, path: string, file: string, more: object): object => ({
   name,
@@ -38,6 +39,18 @@ const ROUTES = [
     bucket: 'download',
     type: 'text/csv; charset=utf-8; header=present',
   }),
+  route('checkpoint', '/log/{tree}/checkpoint', 'log/{tree}/checkpoint', {
+    class: 'checkpoint',
+    bucket: 'page',
+    type: 'text/plain',
+    parameters: [TREE],
+  }),
+  route('tile', '/log/{tree}/tile/{path}', 'log/{tree}/tile/{path}', {
+    class: 'tile',
+    bucket: 'page',
+    type: 'application/octet-stream',
+    parameters: [TREE, { name: 'path', in: 'path', type: 'path' }],
+  }),
   route('front', '/', 'index.html', { class: 'page', bucket: 'page', type: 'text/html; charset=utf-8' }),
 ];
 
@@ -59,6 +72,11 @@ const FORBIDDEN = [
   'api/v1/group/.json',
   'api/v1/largest/4.json',
   'group/7/.history.json',
+  'log/efd62e2505583bf5/secret',
+  'log/efd62e2505583bf5/tile/.hidden',
+  'log/efd62e2505583bf5/tile/.hidden.p/5',
+  'log/efd62e2505583bf/checkpoint',
+  'log/secret/tile/0/000',
 ];
 
 /** @param folder an empty one; the tree is `dist` in it */
@@ -79,6 +97,8 @@ export function makeTree(folder: string): HostileTree {
   publish('group/7/history.json', '{"id":7,"members":[]}');
   publish('index.html', '<!doctype html><title>x</title>');
   publish('downloads/groups.csv', Buffer.alloc(DOWNLOAD_BYTES, 'id,name\r\n7,"x"\r\n'));
+  publish('log/efd62e2505583bf5/checkpoint', 'a checkpoint');
+  publish('log/efd62e2505583bf5/tile/0/000.p/5', Buffer.alloc(160, 'a tile; '));
   for (const limit of [1, 2, 3]) publish(`api/v1/largest/${limit}.json`, `{"limit":${limit}}`);
   const long = JSON.stringify({ id: 8, members: Array.from({ length: 500 }, (_, index) => index * index) });
   publish('api/v1/group/8.json', long);
@@ -93,6 +113,7 @@ export function makeTree(folder: string): HostileTree {
   // Names that routes do name, but that lead out of the tree.
   symlinkSync('../../../../canary.txt', join(dist, 'api/v1/group/666.json'));
   symlinkSync('/etc/passwd', join(dist, 'api/v1/group/667.json'));
+  symlinkSync('../../../..', join(dist, 'log/efd62e2505583bf5/tile/out'));
   // Of what lies anywhere else: /etc/passwd, stack traces, this folder's path.
   canaries.push('root:x:0:0', 'node:internal', '    at ', folder);
 

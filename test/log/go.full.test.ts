@@ -7,12 +7,24 @@ import { append } from '../../generator/log/log-files.js';
 import { EMPTY_HEAD } from '../../generator/log/merkle.js';
 import { generateSigner, parseSigner } from '../../generator/log/note.js';
 import { checkpointText } from '../../generator/log/text.js';
+import { ROWS, STEP, inProcess } from '../publish/support.js';
+import { OPERATOR } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
+import { changeRegister, writeRegister } from '../support/register.js';
 import { buildVerifier, runVerifier } from './go-verifier.js';
+import { checkpointOf, logOf } from './published.js';
 import { TESSERA } from './vectors.js';
 
 const path = temporary();
+
+/** Runs a command in process. */
+async function succeed(...options: readonly string[]): Promise<void> {
+  const { code, stderr } = await inProcess(...options, '--json');
+  expect([code, stderr]).toEqual([0, '']);
+}
+
+const vkeyOf = (key: string): string => readFileSync(`${key}.pub`, 'utf8').trimEnd();
 
 const SIZES = 600;
 
@@ -115,5 +127,49 @@ describe.skipIf(!has('the signed log, verified by Go', 'go'))('the code of Go’
     expect(runVerifier(program, signer.vkey, log, [foreign]).reason).toMatch(
       /no checkpoint of example.com\/log/,
     );
+  });
+
+  it('verifies a published tree, through builds, a rollback and a new key', async () => {
+    const folder = path('site');
+    mkdirSync(folder);
+    const register = writeRegister(join(folder, 'register.sqlite'), ROWS);
+    const [out, old, next] = ['dist', 'old.key', 'new.key'].map((name) => join(folder, name));
+    for (const key of [old!, next!]) {
+      await succeed('keygen', '--name', 'register.example/log', '--write', key);
+    }
+    const build = (...keys: readonly string[]): Promise<void> =>
+      succeed(
+        'build',
+        '--accept-removals',
+        ...Object.entries({ register, out: out!, operator: OPERATOR }).flatMap(([name, value]) => [
+          `--${name}`,
+          value,
+        ]),
+        ...keys.flatMap((key) => ['--key', key]),
+      );
+    const steps = [
+      () => build(old!),
+      () => {
+        changeRegister(register, STEP);
+        return build(old!);
+      },
+      () => succeed('rollback', '--out', out!, '--key', old!),
+      () => build(old!, next!),
+    ];
+    const saved = [];
+    for (const [step, run] of steps.entries()) {
+      await run();
+      saved.push(join(folder, `checkpoint-${step}`));
+      cpSync(join(logOf(out!), 'checkpoint'), saved[step]!);
+    }
+    const verdict = runVerifier(program, vkeyOf(old!), logOf(out!), saved);
+    expect(verdict).toMatchObject({ status: 0, reason: '' });
+    expect(verdict.lines.map((line) => line.split(' ')[0])).toEqual(['1', '2', '3', '4']);
+    const { size, root } = checkpointOf(saved[3]!);
+    expect(runVerifier(program, vkeyOf(next!), logOf(out!))).toEqual({
+      status: 0,
+      lines: [`${size} ${root}`],
+      reason: '',
+    });
   });
 });

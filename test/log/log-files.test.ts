@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { append, checkLog, entryAt, headOf, rootOf } from '../../generator/log/log-files.js';
+import type { LogDamage } from '../../generator/log/log-files.js';
 import { EMPTY_HEAD, inclusionProof, leafHash, verifyInclusion } from '../../generator/log/merkle.js';
 import { openNote, parseSigner, parseVerifier } from '../../generator/log/note.js';
 import { checkpointText, parseCheckpoint } from '../../generator/log/text.js';
@@ -232,11 +233,16 @@ describe('appending', () => {
   });
 });
 
+/** Damages without content. */
+const namesOf = (damages: Iterable<LogDamage>): LogDamage[] =>
+  [...damages].map(({ file, what }) => ({ file, what }));
+
 describe('a damaged log', () => {
   const size = 258;
   const folder = path('damaged');
   makeLog(folder, entries.slice(0, size));
-  const check = (): unknown[] => [...checkLog(folder, { size, root: roots[size]! })];
+  const damages = (): LogDamage[] => [...checkLog(folder, { size, root: roots[size]! })];
+  const check = (): LogDamage[] => namesOf(damages());
 
   it('is sound before', () => {
     expect(check()).toEqual([]);
@@ -262,6 +268,9 @@ describe('a damaged log', () => {
     for (const other of [bytes.subarray(0, -1), bytes.subarray(0, -32), Buffer.concat([bytes, bytes]), '']) {
       writeFileSync(join(folder, file), other);
       expect(check()).toEqual([{ file, what: 'altered' }]);
+      // What it must be is known of hashes; an entry follows from nothing else.
+      const content = file.includes('entries') ? undefined : bytes;
+      expect(damages().map((damage) => damage.content)).toEqual([content]);
     }
     writeFileSync(join(folder, file), bytes);
     expect(check()).toEqual([]);
@@ -290,7 +299,7 @@ describe('a damaged log', () => {
       const copy = path('without');
       cpSync(folder, copy, { recursive: true });
       rmSync(join(copy, file));
-      expect([...checkLog(copy, { size, root: roots[size]! })]).toEqual([{ file, what: 'missing' }]);
+      expect(namesOf(checkLog(copy, { size, root: roots[size]! }))).toEqual([{ file, what: 'missing' }]);
     },
   );
 
@@ -299,21 +308,21 @@ describe('a damaged log', () => {
     cpSync(folder, copy, { recursive: true });
     rmSync(join(copy, 'tile/0/001.p/1'));
     rmSync(join(copy, 'tile/entries/001.p/1'));
-    expect([...checkLog(copy, { size, root: roots[size]! })]).toEqual([]);
+    expect(namesOf(checkLog(copy, { size, root: roots[size]! }))).toEqual([]);
   });
 
   it('is not that of another checkpoint', () => {
-    expect([...checkLog(folder, { size, root: roots[size - 1]! })]).toEqual([
+    expect(namesOf(checkLog(folder, { size, root: roots[size - 1]! }))).toEqual([
       { file: 'checkpoint', what: 'altered' },
     ]);
-    expect([...checkLog(folder, { size: 0, root: roots[1]! })]).toEqual([
+    expect(namesOf(checkLog(folder, { size: 0, root: roots[1]! }))).toEqual([
       { file: 'checkpoint', what: 'altered' },
     ]);
     expect([...checkLog(folder, { size: 0, root: EMPTY_HEAD })]).toEqual([]);
   });
 
   it('lacks what a larger checkpoint needs', () => {
-    expect([...checkLog(folder, { size: size + 1, root: roots[size + 1]! })]).toEqual([
+    expect(namesOf(checkLog(folder, { size: size + 1, root: roots[size + 1]! }))).toEqual([
       { file: 'tile/entries/001.p/3', what: 'missing' },
       { file: 'tile/0/001.p/3', what: 'missing' },
     ]);
@@ -322,8 +331,35 @@ describe('a damaged log', () => {
   it('is found to be so if entries and hashes were replaced together', () => {
     const forged = path('forged');
     makeLog(forged, entries.slice(0, size).with(77, 'forged'));
-    const found = [...checkLog(forged, { size, root: roots[size]! })];
+    const found = namesOf(checkLog(forged, { size, root: roots[size]! }));
     expect(found).toEqual([{ file: 'checkpoint', what: 'altered' }]);
+  });
+
+  it('is found to be so in a bundle and a tile of others', () => {
+    const copy = path('others');
+    cpSync(folder, copy, { recursive: true });
+    const tile = readFileSync(join(copy, 'tile/0/001.p/2'));
+    writeFileSync(join(copy, 'tile/0/001.p/2'), tile.toReversed());
+    rmSync(join(copy, 'tile/entries/000'));
+    expect([...checkLog(copy, { size, root: roots[size]! })]).toEqual([
+      { file: 'tile/entries/000', what: 'missing' },
+      { file: 'tile/0/001.p/2', what: 'altered', content: tile },
+    ]);
+  });
+
+  it('has no known content if no source leads to the root', () => {
+    const copy = path('unknown');
+    cpSync(folder, copy, { recursive: true });
+    rmSync(join(copy, 'tile/entries/000'));
+    const tile = readFileSync(join(copy, 'tile/0/000'));
+    tile[77]! ^= 1;
+    writeFileSync(join(copy, 'tile/0/000'), tile);
+    // The tile above is right, but isn't that of the altered hash.
+    expect([...checkLog(copy, { size, root: roots[size]! })]).toEqual([
+      { file: 'tile/entries/000', what: 'missing' },
+      { file: 'tile/1/000.p/1', what: 'altered' },
+      { file: 'checkpoint', what: 'altered' },
+    ]);
   });
 
   it('is found to be so if several files are altered, though others may be named', () => {
@@ -334,7 +370,7 @@ describe('a damaged log', () => {
       bytes[5]! ^= 1;
       writeFileSync(join(copy, file), bytes);
     }
-    const found = [...checkLog(copy, { size, root: roots[size]! })];
+    const found = namesOf(checkLog(copy, { size, root: roots[size]! }));
     expect(found).toContainEqual({ file: 'tile/entries/000', what: 'altered' });
     // The altered hash is believed, since not all entries give the root: so are its neighbours named.
     expect(found).toContainEqual({ file: 'tile/0/001.p/1', what: 'altered' });

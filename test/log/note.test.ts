@@ -1,9 +1,8 @@
 /** Signed notes and keys. */
-import { createPrivateKey, hash, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { generateSigner, openNote, parseSigner, parseVerifier } from '../../generator/log/note.js';
 import { base64Of } from '../../generator/log/text.js';
-import { flips, refusal } from './support.js';
+import { cosigner, flips, refusal } from './support.js';
 import { TESSERA } from './vectors.js';
 
 /** Of Go's sumdb/note. */
@@ -40,29 +39,6 @@ const REAL = [
     'sum.golang.org Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=',
   ],
 ] as const;
-
-/** A witness, and its cosignature at a time. */
-function witness(name: string) {
-  const skey = generateSigner(name);
-  const seed = Buffer.from(skey.split('+').slice(4).join('+'), 'base64').subarray(1);
-  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const signer = parseSigner(skey);
-  const bytes = Buffer.from(signer.vkey.split('+').slice(2).join('+'), 'base64');
-  bytes[0] = 4;
-  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), bytes])).slice(0, 8);
-  return {
-    /** The same key, for notes. */
-    signer,
-    vkey: `${name}+${id}+${bytes.toString('base64')}`,
-    cosign: (text: string, time: bigint, signedTime = time): string => {
-      const field = Buffer.alloc(12, id, 'hex');
-      field.writeBigUInt64BE(time, 4);
-      const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${signedTime}\n${text}`), key);
-      return `— ${name} ${base64Of(Buffer.concat([field, signature]))}\n`;
-    },
-  };
-}
 
 /** A signature of a key that nobody knows. */
 const unknown = (index: number): string => `— example.com/${index} ${base64Of(Buffer.alloc(2424, index))}\n`;
@@ -163,6 +139,16 @@ describe('a note', () => {
     expect(refusal(() => openNote(note, [peter]))).toMatch(/expected/);
   });
 
+  it('is refused with a control character, even if that is signed', () => {
+    const signer = parseSigner(PETER.skey);
+    const codes = Array.from({ length: 0x21 }, (_, code) => code);
+    const texts = [...codes, 0x7f].map((code) => `a${String.fromCharCode(code)}b\n`);
+    const opened = texts.filter(
+      (text) => refusal(() => openNote(`${text}\n${signer.sign(text)}`, [peter])) === undefined,
+    );
+    expect(opened).toEqual(['a\nb\n', 'a b\n', 'a\u{7f}b\n']);
+  });
+
   it('is refused if it is not UTF-8', () => {
     for (const bytes of ['ff', 'c0af', 'eda080', 'e28094e2']) {
       const note = Buffer.concat([Buffer.from(bytes, 'hex'), Buffer.from(signed)]);
@@ -173,7 +159,7 @@ describe('a note', () => {
 
 describe('a cosignature', () => {
   const text = 'example.com/log\n1\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n';
-  const { signer, vkey, cosign } = witness('witness.example/w');
+  const { signer, vkey, cosign } = cosigner('witness.example/w');
   const verifier = parseVerifier(vkey);
   const open = (line: string) => openNote(`${text}\n${line}`, [verifier]);
 
@@ -249,7 +235,7 @@ describe('a key', () => {
 
   it.each([
     ['public', PETER.vkey, parseVerifier],
-    ['public of a witness', witness('w').vkey, parseVerifier],
+    ['public of a witness', cosigner('w').vkey, parseVerifier],
     ['private', PETER.skey, parseSigner],
   ] as const)('(%s) is refused if cut anywhere, or with any byte one higher', (_, key, parse) => {
     parse(key);

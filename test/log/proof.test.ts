@@ -9,7 +9,7 @@ import type { Proof } from '../../generator/log/proof-text.js';
 import { parseProof, verifyProof } from '../../generator/log/proof.js';
 import { checkpointText, entryText, routeLine } from '../../generator/log/text.js';
 import { temporary } from '../support/folder.js';
-import { flips, makeLog, naiveHead, refusal } from './support.js';
+import { cosigner, flips, makeLog, naiveHead, refusal } from './support.js';
 
 const path = temporary();
 const sha256 = (text: string): string => hash('sha256', text);
@@ -72,6 +72,23 @@ const file = proofText(proof);
 const of = (document: Partial<Proof['document']>, others: Partial<Proof> = {}): string =>
   proofText({ ...proof, ...others, document: { ...proof.document, ...document } });
 
+/** A proof in a log of one entry, with one route of one chunk. */
+function only(chunk: string, document: Partial<Proof['document']>): string {
+  const line = routeLine({ name: 'group', count: 3, root: leafHash(chunk).toString('base64') });
+  const entry = entryText({
+    tree: '0'.repeat(16),
+    sequence: 1,
+    asOf: null,
+    documents: 3,
+    digest: sha256(line),
+  });
+  const root = leafHash(entry).toString('base64');
+  const note = checkpointText({ origin: 'example.com/log', size: 1, root });
+  const checkpoint = `${note}\n${signer.sign(note)}`;
+  const path = { chunk, leaf: 0, leaves: 1, hashes: [], routes: line, entry };
+  return of({ ...path, ...document }, { index: 0, hashes: [], checkpoint });
+}
+
 describe('a proof', () => {
   it('is a text as C2SP tlog-proof has it', () => {
     const [first, extra = '', index, ...rest] = file.split('\n');
@@ -106,22 +123,28 @@ describe('a proof', () => {
   });
 
   it('may have no hashes: the only chunk of a route, the only entry of a log', () => {
-    const line = routeLine({ name: 'group', count: 3, root: leafHash(chunks[3]!).toString('base64') });
-    const entry = entryText({
-      tree: '0'.repeat(16),
-      sequence: 1,
-      asOf: null,
-      documents: 3,
-      digest: sha256(line),
-    });
-    const root = leafHash(entry).toString('base64');
-    const note = checkpointText({ origin: 'example.com/log', size: 1, root });
-    const checkpoint = `${note}\n${signer.sign(note)}`;
-    const only = of(
-      { leaf: 0, leaves: 1, hashes: [], routes: line, entry },
-      { index: 0, hashes: [], checkpoint },
-    );
-    expect(verifyProof(only, [key])).toMatchObject({ index: 0, sequence: 1, asOf: null });
+    expect(verifyProof(only(chunks[3]!, {}), [key])).toMatchObject({ index: 0, sequence: 1, asOf: null });
+  });
+
+  it('is refused if the chunk has the document twice, or without a SHA-256', () => {
+    const reason = 'the chunk is not of the document: expected one line with its SHA-256 and path';
+    const twice = `${sha256('x')}  /api/v1/group/45\n${chunks[3]}`;
+    expect(refusal(() => verifyProof(only(twice, {}), [key]))).toBe(reason);
+    const without = `${'x'.repeat(64)}  /api/v1/group/45\n`;
+    expect(refusal(() => verifyProof(only(without, { body: null }), [key]))).toBe(reason);
+  });
+
+  it('is refused if its JSON has more members, or is not UTF-8', () => {
+    const reason = 'the proof is invalid: expected extra with the JSON of register-api/document@v1';
+    const body = 'a\u{fffd}';
+    const sound = only(`${sha256(body)}  /api/v1/group/45\n`, { body });
+    expect(verifyProof(sound, [key])).toMatchObject({ sha256: sha256(body) });
+    const extra = Buffer.from(/extra (.*)/.exec(sound)![1]!, 'base64').toString('latin1');
+    for (const other of [extra.replace('}', ',"more":1}'), extra.replace('\xef\xbf\xbd', '\xff')]) {
+      expect(other).not.toBe(extra);
+      const encoded = Buffer.from(other, 'latin1').toString('base64');
+      expect(refusal(() => verifyProof(sound.replace(/extra .*/, `extra ${encoded}`), [key]))).toBe(reason);
+    }
   });
 
   /**
@@ -161,6 +184,18 @@ describe('a proof', () => {
     expect(refusal(() => verifyProof(signed, [key, parseVerifier(foreign.vkey)]))).toBe(
       'the checkpoint is not signed by the key of its log: expected a key named as its origin',
     );
+  });
+
+  it('is refused if only a witness of the name of the log has signed', () => {
+    const witness = cosigner('example.com/log');
+    const verifier = parseVerifier(witness.vkey);
+    const checkpoint = `${text}\n${witness.cosign(text, 1n)}`;
+    expect(refusal(() => verifyProof(of({}, { checkpoint }), [verifier]))).toMatch(
+      /not signed by the key of its log/,
+    );
+    const both = of({}, { checkpoint: `${checkpoint}${signer.sign(text)}` });
+    expect(verifyProof(both, [verifier, key]).signedBy).toHaveLength(2);
+    expect(verifyProof(both, [key]).signedBy).toHaveLength(1);
   });
 
   it('names all known keys that signed: witnesses, and both keys while one replaces the other', () => {

@@ -58,11 +58,14 @@ function copied({ folder, ...site }: Site): Site {
   return { ...site, folder: copy, register: at(site.register), out: at(site.out), key: at(site.key) };
 }
 
+const argsOf = (command: string, register: string, out: string): readonly string[] => {
+  const options = { register, out, operator: OPERATOR };
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  return [command, '--accept-removals', ...flags];
+};
+
 const build = ({ register, out, key }: Site, ...more: readonly string[]) =>
-  inProcess(
-    ...['build', '--register', register, '--out', out, '--operator', OPERATOR, '--accept-removals'],
-    ...['--key', key, '--quiet', ...more],
-  );
+  inProcess(...argsOf('build', register, out), '--key', key, '--quiet', ...more);
 
 async function built(of: Site, ...more: readonly string[]): Promise<void> {
   const { code, stderr } = await build(of, ...more);
@@ -78,18 +81,13 @@ async function two(): Promise<Site> {
   return of;
 }
 
-/** A build that is refused leaves everything as it was. */
-async function expectRefused(
-  of: Site,
-  work: ReturnType<typeof build>,
-  code: number,
-  why: RegExp,
-): Promise<void> {
+/** The code and message of a build that is refused, which leaves everything as it was. */
+async function refusalOf(of: Site, work: ReturnType<typeof build>): Promise<string> {
   const [tree, last] = [stateOf(of.out), lastOf(of)];
-  const ended = await work;
-  expect(ended).toMatchObject({ code, stderr: expect.stringMatching(why) });
-  expect([differing(stateOf(of.out), tree), lastOf(of)]).toEqual([[], last]);
-  expect(leftovers(of.out)).toEqual([]);
+  const { code, stderr } = await work;
+  const touched = [...differing(stateOf(of.out), tree), ...leftovers(of.out)];
+  if (touched.length > 0 || lastOf(of) !== last) throw new Error(`touched ${touched.join(', ')}`);
+  return `${code} ${stderr}`;
 }
 
 const lastOf = ({ key }: Site): string =>
@@ -110,7 +108,7 @@ describe('a key', () => {
     });
     const secret = readFileSync(file, 'utf8');
     const again = await inProcess('keygen', '--name', ORIGIN, '--write', file);
-    expect(again).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('exists') });
+    expect(`${again.code} ${again.stderr}`).toMatch(/^3 .*exists/);
     expect(readFileSync(file, 'utf8')).toBe(secret);
   });
 
@@ -126,15 +124,17 @@ describe('a key', () => {
     await built(of);
     const open = path('open');
     writeFileSync(open, readFileSync(of.key), { mode: 0o644 });
-    await expectRefused(of, build({ ...of, key: open }), 2, /can be read by others/);
+    expect(await refusalOf(of, build({ ...of, key: open }))).toMatch(/^2 .*can be read by others/);
     const other = path('other');
     writeFileSync(other, 'no key\n', { mode: 0o600 });
-    await expectRefused(of, build({ ...of, key: other }), 2, /key ".*" *: the private key is invalid/);
-    await expectRefused(of, build({ ...of, key: path('none') }), 3, /does not exist/);
+    expect(await refusalOf(of, build({ ...of, key: other }))).toMatch(
+      /^2 .*key ".*" *: the private key is invalid/,
+    );
+    expect(await refusalOf(of, build({ ...of, key: path('none') }))).toMatch(/^3 .*does not exist/);
     const inside = join(of.folder, 'dist', 'log.key');
     writeFileSync(inside, readFileSync(of.key), { mode: 0o600 });
     const ended = await build({ ...of, key: inside });
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringMatching(/lies in the folder .*published/) });
+    expect(`${ended.code} ${ended.stderr}`).toMatch(/^2 .*lies in the folder .*published/);
   });
 });
 
@@ -189,21 +189,16 @@ describe('a signed tree', () => {
   it('is not built without its key', async () => {
     const of = await two();
     changeRegister(of.register, `UPDATE groups SET name = 'later' WHERE id = 2`);
-    const unsigned = inProcess(
-      ...['build', '--register', of.register, '--out', of.out, '--operator', OPERATOR],
-    );
-    await expectRefused(of, unsigned, 2, /has a signed log.*expected its key/);
+    const unsigned = inProcess(...argsOf('build', of.register, of.out));
+    expect(await refusalOf(of, unsigned)).toMatch(/^2 .*has a signed log.*expected its key/);
   });
 
   it('is rolled back by a new entry, also to before the log', async () => {
     const of = await site();
     await buildWith({ register: of.register, out: of.out });
     await built(of);
-    await expectRefused(
-      of,
-      inProcess('rollback', '--out', of.out, '--operator', 'none.json'),
-      2,
-      /expected its key/,
+    expect(await refusalOf(of, inProcess('rollback', '--out', of.out, '--operator', 'none.json'))).toMatch(
+      /^2 .*expected its key/,
     );
     for (const sequences of [
       [2, 3],
@@ -239,11 +234,8 @@ describe('no second history is signed', () => {
     const backup = copied(of);
     changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
     await built(of);
-    await expectRefused(
-      of,
-      build({ ...of, out: backup.out }),
-      1,
-      /has signed a log of 3 snapshots, and ".*" has only 2 of them.*second history/,
+    expect(await refusalOf(of, build({ ...of, out: backup.out }))).toMatch(
+      /^1 .*has signed a log of 3 snapshots, and ".*" has only 2 of them.*second history/,
     );
   });
 
@@ -252,7 +244,7 @@ describe('no second history is signed', () => {
     rmSync(of.out, { recursive: true });
     rmSync(inState(of.out), { recursive: true });
     const ended = await build(of);
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/has none of them/) });
+    expect(`${ended.code} ${ended.stderr}`).toMatch(/^1 .*has none of them/);
     expect(existsSync(of.out)).toBe(false);
   });
 
@@ -262,11 +254,11 @@ describe('no second history is signed', () => {
     changeRegister(of.register, `UPDATE groups SET name = 'here' WHERE id = 2`);
     changeRegister(other.register, `UPDATE groups SET name = 'there' WHERE id = 2`);
     await built(of);
-    await expectRefused(of, build({ ...other, key: of.key }), 1, /only 2 of them/);
+    expect(await refusalOf(of, build({ ...other, key: of.key }))).toMatch(/^1 .*only 2 of them/);
     // A key that was copied with its tree knows nothing of that: only those who compare checkpoints do.
     await built(other);
     expect(checkpointOf(`${other.key}.last`).root).not.toBe(checkpointOf(`${of.key}.last`).root);
-    await expectRefused(of, build({ ...of, out: other.out }), 1, /has other ones/);
+    expect(await refusalOf(of, build({ ...of, out: other.out }))).toMatch(/^1 .*has other ones/);
   });
 
   it('if only the state was deleted, since the log goes on', async () => {
@@ -282,9 +274,11 @@ describe('no second history is signed', () => {
     const of = await two();
     const last = lastOf(of);
     rmSync(`${of.key}.last`);
-    await expectRefused(of, build(of), 3, /log\.key\.last" is missing.*newest that its log has published/);
+    expect(await refusalOf(of, build(of))).toMatch(
+      /^3 .*log\.key\.last" is missing.*newest that its log has published/,
+    );
     writeFileSync(`${of.key}.last`, last.replace('2\n', '1\n'));
-    await expectRefused(of, build(of), 1, /log\.key\.last" is damaged/);
+    expect(await refusalOf(of, build(of))).toMatch(/^1 .*log\.key\.last" is damaged/);
     // What the message says helps.
     cpSync(join(logOf(of.out), 'checkpoint'), `${of.key}.last`);
     changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
@@ -292,13 +286,12 @@ describe('no second history is signed', () => {
     expect(sequencesOf(of)).toEqual([1, 2, 3]);
   });
 
-  it('if the sequence was lost, numbers go on after the newest entry', async () => {
+  it('if the id of the tree is lost', async () => {
     const of = await two();
     rmSync(join(of.out, 'snapshot.json'));
     rmSync(join(of.out, 'changes'), { recursive: true });
     const ended = await build(of);
-    // The id of the tree is lost with both, so this would be another log.
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/has none of them/) });
+    expect(`${ended.code} ${ended.stderr}`).toMatch(/^1 .*has none of them/);
   });
 });
 
@@ -332,14 +325,11 @@ describe('keys are changed', () => {
     const of = await two();
     const next = join(of.folder, 'next.key');
     await keygen(next, 'other.example/log');
-    await expectRefused(
-      of,
-      build({ ...of, key: next }),
-      2,
-      /named "other\.example\/log", expected "register/,
+    expect(await refusalOf(of, build({ ...of, key: next }))).toMatch(
+      /^2 .*named "other\.example\/log", expected "register/,
     );
-    await expectRefused(of, build(of, '--key', next), 2, /expected "register\.example\/log"/);
-    await expectRefused(of, build(of, '--key', of.key), 2, /twice/);
+    expect(await refusalOf(of, build(of, '--key', next))).toMatch(/^2 .*expected "register\.example\/log"/);
+    expect(await refusalOf(of, build(of, '--key', of.key))).toMatch(/^2 .*twice/);
   });
 });
 
@@ -368,9 +358,7 @@ describe('verify', () => {
       const name = place.slice(damaged.out.length + 1);
       expect(await damageOf(damaged.out)).toEqual([{ file: name, what }]);
       const { register, out, key } = damaged;
-      const { code, stderr } = await inProcess(
-        ...['verify', '--repair', '--register', register, '--out', out, '--operator', OPERATOR, '--key', key],
-      );
+      const { code, stderr } = await inProcess(...argsOf('verify', register, out), '--repair', '--key', key);
       if (file === 'tile/entries/000.p/2') continue;
       expect([code, stderr]).toEqual([0, '']);
       expect(problemsOf(out, of.vkey)).toEqual([]);

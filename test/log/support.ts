@@ -1,10 +1,12 @@
 /** What tests of the log share. Hashes are computed here as RFC 6962 writes them, and nowhere else. */
-import { createHash } from 'node:crypto';
+import { createHash, createPrivateKey, hash, sign } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Failure } from '../../generator/errors.js';
 import { append } from '../../generator/log/log-files.js';
 import type { Appended } from '../../generator/log/log-files.js';
+import { generateSigner, parseSigner } from '../../generator/log/note.js';
+import { base64Of } from '../../generator/log/text.js';
 
 const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {
   const sum = createHash('sha256');
@@ -20,6 +22,29 @@ export function naiveHead(entries: readonly (string | Uint8Array)[]): Buffer {
   let k = 1;
   while (k * 2 < entries.length) k *= 2;
   return sha256('\u0001', naiveHead(entries.slice(0, k)), naiveHead(entries.slice(k)));
+}
+
+/** A witness, and its cosignatures. */
+export function cosigner(name: string) {
+  const skey = generateSigner(name);
+  const seed = Buffer.from(skey.split('+').slice(4).join('+'), 'base64').subarray(1);
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const signer = parseSigner(skey);
+  const bytes = Buffer.from(signer.vkey.split('+').slice(2).join('+'), 'base64');
+  bytes[0] = 4;
+  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), bytes])).slice(0, 8);
+  return {
+    /** The same key, for notes. */
+    signer,
+    vkey: `${name}+${id}+${bytes.toString('base64')}`,
+    cosign: (text: string, time: bigint, signedTime = time): string => {
+      const field = Buffer.alloc(12, id, 'hex');
+      field.writeBigUInt64BE(time, 4);
+      const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${signedTime}\n${text}`), key);
+      return `— ${name} ${base64Of(Buffer.concat([field, signature]))}\n`;
+    },
+  };
 }
 
 /** Appends an entry to a log on the disk. */

@@ -113,6 +113,8 @@ export class MadeUpOrigin {
   routes: readonly MadeUpRoute[] = ROUTES;
   tree = 'a'.repeat(16);
   limits = { tokens: 1_000_000, refill_seconds: 0.001 };
+  /** Further members of snapshot.json. */
+  members: object = {};
   readonly history: Published[] = [];
   #changes: object[] = [];
   #rollups: object[] = [];
@@ -301,6 +303,7 @@ export class MadeUpOrigin {
       limits: { api: limits, download: limits, page: limits },
       compressed_from: 4096,
       routes,
+      ...this.members,
       ...members,
     };
     this.files.set('/snapshot.json', Buffer.from(JSON.stringify(snapshot)));

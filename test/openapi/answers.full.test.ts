@@ -6,17 +6,20 @@ import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { answersOf } from '../../generator/outputs/openapi/answers.js';
 import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
-import { ROUTES } from '../../generator/routes/index.js';
+import { tableOf } from '../../generator/routes/index.js';
 import { MAX_PATH_BYTES } from '../../proxy/http/request-target.js';
 import { ask, askRaw, controlledDisk, startProxy as startInProcess } from '../proxy/support.js';
 import type { Answer, AskOptions } from '../proxy/support.js';
-import { snapshot } from '../support/cli.js';
-import { temporary } from '../support/folder.js';
+import { buildSigned } from '../contract/signed-tree.js';
+import { PROJECT, temporary } from '../support/folder.js';
 import { startProxy } from '../support/proxy.js';
 import type { RunningProxy } from '../support/proxy.js';
 import { changeRegister } from '../support/register.js';
 import { judge, named, parameterOf, readDescription, responseOf, schemaNameOf } from './support.js';
 import type { Description, Response } from './support.js';
+
+const TABLE = tableOf({ isSigned: true });
+const snapshotFile = z.looseObject({ tree: z.looseObject({ id: z.string() }) });
 
 const path = temporary();
 const out = path('dist');
@@ -36,14 +39,13 @@ async function proxyOn(dist: string): Promise<number> {
 beforeAll(async () => {
   const register = path('register.sqlite');
   await writeSample({ file: register, records: 200, seed: 7 });
-  const build = () => snapshot(['build', '--register', register, '--out', out, '--quiet']);
+  const build = () => buildSigned(register, out, join(PROJECT, 'data/operator.json'));
   await build();
   changeRegister(
     register,
     `UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups)`,
   );
-  const { code, stderr } = await build();
-  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
+  await build();
   // The first roll-up over 30 ends at snapshot 60; what the proxy says of it is the same of any file.
   for (const folder of ['over-7', 'over-30'])
     cpSync(join(out, 'changes/2.ndjson.gz'), join(out, `changes/${folder}/2.ndjson.gz`));
@@ -85,9 +87,18 @@ function urlOf(at: string, value?: string): string {
   const get = description.paths[at]?.get;
   const parameter = get && parameterOf(get);
   if (parameter === undefined) return at;
+  if (parameter.name === 'tree') return ofLog(at, value);
   // Of change lists there is the second alone.
   const filled = value ?? String(parameter.example ?? 2);
   return parameter.in === 'query' ? `${at}?${parameter.name}=${filled}` : at.replace(/\{\w+\}/, filled);
+}
+
+/** A file of the log. @param value in place of the tree's id */
+function ofLog(at: string, value?: string): string {
+  const { tree } = snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  return at
+    .replace('{tree}', value ?? tree.id)
+    .replace('{path}', at.includes('/tile/') ? '0/000' : 'routes.txt');
 }
 
 /** Brings about an answer of a status at a path. */
@@ -173,7 +184,7 @@ function expectBody(answer: Answer, said: Response, at: string, what: string): v
   expect(judge(description, true)(schema, JSON.parse(answer.text)), what).toEqual([]);
 }
 
-const PATHS = ROUTES.filter(
+const PATHS = TABLE.filter(
   ({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi',
 ).map((route) => route.path);
 
@@ -257,9 +268,7 @@ describe('every error', () => {
   );
 
   it('is among the answers of some route', () => {
-    const answered = new Set(
-      ROUTES.flatMap((route) => answersOf(route).flatMap((answer) => answer.problems)),
-    );
+    const answered = new Set(TABLE.flatMap((route) => answersOf(route).flatMap((answer) => answer.problems)));
     const rest = PROBLEMS.map(({ code }) => code).filter((code) => !answered.has(code));
     // Which a GET in HTTP/1.1 never is.
     expect(rest).toEqual(['invalid_request', 'method_not_allowed', 'version_not_supported']);

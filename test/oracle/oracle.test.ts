@@ -13,6 +13,7 @@ const PLAIN = { keepDownloads: false, skipInvalid: false, operator: 0, diesAt: 0
 const COLLATION: History = {
   records: 40,
   seed: 0,
+  isSigned: false,
   steps: [
     { ...PLAIN, edits: [['a withheld user who is named in another case', { a: 0, b: 0, c: 0 }]] },
     { ...PLAIN, edits: [['a table of another shape', { a: 0, b: 6, c: 2 }]] },

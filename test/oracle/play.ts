@@ -2,16 +2,18 @@
  * The oracle: whatever becomes of a register, with whatever options and interruptions, a build that follows another
  * gives the tree of a build from nothing, byte for byte, and `verify` finds nothing.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { writeSample } from '../../data/sample.js';
 import { build } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
 import { Failure } from '../../generator/errors.js';
+import { createKey, readKey, signed } from '../../generator/log/key-file.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { verify } from '../../generator/publish/verify.js';
 import { TABLES } from '../../generator/schema/index.js';
 import { openDatabase } from '../../generator/sqlite/index.js';
+import { problemsOf } from '../log/published.js';
 import { deadFrom, survive, withFault } from '../publish/faults.js';
 import { OPERATOR, effectsAt, quiet } from '../support/build.js';
 import { differing, hashes, isDownload, lasting, readTree, removeTree } from '../support/tree.js';
@@ -32,6 +34,7 @@ export interface Step {
 export interface History {
   readonly records: number;
   readonly seed: number;
+  readonly isSigned: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -57,9 +60,15 @@ const step: fc.Arbitrary<Step> = fc.record({
 export const histories: fc.Arbitrary<History> = fc.record({
   records: fc.constantFrom(0, 40, 150, 400),
   seed: fc.nat(1_000),
+  isSigned: fc.boolean(),
   steps: fc.array(step, { minLength: 1, maxLength: 6 }),
 });
 
+const NOTHING_SIGNED = {
+  origin: 'register.example/log',
+  size: 0,
+  root: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+};
 const BUILT_AT = '2027-01-02T03:04:05Z';
 
 /** Documents that say as of when the downloads are. */
@@ -70,9 +79,17 @@ const speaksOfDownloads = (file: string): boolean =>
  * Plays a history in a folder.
  * @returns what differs after which step; undefined where the oracle is right
  */
-export async function play(folder: string, { records, seed, steps }: History): Promise<string | undefined> {
+export async function play(
+  folder: string,
+  { records, seed, isSigned, steps }: History,
+): Promise<string | undefined> {
   removeTree(folder);
-  const paths = { register: `${folder}-register.sqlite`, out: folder, fresh: `${folder}-fresh` };
+  const paths = {
+    register: `${folder}-register.sqlite`,
+    out: folder,
+    fresh: `${folder}-fresh`,
+    keys: isSigned ? keysOf(folder) : undefined,
+  };
   for (const file of [paths.register, `${paths.register}-wal`, `${paths.register}-shm`])
     rmSync(file, { force: true });
   await writeSample({ file: paths.register, records, seed });
@@ -107,24 +124,52 @@ interface Paths {
   readonly register: string;
   readonly out: string;
   readonly fresh: string;
+  readonly keys: Keys | undefined;
 }
 
-async function compare({ register, out, fresh }: Paths, taken: Step): Promise<string | undefined> {
+/** The key of a tree, and the same key as if it had signed nothing, for a tree from nothing. */
+interface Keys {
+  readonly own: string;
+  readonly fresh: string;
+  readonly vkey: string;
+}
+
+function keysOf(folder: string): Keys {
+  const [own, fresh] = [`${folder}-own.key`, `${folder}-fresh.key`];
+  for (const key of [own, fresh])
+    for (const suffix of ['', '.pub', '.last']) rmSync(key + suffix, { force: true });
+  return { own, fresh, vkey: createKey('register.example/log', own) };
+}
+
+async function compare({ register, out, fresh, keys }: Paths, taken: Step): Promise<string | undefined> {
   const { skipInvalid, keepDownloads, diesAt } = taken;
   const operator = taken.operator === 0 ? OPERATOR : anotherOperator(out);
   const config = (to: string) =>
-    buildConfig({ register, out: to, operator, skipInvalid, acceptRemovals: true });
+    buildConfig({
+      register,
+      out: to,
+      operator,
+      skipInvalid,
+      acceptRemovals: true,
+      ...(keys && { key: [to === out ? keys.own : keys.fresh] }),
+    });
   const follow = () => build({ ...config(out), keepDownloads }, effectsAt(BUILT_AT));
   if (diesAt > 0) await withFault(deadFrom(diesAt), () => survive(follow()));
   const before = existsSync(out) ? hashes(readTree(out)) : {};
   const followed = await outcomeOf(follow);
   removeTree(fresh);
+  if (keys !== undefined) {
+    copyFileSync(keys.own, keys.fresh);
+    writeFileSync(`${keys.fresh}.last`, signed(readKey(keys.own).signer, NOTHING_SIGNED));
+  }
   const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
   if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
   if (followed !== PUBLISHED)
     return diesAt > 0 ? undefined : inWords(differing(hashes(readTree(out)), before));
   const damage = (await verify(new Tree(out), quiet())).damage.map(({ file, what }) => `${file} is ${what}`);
   if (damage.length > 0) return damage.join(', ');
+  const problems = keys === undefined ? [] : problemsOf(out, keys.vkey);
+  if (problems.length > 0) return problems.join(', ');
   const content = (tree: string): Record<string, string> =>
     Object.fromEntries(
       Object.entries(hashes(lasting(readTree(tree)))).filter(

@@ -90,6 +90,7 @@ describe('every asset', () => {
       'record dynamic-import chart',
       'record dynamic-import cite',
       'record dynamic-import lookup',
+      'record dynamic-import proof',
     ]);
   });
 

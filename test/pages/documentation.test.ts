@@ -421,8 +421,8 @@ describe('every link of a page', () => {
         imports += 1;
       }
     }
-    // The chart, twice; the lookup; how to cite.
-    expect(imports).toBe(4);
+    // The chart, twice; the lookup; how to cite; proofs.
+    expect(imports).toBe(5);
   });
 });
 

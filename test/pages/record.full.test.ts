@@ -403,14 +403,14 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     const opener = page.getByRole('button', { name: 'Cite' });
     await opener.click();
     expect(await opener.getAttribute('aria-expanded')).toBe('true');
-    const sentence = page.locator('.citation bdi');
+    const sentence = page.locator('#citation bdi');
     await sentence.waitFor();
     expect(asked).toContain('/snapshot.json');
     expect(await sentence.innerText()).toMatch(
       /^Snowy River Workshop \(group 1\)\. .+, snapshot 1, read 21 November 2026, 06:00 UTC\. http.*\/group\/1\. CC BY 4\.0, https:/,
     );
     await page.getByRole('button', { name: 'Copy' }).click();
-    await expect.poll(() => textOf(page, '.citation [role=status]')).toContain('Copied.');
+    await expect.poll(() => textOf(page, '#citation [role=status]')).toContain('Copied.');
     await page.context().close();
   });
 
@@ -529,7 +529,7 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
 
   it.each([
     ['chart', 'The line could not be loaded; the table below has the readings.', '.plot canvas'],
-    ['cite', 'The sentence to cite could not be loaded.', '.citation bdi'],
+    ['cite', 'The sentence to cite could not be loaded.', '#citation bdi'],
     ['lookup', 'The field could not be loaded.', '.lookup'],
   ])('the script of a part that did not load is asked for again: %s', async (script, words, then) => {
     const { page, complaints } = await openIn(browser, proxy.base, '/group/1', {}, (each) =>

@@ -18,6 +18,7 @@ import { ERRORS, HEADERS, LIMITS } from '../support/snapshot.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const ID = [{ name: 'id', in: 'path', type: 'id', description: 'Id of the group' }];
+const TREE = { name: 'tree', in: 'path', type: 'tree' };
 const LIMIT = [{ name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 200, default: 100 }];
 
 const route = (name: string, path: string, file: string, more: object = {}): object => ({
@@ -70,6 +71,20 @@ export const ROUTES = [
   }),
   route('changes', '/changes/index.json', 'changes/index.json'),
   route('snapshot', '/snapshot.json', 'snapshot.json'),
+  route('log-checkpoint', '/log/{tree}/checkpoint', 'log/{tree}/checkpoint', {
+    class: 'checkpoint',
+    bucket: 'page',
+    type: 'text/plain; charset=utf-8',
+    parameters: [TREE],
+    absent: 'no log of tree {tree}',
+  }),
+  route('log-tile', '/log/{tree}/tile/{path}', 'log/{tree}/tile/{path}', {
+    class: 'tile',
+    bucket: 'page',
+    type: 'application/octet-stream',
+    parameters: [TREE, { name: 'path', in: 'path', type: 'path' }],
+    absent: 'no tile {path} in the log of tree {tree}',
+  }),
 ];
 
 export const SERVICE = {

@@ -53,7 +53,13 @@ const siblings = (file: string): string[] => [file, `${file}.br`, `${file}.gz`];
 beforeAll(async () => {
   historic = path('program');
   mkdirSync(historic);
-  const parts = ['package.json', 'build/assets', 'build/generator', 'build/data', 'generator/outputs/pages'];
+  const parts = [
+    'package.json',
+    'build/assets',
+    'build/generator',
+    'build/data',
+    'generator/errors.ts',
+  ].concat(['generator/log', 'generator/outputs/pages']);
   for (const part of parts) cpSync(join(PROJECT, part), join(historic, part), { recursive: true });
   symlinkSync(join(PROJECT, 'node_modules'), join(historic, 'node_modules'));
   appendFileSync(join(historic, STYLE), HISTORIC);

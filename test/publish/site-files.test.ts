@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ROUTES } from '../../generator/routes/index.js';
+import { siteFiles } from '../../generator/site-files.js';
 import { OPERATOR, counted, published } from '../support/build.js';
 import { startProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
@@ -58,6 +59,8 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
   'brand/press~kit_2.v1.PDF': PNG,
   empty: '',
   'feeds/about.txt': 'in a folder of ours',
+  'log/about.txt': 'where a signed tree has its log',
+  'log/more/about.txt': 'there, too',
 };
 
 interface Site {
@@ -140,6 +143,8 @@ describe('the operator’s own files', () => {
         ['empty', 'application/octet-stream'],
         ['feeds/about.txt', 'text/plain; charset=utf-8'],
         ['google0123.html', 'text/html; charset=utf-8'],
+        ['log/about.txt', 'text/plain; charset=utf-8'],
+        ['log/more/about.txt', 'text/plain; charset=utf-8'],
         ['privacy.html', 'text/html; charset=utf-8'],
       ].map(([file, type]) => [`/${file}`, file, 'page', 'page', type]),
     );
@@ -420,6 +425,16 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     const message = `error: folder "${folder}" (files of the operator file) does not exist\n`;
     expect([code, stderr]).toEqual([3, message]);
   });
+});
+
+it('a file in the place of a signed log is refused, if there is one', () => {
+  const folder = path('with-log');
+  mkdirSync(join(folder, 'log/efd62e2505583bf5/tile/0'), { recursive: true });
+  writeFileSync(join(folder, 'log/efd62e2505583bf5/tile/0/000'), 'x');
+  expect(siteFiles(folder)).toHaveLength(1);
+  expect(() => siteFiles(folder, { files: [], isSigned: true })).toThrow(
+    'collides with /log/{tree}/tile/{path}',
+  );
 });
 
 it('no route of ours has the prefix of theirs', () => {

@@ -4,6 +4,9 @@ import type { Plan } from '../../generator/publish/plan.js';
 import { Publisher } from '../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
 import { Tree } from '../../generator/publish/tree.js';
+import { snapshotLog } from '../../generator/outputs/snapshot-log.js';
+import { LOG_ROUTES } from '../../generator/routes/index.js';
+import { signingOf } from '../../generator/signing.js';
 import { RECORD_ROUTES } from '../../generator/removal-guard.js';
 import { quiet } from '../support/build.js';
 
@@ -31,11 +34,18 @@ export const route = (name: string, url: string, file: string): PublishedRoute =
   parameters: [{ name: 'id', in: 'path', type: 'id', description: '' }],
 });
 
-export async function publish(out: string, { routes, documents, withheld, members }: Version): Promise<void> {
+/** @param keys files of keys that sign it */
+export async function publish(
+  out: string,
+  { routes: own, documents, withheld, members }: Version,
+  ...keys: readonly string[]
+): Promise<void> {
   const tree = new Tree(out);
+  const signing = signingOf(keys, []);
+  const routes = [...own, ...(signing === undefined ? [] : LOG_ROUTES)];
   const publisher = await Publisher.open(
     tree,
-    { routes: (_, previous) => [...routes, ...formerAssets(tree, previous, routes)] },
+    { routes: (_, previous) => [...routes, ...formerAssets(tree, previous, routes)], signing },
     quiet(),
   );
   const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
@@ -53,6 +63,7 @@ export async function publish(out: string, { routes, documents, withheld, member
     counts: {},
     tree: { id: treeId, files, bytes },
     compressed_from: 4096,
+    ...(signing && { log: snapshotLog(signing, treeId) }),
     routes: [...routes, ...formerAssets(tree, publisher.previous, routes, isSame)],
     ...members,
   };

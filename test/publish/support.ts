@@ -26,11 +26,13 @@ import { addDiff } from '../../generator/commands/diff.js';
 import { addEdge } from '../../generator/commands/edge.js';
 import { addKeygen } from '../../generator/commands/keygen.js';
 import { addMirror } from '../../generator/commands/mirror.js';
+import { addProve } from '../../generator/commands/prove.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
 import { addScaffold } from '../../generator/commands/scaffold.js';
 import { addUpload } from '../../generator/commands/upload.js';
 import { addVerify } from '../../generator/commands/verify.js';
+import { addVerifyProof } from '../../generator/commands/verify-proof.js';
 import { buildConfig } from '../../generator/config.js';
 import { EXIT, Failure } from '../../generator/errors.js';
 import type { Progress } from '../../generator/progress.js';
@@ -319,6 +321,8 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     addEdge,
     addKeygen,
     addMirror,
+    addProve,
+    addVerifyProof,
     addRollback,
     addScaffold,
     addUpload,
@@ -481,7 +485,8 @@ export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snaps
 /** The URL path of a file of a tree, by the route table that the tree publishes; undefined if nothing leads to it. */
 export function urlsOf(out: string): (file: string) => string | undefined {
   const patterns = manifestOf(out)
-    .routes.toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
+    .routes.filter(({ path }) => !path.startsWith('/log/'))
+    .toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
     .map(({ path, file, parameters: [parameter] = [] }) => {
       const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
       const pattern = escaped.replaceAll(/\{\w+\}/g, '(?<value>[^/]+)');
@@ -512,12 +517,13 @@ export function filesByUrl(out: string): [url: string, file: string][] {
   return [...urls, ...pages, ['/api/v1/largest', '/api/v1/largest/100.json']];
 }
 
-/** URL path -> SHA-256 of all that change lists speak of. */
+/** URL path -> SHA-256 of all that change lists speak of, which is not the log. */
 export function mirrorOf(out: string): Map<string, string> {
   const urlOf = urlsOf(out);
   const content = contentOf(out);
+  const files = documentsOf(content).filter((file) => !file.startsWith('log/'));
   return new Map(
-    documentsOf(content).map((file) => {
+    files.map((file) => {
       const url = urlOf(file);
       if (url === undefined) throw new Error(`no route leads to "${file}"`);
       return [url, content[file] ?? ''];
@@ -529,7 +535,7 @@ export const sha256 = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');
 
 /** Routes of which the digest says nothing. */
-const OUTSIDE = new Set([
+export const OUTSIDE: ReadonlySet<string> = new Set([
   'snapshot',
   'changes',
   'change-list',
@@ -538,6 +544,9 @@ const OUTSIDE = new Set([
   'change-rollup-30',
   'feed-snapshots',
   'feed-snapshots-json',
+  'log-checkpoint',
+  'log-tile',
+  'log-index',
 ]);
 
 interface DigestRoute {
@@ -570,7 +579,7 @@ export function digestOf(mirror: ReadonlyMap<string, string>, routes: readonly D
 }
 
 /** The number in a URL of a route: 0 where it has none; undefined if it is no URL of the route. */
-function keyIn(url: string, { path, parameters: [parameter] = [] }: DigestRoute): bigint | undefined {
+export function keyIn(url: string, { path, parameters: [parameter] = [] }: DigestRoute): bigint | undefined {
   const query = parameter?.in === 'query' ? `?${parameter.name}={${parameter.name}}` : '';
   const [before = '', after] = (path + query).split(/\{\w+\}/);
   if (after === undefined) return url === before ? 0n : undefined;
@@ -582,14 +591,14 @@ function keyIn(url: string, { path, parameters: [parameter] = [] }: DigestRoute)
   return /^\d+$/.test(value) ? BigInt(value) : undefined;
 }
 
-function endsChunk(key: bigint): boolean {
+export function endsChunk(key: bigint): boolean {
   const prime = 67_108_859n;
   const mixed = ((key % prime) * 41_475_557n + (key / prime) * 25_214_903n) % prime;
   return (mixed ** 3n % prime) % 256n === 0n;
 }
 
 /** RFC 6962, section 2.1, as it is written there. */
-function treeHead(leaves: readonly string[]): Buffer {
+export function treeHead(leaves: readonly string[]): Buffer {
   const digest = createHash('sha256');
   const [leaf] = leaves;
   if (leaf === undefined) return digest.digest();

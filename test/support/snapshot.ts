@@ -50,6 +50,8 @@ export const HEADERS: DeclaredHeaders = {
       'Content-Security-Policy': "default-src 'self'",
     },
     asset: lifetime('public, max-age=31536000, immutable'),
+    checkpoint: lifetime('public, max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'),
+    tile: lifetime('public, max-age=31536000, immutable'),
   },
 };
 

@@ -38,9 +38,8 @@ export function problemsOf({ parameters = [] }: Pick<Route, 'parameters'>): read
   for (const parameter of parameters) {
     if (parameter.type === 'id' || parameter.type === 'prefix')
       for (const code of [`invalid_${parameter.type}`, ...OF_PATHS] as const) possible.add(code);
-    // The router matches months only, so anything else is not found.
-    else if (parameter.type === 'month') possible.add('not_found');
-    else if (parameter.in === 'path') for (const code of OF_PATHS) possible.add(code);
+    // The router matches only months, ids of trees and plain paths, so anything else is not found.
+    else if (parameter.in === 'path') possible.add('not_found');
     else possible.add('invalid_limit');
   }
   return PROBLEMS.map(({ code }) => code).filter((code) => possible.has(code));

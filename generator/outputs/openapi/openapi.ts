@@ -4,7 +4,7 @@ import { API_VERSION, PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
 import type { Output } from '../output.js';
 import { Components } from './components.js';
-import { DOCUMENTS } from './documents.js';
+import { documentsIn } from './documents.js';
 import type { Examples } from './examples.js';
 import { introduction } from './introduction.js';
 import { REQUEST_HEADERS, TAGS, operationOf, tagOf } from './operations.js';
@@ -52,7 +52,7 @@ export function* openapi(
     tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
     components: {
-      schemas: new Schemas([...DOCUMENTS, PROBLEM_SHAPE]).components,
+      schemas: new Schemas([...documentsIn(config), PROBLEM_SHAPE]).components,
       ...components.registered,
       parameters: REQUEST_HEADERS,
     },

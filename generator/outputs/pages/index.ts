@@ -151,7 +151,7 @@ export function* pages(
       description: `What ${name} has measured of one ${resource.kind} on ${platform}: every reading with its time, gaps left open.`,
       styles: ['record-style', 'lookup-style'],
       scripts: ['record-script'],
-      content: recordPageContent(resource, operator, table, overview),
+      content: recordPageContent(resource, config, table, overview),
       isShared: true,
     });
   }

@@ -1,5 +1,6 @@
 /** The pages of records: one a kind, which its script fills with the record of the address. */
-import type { Operator } from '../../config.js';
+import type { BuildConfig } from '../../config.js';
+import { LOG_GUIDE } from '../../routes/documentation.js';
 import { FEEDS, atomRoute } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
 import { routeNamed } from '../../routes/index.js';
@@ -18,7 +19,7 @@ const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' }
 /** What the template shows, and what the script needs to know of a kind. */
 export function recordPageContent(
   { kind, plural, record, history, histories }: Resource,
-  { name, baseUrl, licence }: Operator,
+  { operator: { name, baseUrl, licence }, isSigned }: Pick<BuildConfig, 'operator' | 'isSigned'>,
   table: readonly Route[],
   { populations }: Overview,
 ) {
@@ -31,13 +32,14 @@ export function recordPageContent(
     snapshot: pathOf('snapshot'),
     docs: PATHS.docs,
   };
+  const log = isSigned ? { guide: LOG_GUIDE.path, record: record.route, history: history?.route } : undefined;
   const kinds = populations.flatMap(({ resource, records }) => (records > 0 ? [resource.kind] : []));
   const fields = record.fields.map((field) => factOf(shapeOf(field, histories)));
   return {
     kind,
     plural,
     paths,
-    data: dataBlock({ kind, name, base: baseUrl, licence, kinds, paths, fields }),
+    data: dataBlock({ kind, name, base: baseUrl, licence, log, kinds, paths, fields }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { normalize } from 'node:path/posix';
 import {
   array,
   assert as check,
@@ -13,6 +14,7 @@ import { emptyRouter, matchRoute, type Router } from '../../../proxy/http/router
 import { parseSnapshot } from '../../../proxy/tree/snapshot.js';
 import { ROUTES, snapshotJson } from '../support.js';
 
+const LOG = '/log/efd62e2505583bf5';
 const router = routerOf(ROUTES);
 
 function routerOf(routes: readonly object[]): Router {
@@ -77,6 +79,12 @@ const INVALID_PATHS = [
   ['continuation alone', '/%80'],
   ['cut sequence', '/%e2%82'],
   ['lone latin-1', '/api/v1/group/%e9'],
+  // In place of the rest of a path.
+  ['dot-dot in a tile', `${LOG}/tile/../checkpoint`],
+  ['escaped dot-dot in a tile', `${LOG}/tile/0/%2e%2e/%2E%2E/%2e%2e/snapshot.json`],
+  ['escaped slash in a tile', `${LOG}/tile/..%2f..%2f..%2fsnapshot.json`],
+  ['backslash in a tile', `${LOG}/tile/..\\..\\snapshot.json`],
+  ['NUL in a tile', `${LOG}/tile/0/000%00`],
 ];
 
 const NOT_FOUND = [
@@ -103,6 +111,21 @@ const NOT_FOUND = [
   ['a change list without its suffix', '/changes/3'],
   ['a change list with another suffix', '/changes/3.jsonx'],
   ['only the suffix of a change list', '/changes/.json'],
+  ['the folder of all logs', '/log'],
+  ['the folder of a log', LOG],
+  ['the folder of the tiles', `${LOG}/tile`],
+  ['more after a checkpoint', `${LOG}/checkpoint/0`],
+  ['a log of an id that is too short', '/log/efd62e2505583bf/checkpoint'],
+  ['a log of an id that is too long', '/log/efd62e2505583bf50/checkpoint'],
+  ['a log of an id in capitals', '/log/EFD62E2505583BF5/checkpoint'],
+  ['a log of something else', '/log/x/tile/0/000'],
+  ['a tile that is hidden', `${LOG}/tile/.git`],
+  ['a tile in a hidden folder', `${LOG}/tile/0/.p/5`],
+  ['a tile with an empty segment', `${LOG}/tile//000`],
+  ['a tile with a space', `${LOG}/tile/0/00%200`],
+  ['a tile with a tilde', `${LOG}/tile/0/000~`],
+  ['a tile escaped twice', `${LOG}/tile/%252e%252e/checkpoint`],
+  ['a tile with a colon', `${LOG}/tile/C:/x`],
 ];
 
 const FILES = [
@@ -129,6 +152,13 @@ const FILES = [
   ['/api/v1/largest?limit=200&limits=x&LIMIT=0&limit[]=3', 'api/v1/largest/200.json'],
   ['/api/v1/largest?%6cimit=%31%30', 'api/v1/largest/10.json'],
   ['/api/v1/group/7?id=8&limit=x', 'api/v1/group/7.json'],
+  [`${LOG}/checkpoint`, 'log/efd62e2505583bf5/checkpoint'],
+  [`${LOG}/tile/0/000`, 'log/efd62e2505583bf5/tile/0/000'],
+  [`${LOG}/tile/0/000.p/5`, 'log/efd62e2505583bf5/tile/0/000.p/5'],
+  [`${LOG}/tile/x001/234/067`, 'log/efd62e2505583bf5/tile/x001/234/067'],
+  [`${LOG}/tile/entries/x001/234.p/255?x=1`, 'log/efd62e2505583bf5/tile/entries/x001/234.p/255'],
+  [`${LOG}/tile/-_`, 'log/efd62e2505583bf5/tile/-_'],
+  [`${LOG}/tile/a../b`, 'log/efd62e2505583bf5/tile/a../b'],
 ];
 
 const INVALID_IDS = [
@@ -290,6 +320,8 @@ describe('matchRoute', () => {
     ['/%61%3A%40%2561%C3%A9', '/a%3A%40%2561%C3%A9'],
     ['/%61;%3b', '/a;%3b'],
     ['/evil.example/', '/evil.example'],
+    [`${LOG}/tile/0/000/`, `${LOG}/tile/0/000`],
+    [`${LOG}/tile/%30/000%2ep/5`, `${LOG}/tile/0/000.p/5`],
   ])('sends %s to %s', (target, location) => {
     expect(outcome(target)).toBe(`308 ${location}`);
   });
@@ -315,6 +347,7 @@ describe('matchRoute', () => {
       '.git',
       'api',
       'v1',
+      'log/efd62e2505583bf5/tile/',
       '',
     );
     const target = oneof(
@@ -324,7 +357,7 @@ describe('matchRoute', () => {
       anyString({ unit: 'binary-ascii', maxLength: 60 }).map((text) => `/${text}`),
     );
     const file =
-      /^(?:api\/v1\.json|api\/v1\/group\/\d+\.json|api\/v1\/largest\/\d+\.json|group\/\d+\/history\.json|downloads\/(?:groups\.csv|SHA256SUMS)|assets\/style-1a2b3c4d5e\.css|feeds\/all\.atom|changes\/(?:\d+|index)\.json|index\.html|\.well-known\/security\.txt|snapshot\.json)$/;
+      /^(?:api\/v1\.json|api\/v1\/group\/\d+\.json|api\/v1\/largest\/\d+\.json|group\/\d+\/history\.json|downloads\/(?:groups\.csv|SHA256SUMS)|assets\/style-1a2b3c4d5e\.css|feeds\/all\.atom|changes\/(?:\d+|index)\.json|index\.html|\.well-known\/security\.txt|snapshot\.json|log\/efd62e2505583bf5\/(?:checkpoint|tile(?:\/(?!\.)[\w.-]+)+))$/;
     expect(() =>
       check(
         property(target, (text) => {
@@ -341,6 +374,72 @@ describe('matchRoute', () => {
         { numRuns: 5_000 },
       ),
     ).not.toThrow();
+  });
+
+  it('names files in the folder of the rest of a path alone, whatever that is', () => {
+    const piece = constantFrom(
+      '/',
+      '.',
+      '..',
+      '%2e',
+      '%2f',
+      '\\',
+      '%5c',
+      '%00',
+      '000',
+      '.p',
+      '5',
+      'x',
+      '~',
+      '/000',
+      '/x1',
+      '/a',
+      '/0.p/5',
+      ' ',
+    );
+    const file = /^log\/efd62e2505583bf5\/tile(?:\/(?!\.)[\w.-]+)+$/;
+    const files = new Set<string>();
+    check(
+      property(array(piece, { minLength: 1, maxLength: 10 }), (pieces) => {
+        const match = matchRoute(`${LOG}/tile/${pieces.join('')}`, router);
+        if (match.kind !== 'file') return true;
+        files.add(match.file);
+        return file.test(match.file) && normalize(match.file) === match.file;
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(files.size).toBeGreaterThan(30);
+  });
+
+  it('prefers every other route to the rest of a path', () => {
+    const rest = {
+      name: 'rest',
+      path: '/a/{path}',
+      file: 'rest/{path}',
+      class: 'tile',
+      bucket: 'page',
+      type: 'x/y',
+      parameters: [{ name: 'path', in: 'path', type: 'path' }],
+    };
+    const id = { ...rest, path: '/a/{id}/b', parameters: [{ name: 'id', in: 'path', type: 'id' }] };
+    const some = routerOf([
+      rest,
+      { ...rest, name: 'literal', path: '/a/b/c', file: 'literal', parameters: [] },
+      { ...id, name: 'id', file: '{id}' },
+    ]);
+    const fileOf = (target: string) => {
+      const match = matchRoute(target, some);
+      return match.kind === 'file' ? match.file : match.kind;
+    };
+    expect(['/a/b/c', '/a/7/b', '/a/b', '/a/b/c/d', '/a/7', '/a/7/c', '/a'].map(fileOf)).toEqual([
+      'literal',
+      '7',
+      'rest/b',
+      'rest/b/c/d',
+      'rest/7',
+      'rest/7/c',
+      'refusal',
+    ]);
   });
 
   it('prefers a literal segment to a parameter, and falls back to the parameter', () => {

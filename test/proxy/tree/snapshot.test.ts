@@ -22,6 +22,8 @@ function withRoute(changes: Record<string, unknown>): Record<string, unknown> {
 }
 
 const ID = { name: 'id', in: 'path', type: 'id' };
+const TREE = { name: 'tree', in: 'path', type: 'tree' };
+const REST = { name: 'path', in: 'path', type: 'path' };
 const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 9, default: 3 };
 
 describe('parseSnapshot', () => {
@@ -58,6 +60,8 @@ describe('parseSnapshot', () => {
     ['well-known further down', { file: 'api/.well-known/x' }],
     ['a parameter nobody declared', { file: '{id}.json' }],
     ['a parameter of another case', { file: '{ID}.json', path: '/odd/{id}', parameters: [ID] }],
+    ['the rest of a path in a hidden folder', { file: '.x/{path}', path: '/odd/{path}', parameters: [REST] }],
+    ['the rest of a path, hidden', { file: 'x/.{path}', path: '/odd/{path}', parameters: [REST] }],
     ['a filter nobody knows', { file: '{id:all}.json', path: '/odd/{id}', parameters: [ID] }],
   ])('refuses a file that could lead elsewhere: %s', (_name, changes) => {
     expect(() => parse(withRoute(changes))).toThrow(/^snapshot\.json is malformed: route "odd": file "/);
@@ -72,6 +76,11 @@ describe('parseSnapshot', () => {
     ['two parameters in a segment', { path: '/odd/{id}{id}', parameters: [ID] }],
     ['brace left open', { path: '/odd/{id', parameters: [ID] }],
     ['hidden', { path: '/odd/.{id}', parameters: [ID] }],
+    ['more after the rest', { path: '/odd/{path}/more', parameters: [REST] }],
+    ['a parameter after the rest', { path: '/odd/{path}/{id}', parameters: [REST, ID] }],
+    ['the rest after a text', { path: '/odd/x{path}', parameters: [REST] }],
+    ['the rest before a text', { path: '/odd/{path}.json', parameters: [REST] }],
+    ['taken, with its rest', { path: '/log/{tree}/tile/{path}', parameters: [TREE, REST] }],
     ['parameter that the path lacks', { path: '/odd', parameters: [ID] }],
     ['taken', { path: '/api/v1' }],
     [
@@ -136,6 +145,7 @@ describe('parseSnapshot', () => {
     ['not_found', undefined],
     ['content', { ...HEADERS.content, asset: undefined }],
     ['content', { ...HEADERS.content, page: { 'X-Y': 7 } }],
+    ['content', { ...HEADERS.content, tile: { 'X-Y': 7 } }],
   ])('refuses headers it could not send: %s %j', (key, fields) => {
     expect(() => parse({ headers: { ...HEADERS, [key]: fields } })).toThrow(
       new RegExp(`^snapshot\\.json is malformed at headers\\.${key}`),
@@ -164,6 +174,14 @@ describe('parseSnapshot', () => {
     expect(parse({ future: { x: 1 }, routes, limits, errors, headers })).toMatchObject({
       sequence: 3,
       limits: { api: { tokens: 1, refill_seconds: 0.5 } },
+    });
+  });
+
+  it('reads a tree without a log, whose headers lack those of its classes', () => {
+    const { checkpoint: _, tile: __, ...content } = HEADERS.content;
+    const noStore = { 'Cache-Control': 'no-store' };
+    expect(parse({ headers: { ...HEADERS, content } })).toMatchObject({
+      headers: { content: { ...content, checkpoint: noStore, tile: noStore } },
     });
   });
 

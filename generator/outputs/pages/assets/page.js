@@ -9,6 +9,7 @@
  * @property {string} name of the register
  * @property {string} base
  * @property {{ name: string, url: string }} licence
+ * @property {{ guide: string, record: string, history?: string }} [log] the guide to the signed log, and names of routes in it; absent if there is none
  * @property {readonly Kind[]} kinds those with records
  * @property {{ page: string, record: string, history?: string, feed: string, snapshot: string }} paths
  * @property {readonly Field[]} fields

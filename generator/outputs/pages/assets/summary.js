@@ -159,42 +159,64 @@ function changeList(changes, mark) {
   return [element('ul', { class: 'changes' }, ...items), note];
 }
 
-/** The button that opens the sentence to cite, and the part that it opens. @param {import('./cite.js').Source} source */
-function citing(source) {
-  const citation = element('div', { id: 'citation', class: 'citation', hidden: true });
-  const fill = async () => {
-    const script = await import('./cite.js').catch(() => undefined);
-    if (script !== undefined) return script.cite(citation, source);
-    citation.replaceChildren(unloaded('The sentence to cite could not be loaded.', retry));
+/**
+ * A button, and the part that it opens, which a script of its own fills.
+ * @template T
+ * @param {{ words: string, id: string, what: string, load: () => Promise<T>, fill: (script: T, part: HTMLElement) => void }} options
+ */
+function opening({ words, id, what, load, fill }) {
+  const opened = element('div', { id, class: 'opened', hidden: true });
+  const refill = async () => {
+    const script = await load().catch(() => undefined);
+    if (script !== undefined) return fill(script, opened);
+    opened.replaceChildren(unloaded(`${what} could not be loaded.`, retry));
   };
   const retry = () => {
     opener.focus();
-    void fill();
+    void refill();
   };
   const toggle = () => {
-    citation.hidden = !citation.hidden;
-    opener.setAttribute('aria-expanded', String(!citation.hidden));
-    if (!citation.hidden) void fill();
+    opened.hidden = !opened.hidden;
+    opener.setAttribute('aria-expanded', String(!opened.hidden));
+    if (!opened.hidden) void refill();
   };
-  const opener = button('Cite', toggle, {
-    'aria-expanded': 'false',
-    'aria-controls': 'citation',
-  });
-  return { citation, opener };
+  const opener = button(words, toggle, { 'aria-expanded': 'false', 'aria-controls': id });
+  return { opened, opener };
 }
+
+/** @param {import('./cite.js').Source} source */
+const citing = (source) =>
+  opening({
+    words: 'Cite',
+    id: 'citation',
+    what: 'The sentence to cite',
+    load: () => import('./cite.js'),
+    fill: (script, opened) => void script.cite(opened, source),
+  });
+
+/** @param {readonly import('./proof.js').Shown[]} documents @param {string} guide */
+const proving = (documents, guide) =>
+  opening({
+    words: 'Proof',
+    id: 'proof',
+    what: 'The proof',
+    load: () => import('./proof.js'),
+    fill: (script, opened) => script.show(opened, documents, { base: page.base, guide }),
+  });
 
 /**
  * @param {Values} record
  * @param {string} id
  * @param {Mark} mark
+ * @param {readonly import('./proof.js').Shown[]} documents what the page shows
  */
-export function summary(record, id, mark) {
+export function summary(record, id, mark, documents) {
   const name = textIn(kind === 'user' ? record.username : record.name);
   const state = textIn(record.state);
   const meaning = fields.find((each) => each.name === 'state')?.meanings?.[state ?? ''];
   const readAt = textIn(record.measured_at) ?? '';
   document.title = `${name ?? capital} · ${kind} ${id} – ${page.name}`;
-  const { citation, opener } = citing({
+  const citation = citing({
     title: name === null ? `${capital} ${id}` : `${name} (${kind} ${id})`,
     register: page.name,
     url: page.base + filled(paths.page, id),
@@ -202,6 +224,7 @@ export function summary(record, id, mark) {
     readAt,
     snapshot: paths.snapshot,
   });
+  const openings = [citation, ...(page.log === undefined ? [] : [proving(documents, page.log.guide)])];
   const links = [
     ['JSON', filled(paths.record, id)],
     ...(paths.history === undefined ? [] : [['History', filled(paths.history, id)]]),
@@ -227,9 +250,14 @@ export function summary(record, id, mark) {
         ),
         meaning !== undefined && element('span', { class: 'meaning' }, ` ${meaning}`),
       ),
-      element('ul', { class: 'record-links' }, ...links, element('li', {}, opener)),
+      element(
+        'ul',
+        { class: 'record-links' },
+        ...links,
+        ...openings.map(({ opener }) => element('li', {}, opener)),
+      ),
     ),
-    citation,
+    ...openings.map(({ opened }) => opened),
     name === null
       ? element('h1', {}, `${capital} ${id} `, none(`${kind === 'user' ? 'username' : 'name'} not measured`))
       : element(

@@ -1,7 +1,7 @@
 /** The pages of the documentation, their contents, and what their search finds. */
 import { z } from 'zod';
 import type { BuildConfig } from '../../../config.js';
-import { DOCUMENTATION, PARTS, REFERENCE, SEARCH_PATH } from '../../../routes/documentation.js';
+import { PARTS, REFERENCE, SEARCH_PATH, documentationOf } from '../../../routes/documentation.js';
 import type { DocumentationPage } from '../../../routes/documentation.js';
 import { publishedHeaders } from '../../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../../routes/headers.js';
@@ -45,7 +45,8 @@ export interface RenderedPage extends DocumentationPage {
 
 /** All pages of the documentation. */
 export function documentationPages(documented: Documented): readonly RenderedPage[] {
-  const { operator } = documented.config;
+  const { operator, isSigned, signing } = documented.config;
+  const pages = documentationOf(isSigned);
   const published = publishedHeaders(operator.licence.url);
   const asOf =
     documented.asOf === null ? undefined : { time: documented.asOf, words: moment(documented.asOf) };
@@ -55,9 +56,10 @@ export function documentationPages(documented: Documented): readonly RenderedPag
     'guide-limits-page': () => limitsPage(documented, published),
     'guide-finding-page': () => findingPage(documented),
     'guide-copying-page': () => ({}),
+    'guide-log-page': () => ({ signing, document: firstUrl(documented) }),
     'guide-terms-page': () => ({ licence: licenceText(operator) }),
   };
-  return DOCUMENTATION.map((page) => {
+  return pages.map((page) => {
     const reference = REFERENCE.find(({ name }) => name === page.name);
     const content = reference && referencePage(reference, documented, published);
     const html = render(
@@ -66,7 +68,7 @@ export function documentationPages(documented: Documented): readonly RenderedPag
         ...(content ?? contents[page.name]?.()),
         base: operator.baseUrl,
         site: operator,
-        paths: PATHS,
+        paths: { ...PATHS, snapshot: routeNamed(documented.table, 'snapshot').path },
         asOf,
         firstUrl: operator.baseUrl + firstUrl(documented),
       },
@@ -77,7 +79,7 @@ export function documentationPages(documented: Documented): readonly RenderedPag
       places,
       content: {
         html: withAnchors(html),
-        parts: PARTS.map((part) => ({ part, pages: DOCUMENTATION.filter((each) => each.part === part) })),
+        parts: PARTS.map((part) => ({ part, pages: pages.filter((each) => each.part === part) })),
         title: page.title,
         headings: places.filter(({ is }) => is === 'heading'),
         search: SEARCH_PATH,

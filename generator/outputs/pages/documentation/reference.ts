@@ -71,7 +71,7 @@ function sectionOf(names: readonly string[], documented: Documented, { content }
   const routes = names.map((name) => routeNamed(table, name));
   const [route] = routes;
   if (route === undefined) throw new TypeError('a section of the reference has no route');
-  const document = documentOf(route.name);
+  const document = documentOf(route.name, config);
   const url = exampleUrl(route, documented);
   const body = bodyOf(route, documented);
   const isRecord = route.class === 'record';

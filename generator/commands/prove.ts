@@ -1,0 +1,154 @@
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { Failure, asFailure } from '../errors.js';
+import { parseVerifier } from '../log/note.js';
+import { verifyProof } from '../log/proof.js';
+import { MOST_BODY_BYTES, prove } from '../log/prove.js';
+import type { ProofRequest, Proven } from '../log/prove.js';
+import { JSON_BYTES, parseJson } from '../mirror/origin.js';
+import { locator } from '../publish/scan.js';
+import { isRendered, routeSchema } from '../publish/snapshot-json.js';
+import { jsonLine, size } from '../report.js';
+import { BUCKETS, filler, urlTemplate } from '../routes/index.js';
+import type { Bucket } from '../routes/index.js';
+import { keyForm } from '../routes/keys.js';
+import { openPublished } from './published.js';
+import type { PublishedFile, PublishedFiles } from './published.js';
+import { jsonOption, quietOption } from './terminal.js';
+import type { Common, Terminal } from './terminal.js';
+
+interface Flags extends Common {
+  readonly write?: string;
+}
+
+export function addProve(program: Command, terminal: Terminal): void {
+  const { say, effects, cost } = terminal;
+  program
+    .command('prove')
+    .description('Write a proof that a document is in the newest signed snapshot.')
+    .argument('<from>', 'where the tree is published: a URL without a path, or a folder')
+    .argument('<path>', 'the path of the document, such as /api/v1/group/45')
+    .option('--write <file>', 'the file to write; its name should end with .tlog-proof')
+    .addOption(jsonOption())
+    .addOption(quietOption())
+    .addHelpText(
+      'after',
+      `
+Examples
+  $ npm run -s snapshot -- prove https://register.example /api/v1/group/45 > group-45.tlog-proof
+  $ npm run snapshot -- prove https://register.example '/api/v1/largest?limit=10' --write largest.tlog-proof
+  $ npm run snapshot -- prove dist /group/45/history.json --write history.tlog-proof`,
+    )
+    .action(async (from: string, path: string, { write, json, quiet }: Flags) => {
+      if (json === true && write === undefined) {
+        throw Failure.usage('--json prints facts instead of the proof, expected it along with --write');
+      }
+      const files = openPublished(from, effects(quiet === true));
+      try {
+        const proof = await proofOf(path, files);
+        const bytes = Buffer.byteLength(proof.text);
+        if (write === undefined) return say(proof.text.slice(0, -1));
+        save(write, proof.text);
+        const { sha256, sequence, index } = proof;
+        if (json === true) {
+          say(jsonLine({ path, sha256, sequence, index, bytes, requests: files.requests() }, cost()));
+        } else if (quiet !== true) for (const line of savedLines(write, path, proof, bytes)) say(line);
+      } finally {
+        files.close();
+      }
+    });
+}
+
+const savedLines = (file: string, path: string, { sequence, origin }: Proven, bytes: number): string[] => [
+  `${file} proves ${path} in signed snapshot ${sequence} of ${origin} (${size(bytes)})`,
+  `  verify it with a key that you have from elsewhere: npm run snapshot -- verify-proof ${file} --key KEY`,
+];
+
+/** @throws Failure environment: the file can't be written */
+function save(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw asFailure(error, `"${file}"`);
+  }
+}
+
+/** Finds a document by the route table that the tree publishes, and proves it. */
+async function proofOf(path: string, files: PublishedFiles): Promise<Proven> {
+  const get = async (published: string, bucket: Bucket = 'page'): Promise<Uint8Array | undefined> => {
+    const found = await files.read({ path: published, file: published.slice(1), bucket }, JSON_BYTES);
+    if (found === undefined || found.body !== undefined) return found?.body;
+    throw Failure.invalid(`${published} has more than ${JSON_BYTES} bytes`);
+  };
+  const snapshot = await get('/snapshot.json', 'api');
+  if (snapshot === undefined)
+    throw Failure.environment('/snapshot.json is not there, expected a published tree');
+  const published = readSnapshot(Buffer.from(snapshot));
+  const { request, document } = documentAt(path, published);
+  const proof = await prove(request, {
+    get,
+    document: () => files.read(document, MOST_BODY_BYTES),
+    wait: files.wait,
+  });
+  requireValid(proof.text, published);
+  return proof;
+}
+
+const snapshotSchema = z.looseObject({
+  routes: z.array(routeSchema.extend({ bucket: z.enum(BUCKETS) })),
+  log: z.looseObject({ keys: z.array(z.string()) }).default({ keys: [] }),
+});
+type Snapshot = z.infer<typeof snapshotSchema>;
+
+/** @throws Failure invalid */
+function readSnapshot(content: Buffer): Snapshot {
+  const { data } = snapshotSchema.safeParse(parseJson(content));
+  if (data !== undefined) return data;
+  throw Failure.invalid('/snapshot.json is invalid: expected the routes of a tree, and the keys of its log');
+}
+
+/**
+ * Verifies a proof by the keys that the tree itself names, so that no mistake is noticed only when
+ * the proof is needed.
+ * @throws Failure invalid
+ */
+function requireValid(proof: string, { log }: Snapshot): void {
+  try {
+    verifyProof(proof, log.keys.map(parseVerifier));
+  } catch (error) {
+    if (error instanceof Failure) throw Failure.invalid(`the log proves nothing: ${error.message}`);
+    throw error;
+  }
+}
+
+/** @throws Failure usage: no document has the path */
+function documentAt(
+  path: string,
+  { routes }: Snapshot,
+): { readonly request: ProofRequest; readonly document: PublishedFile } {
+  const rendered = routes.filter(isRendered);
+  const place = locator(rendered.map((each) => ({ ...each, file: urlTemplate(each) })))(path);
+  const route = rendered.find(({ name }) => name === place?.route.name);
+  if (place?.suffix !== '' || route === undefined) throw Failure.usage(noDocument(path, routes));
+  const { name, file, bucket, parameters: [parameter] = [] } = route;
+  const key = parameter && { value: place.key, of: keyForm(parameter.name).keyOf };
+  return {
+    request: { path, route: name, key },
+    document: { path, file: filler(file)(place.key), bucket },
+  };
+}
+
+/** What is wrong with a path, and which one may be meant. */
+function noDocument(path: string, routes: Snapshot['routes']): string {
+  const pages = routes.filter(({ requires }) => requires !== undefined);
+  const page = locator(pages.map((each) => ({ ...each, file: each.path })))(path);
+  const shown = routes.find(({ name }) => name === page?.route.requires);
+  const listed = routes.find((route) => route.path === path && urlTemplate(route) !== path);
+  const parameter = listed?.parameters?.find((each) => each.in === 'query');
+  const meant =
+    page !== undefined && shown !== undefined
+      ? filler(urlTemplate(shown))(page.key)
+      : parameter && `${path}?${parameter.name}=${parameter.default}`;
+  return `no route of documents leads to "${path}"${meant === undefined ? ', expected a path such as /api/v1/group/45' : `: did you mean ${meant}?`}`;
+}

@@ -1,0 +1,96 @@
+/** Reads single files of a published tree, from a service or from a folder. */
+import { createHash } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { Effects } from '../build.js';
+import { Failure } from '../errors.js';
+import type { HashedDocument } from '../log/prove.js';
+import { Client } from '../mirror/client.js';
+import { follow } from '../progress.js';
+import { chunksOf } from '../publish/files.js';
+import type { Bucket } from '../routes/index.js';
+
+/** Where a file is, at a service and in a folder. */
+export interface PublishedFile {
+  readonly path: string;
+  /** Relative to the tree. */
+  readonly file: string;
+  readonly bucket: Bucket;
+}
+
+export interface PublishedFiles {
+  /**
+   * The hash of a file, and its content up to `most` bytes; undefined if there is no such file.
+   * @throws Failure environment: it can't be read
+   */
+  readonly read: (file: PublishedFile, most: number) => Promise<HashedDocument | undefined>;
+  readonly wait: (ms: number) => Promise<void>;
+  /** The number of requests so far; 0 for a folder. */
+  readonly requests: () => number;
+  readonly close: () => void;
+}
+
+/** @param from the URL of a service, or a folder. @throws Failure environment: it is neither */
+export function openPublished(from: string, { generator, progress }: Effects): PublishedFiles {
+  if (/^https?:\/\//.test(from)) {
+    const client = new Client(baseUrl(from), `${generator.name}/${generator.version} (prove)`, progress);
+    progress.start(`asking ${from}`, 0, 'bytes');
+    return service(client, () => progress.stop());
+  }
+  if (!existsSync(join(from, 'snapshot.json')))
+    throw Failure.environment(`"${from}" is no published tree and no http or https URL`);
+  return {
+    read: ({ file }, most) => hashing(chunksIn(join(from, file)), most),
+    wait: async (ms) => {
+      progress.start('waiting for the next snapshot', 0, 'files');
+      await follow(setTimeout(ms), () => 0, progress);
+      progress.stop();
+    },
+    requests: () => 0,
+    close: () => undefined,
+  };
+}
+
+/** @throws Failure usage */
+function baseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && url.href === `${url.origin}/`) return url;
+  throw Failure.usage(`"${text}" is no base URL: expected one without a path, user name or query`);
+}
+
+const service = (client: Client, stop: () => void): PublishedFiles => ({
+  read: ({ path, bucket }, most) =>
+    client.get(
+      // All files must be of one snapshot.
+      () => ({ path, bucket, headers: { 'Cache-Control': 'no-cache' } }),
+      ({ status, chunks }) => hashing(status === 200 ? chunks : undefined, most),
+    ),
+  wait: (ms) => client.wait(ms),
+  requests: () => client.requests,
+  close: () => {
+    client.close();
+    stop();
+  },
+});
+
+/** The content of a file; undefined if there is none. */
+const chunksIn = (file: string): Iterable<Buffer> | undefined =>
+  statSync(file, { throwIfNoEntry: false })?.isFile() === true ? chunksOf(file) : undefined;
+
+async function hashing(
+  chunks: Iterable<Buffer> | AsyncIterable<Buffer> | undefined,
+  most: number,
+): Promise<HashedDocument | undefined> {
+  if (chunks === undefined) return undefined;
+  const hash = createHash('sha256');
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    // A folder's chunks share one buffer.
+    if (bytes <= most) kept.push(Buffer.from(chunk));
+  }
+  return { sha256: hash.digest('hex'), body: bytes <= most ? Buffer.concat(kept) : undefined };
+}

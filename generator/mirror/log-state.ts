@@ -1,0 +1,68 @@
+/**
+ * What the state of a copy remembers of its origin's log, even if the copy itself is deleted: the
+ * keys that are trusted, and the checkpoint that was seen last.
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Failure, codeOf } from '../errors.js';
+import { parseVerifier } from '../log/note.js';
+import type { Verifier } from '../log/note.js';
+import { parseCheckpoint } from '../log/text.js';
+import type { Checkpoint } from '../log/text.js';
+import { makeFolder } from '../publish/files.js';
+import type { Tree } from '../publish/tree.js';
+import { parseJson } from './origin.js';
+
+const schema = z.object({ keys: z.array(z.string()).min(1), checkpoint: z.string() });
+
+export interface KnownLog {
+  readonly keys: readonly Verifier[];
+  /** The one that was seen last, whose signatures were verified. */
+  readonly checkpoint: Checkpoint;
+}
+
+export const knownLogFile = ({ mirror }: Tree): string => join(mirror, 'log.json');
+const contradictionFile = ({ mirror }: Tree): string => join(mirror, 'contradiction');
+
+/**
+ * @returns undefined if no log was seen
+ * @throws Failure environment: the file is damaged, so that a fork would not be noticed
+ */
+export function readKnownLog(tree: Tree): KnownLog | undefined {
+  const file = knownLogFile(tree);
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const { keys, checkpoint: note } = schema.parse(parseJson(content));
+    const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+    return { keys: keys.map(parseVerifier), checkpoint };
+  } catch {
+    throw Failure.environment(
+      `"${file}" is damaged, so it is not known which log the copy had: restore it, or delete it to trust the log as it is now`,
+    );
+  }
+}
+
+/** Durable, before anything of the log is published. */
+export function writeKnownLog(tree: Tree, keys: readonly Verifier[], note: string): void {
+  const file = knownLogFile(tree);
+  const content = JSON.stringify({ keys: keys.map(({ vkey }) => vkey), checkpoint: note });
+  if (existsSync(file) && readFileSync(file, 'utf8') === content) return;
+  makeFolder(tree.mirror);
+  writeFileSync(`${file}.partial`, content, { flush: true });
+  renameSync(`${file}.partial`, file);
+}
+
+/** Keeps a checkpoint that contradicts the one that was seen last. @returns the file */
+export function keepContradiction(tree: Tree, note: string): string {
+  const file = contradictionFile(tree);
+  makeFolder(tree.mirror);
+  writeFileSync(file, note, { flush: true });
+  return file;
+}
