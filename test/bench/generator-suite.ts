@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { createKey } from '../../generator/log/key-file.js';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { z } from 'zod';
 import { TABLES } from '../../generator/schema/index.js';
@@ -49,6 +50,14 @@ export const generatorSuite: Suite = {
       target: 1,
       better: 'lower',
     })),
+    ...(['kept', 'changed'] as const).map((build): Figure => ({
+      name: `1 % changed, downloads ${build === 'kept' ? 'kept as they are' : 'written too'}, with a key, against without`,
+      unit: 's',
+      ours: `signed-${build}/seconds`,
+      peer: `${build}/seconds`,
+      target: 1.3,
+      better: 'lower',
+    })),
     ...(['first', 'unchanged', 'kept', 'changed'] as const).map((build): Figure => ({
       name: `peak memory (${build === 'first' ? 'first build' : build}), against its bound`,
       unit: 'MB',
@@ -66,7 +75,7 @@ const run = promisify(execFile);
 
 const built = z.object({
   seconds: z.number(),
-  peakMemoryBytes: z.number(),
+  peak_memory_bytes: z.number(),
   changes: z.object({ added: z.int(), changed: z.int(), removed: z.int() }),
 });
 
@@ -80,10 +89,10 @@ interface Built {
 async function build(register: string, out: string, more: readonly string[] = []): Promise<Built> {
   const args = ['build', '--register', register, '--out', out, '--json', '--accept-removals', ...more];
   const { stdout } = await run(process.execPath, [compiled('generator/cli.js'), ...args]);
-  const { seconds, peakMemoryBytes, changes } = built.parse(JSON.parse(stdout));
+  const { seconds, peak_memory_bytes: peak, changes } = built.parse(JSON.parse(stdout));
   return {
     seconds,
-    memory: peakMemoryBytes / 1e6,
+    memory: peak / 1e6,
     touched: changes.added + changes.changed + changes.removed,
   };
 }
@@ -120,11 +129,16 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
     shellSeconds = await timed(() => run('sh', ['-c', print, a, queries]));
     return { seconds: shellSeconds };
   };
-  let current = a;
-  const change = async (more: readonly string[]): Promise<Sample> => {
-    current = current === a ? b : a;
+  const key = join(folder, 'log.key');
+  const signed = join(folder, 'signed');
+  createKey('bench.example/log', key);
+  await build(a, signed, ['--key', key]);
+  const current = new Map([kept, signed].map((tree) => [tree, a]));
+  const change = async (tree: string, more: readonly string[]): Promise<Sample> => {
+    const next = current.get(tree) === a ? b : a;
+    current.set(tree, next);
     await run('sync', ['-f', folder]);
-    const result = await build(current, kept, more);
+    const result = await build(next, tree, more);
     const bound = LOOKING * shellSeconds + result.touched * CHANGED_FILE_S;
     return { ...sampleOf(result), bound, touched: result.touched };
   };
@@ -133,9 +147,11 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
       { name: 'tar', run: extract },
       { name: 'first', run: async () => sampleOf(await build(a, fresh('first'))) },
       { name: 'sqlite3', run: shell },
-      { name: 'unchanged', run: async () => sampleOf(await build(current, kept)) },
-      { name: 'kept', run: () => change(['--keep-downloads']) },
-      { name: 'changed', run: () => change([]) },
+      { name: 'unchanged', run: async () => sampleOf(await build(current.get(kept) ?? a, kept)) },
+      { name: 'kept', run: () => change(kept, ['--keep-downloads']) },
+      { name: 'changed', run: () => change(kept, []) },
+      { name: 'signed-kept', run: () => change(signed, ['--keep-downloads', '--key', key]) },
+      { name: 'signed-changed', run: () => change(signed, ['--key', key]) },
     ],
     notes: [
       `Registers: ${register ?? `${RECORDS.toLocaleString('en-US')} fictional records`}, and the same with 1 % of the records changed, to and fro.`,

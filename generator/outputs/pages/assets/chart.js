@@ -204,7 +204,8 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
       {
         width,
         height: width < NARROW ? LOW_HEIGHT : HEIGHT,
-        padding: [18, 10, 0, 0],
+        // Half a label of the time axis fits to the right of the last tick.
+        padding: [18, 20, 0, 0],
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
         // A caller that follows the pointer shows the reading itself.
         legend: { show: onReading === undefined },
