@@ -6,10 +6,11 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { Failure, codeOf } from '../errors.js';
+import { Failure, codeOf, messageOf } from '../errors.js';
 import { HeldKey, readKey, swap, swapsSchema } from '../log/key-file.js';
 import { append, entryAt, headOf, rootOf } from '../log/log-files.js';
 import { consistencyProof } from '../log/merkle.js';
+import { openNote, parseVerifier } from '../log/note.js';
 import { base64Of, checkpointText, entryText, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { cosignAll, sizeCosignedBy } from '../log/witness.js';
@@ -99,6 +100,7 @@ export class SignedLog {
       for (const path of signing.keys) keys.push(HeldKey.take(readKey(path)));
       const log = new SignedLog(tree, treeId, keys, signing.witnesses, warn);
       for (const key of keys) log.#requireSame(key);
+      log.#requireSigned();
       return log;
     } catch (error) {
       release();
@@ -132,6 +134,28 @@ export class SignedLog {
         'to go on would sign a second history. Restore the newest tree, or begin a new log with a new key ' +
         '(see docs/signed-log.md)',
     );
+  }
+
+  /**
+   * Whoever can write to the tree could have added entries, which the next checkpoint would sign. If
+   * all keys are new, since the old one was lost, what is published is taken as it is.
+   * @throws Failure invalid: none of the keys has signed what is published
+   */
+  #requireSigned(): void {
+    const isNew = this.#keys.every(({ last }) => last.size === 0);
+    const isLast = this.#keys.some(({ last }) => last.root === this.#published?.root);
+    if (this.#published === undefined || isNew || isLast) return;
+    try {
+      openNote(
+        this.#note ?? '',
+        this.#keys.map(({ signer }) => parseVerifier(signer.vkey)),
+      );
+    } catch (error) {
+      throw Failure.invalid(
+        `none of the keys has signed the checkpoint in "${this.#folder}": ${messageOf(error)}; ` +
+          'restore what they have signed (see docs/signed-log.md)',
+      );
+    }
   }
 
   /** Whether a snapshot is the newest in the log, and names the keys that sign now. */

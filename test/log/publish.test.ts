@@ -18,6 +18,7 @@ import { OPERATOR } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { differing, inState } from '../support/tree.js';
 import { checkpointOf, entriesOf, logOf, problemsOf } from './published.js';
+import { grow } from './support.js';
 
 const path = temporary();
 const ORIGIN = 'register.example/log';
@@ -284,6 +285,39 @@ describe('no second history is signed', () => {
     changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
     await built(of);
     expect(sequencesOf(of)).toEqual([1, 2, 3]);
+  });
+
+  it('if somebody else has added an entry', async () => {
+    const of = await two();
+    const log = logOf(of.out);
+    const { root } = grow(log, 2, 'register-api/snapshot@v1\n');
+    const note = readFileSync(join(log, 'checkpoint'), 'utf8').split('\n');
+    const forged = [note[0], '3', root.toString('base64'), ...note.slice(3)];
+    writeFileSync(join(log, 'checkpoint'), forged.join('\n'));
+    changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+    const { code, stderr } = await build(of);
+    expect(`${code} ${stderr}`).toMatch(/^1 .*(entry|none of the keys has signed)/);
+    // One that looks like an entry is refused for its signature.
+    const other = await two();
+    const folder = logOf(other.out);
+    const last = entriesOf(folder, 2)[1] ?? '';
+    const added = grow(folder, 2, last.replace('sequence 2', 'sequence 3'));
+    const [origin, , , ...signatures] = readFileSync(join(folder, 'checkpoint'), 'utf8').split('\n');
+    const lines = [origin, '3', added.root.toString('base64'), ...signatures];
+    writeFileSync(join(folder, 'checkpoint'), lines.join('\n'));
+    expect(await refusalOf(other, build(other))).toMatch(/^1 .*none of the keys has signed the checkpoint/);
+  });
+
+  it('if KEY.last is older than what the key has signed, which is published', async () => {
+    const of = await two();
+    const last = lastOf(of);
+    changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+    await built(of);
+    writeFileSync(`${of.key}.last`, last);
+    changeRegister(of.register, `UPDATE groups SET name = 'fourth' WHERE id = 2`);
+    await built(of);
+    expect(sequencesOf(of)).toEqual([1, 2, 3, 4]);
+    expect(problemsOf(of.out, of.vkey)).toEqual([]);
   });
 
   it('if the id of the tree is lost', async () => {
