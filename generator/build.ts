@@ -66,6 +66,8 @@ export interface Published extends DownloadsSummary {
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
+  /** The signed log and its number of entries; null if the tree is not signed. */
+  readonly log: { readonly origin: string; readonly size: number } | null;
 }
 
 /**
@@ -114,6 +116,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       files,
       bytes,
       changes,
+      log: publisher.log === undefined ? null : { origin: publisher.log.origin, size: publisher.log.size },
     };
   } finally {
     await close();

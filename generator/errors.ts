@@ -52,9 +52,9 @@ export class Failure extends Error {
     return new Failure(EXIT.environment, message, cause);
   }
 
-  /** Another process is at work on the tree. @param holder its pid, as far as it is known */
-  static busy(message: string, holder: string): Failure {
-    return new Failure(EXIT.busy, message, holder);
+  /** Another process has a lock. @param cause which one, and what it does */
+  static busy(message: string, cause: object): Failure {
+    return new Failure(EXIT.busy, message, cause);
   }
 
   /** Recreates a failure from another thread. */

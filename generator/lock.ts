@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { follow } from './progress.js';
 import type { Progress } from './progress.js';
@@ -20,6 +21,16 @@ const POLL_MS = 200;
 /** A process that waits holds the lock for an instant to see whether it is free: 100 ms. */
 const INSTANT_MS = 100;
 
+/** The cause of a Failure if another process has the lock. */
+const heldLock = z.object({
+  file: z.string(),
+  /** Its pid, as far as it is known. */
+  process: z.string(),
+  /** What it does, after "the process". */
+  work: z.string(),
+});
+type HeldLock = z.infer<typeof heldLock>;
+
 export class Lock {
   readonly #database: Database;
 
@@ -30,7 +41,7 @@ export class Lock {
   /**
    * Takes the lock of a tree, or of something else.
    * @param work what another process does that has it
-   * @throws Failure busy: another process is at work on the tree; environment: it can't be locked
+   * @throws Failure busy: another process has it; environment: it can't be locked
    */
   static take(file: string, work = 'is at work on this tree'): Lock {
     let database: Database | undefined;
@@ -46,10 +57,10 @@ export class Lock {
       database?.close();
       const code = codeOf(error);
       if (code?.startsWith('SQLITE_BUSY') === true) {
-        const other = holder(file);
+        const held: HeldLock = { file, process: holder(file), work };
         throw Failure.busy(
-          `another process ${work} (process ${other}): try again later, or use --wait`,
-          other,
+          `another process ${work} (process ${held.process}): try again later, or use --wait`,
+          held,
         );
       }
       if (code === undefined) throw error;
@@ -83,14 +94,12 @@ export class Lock {
 }
 
 /**
- * Does some work on a tree. If another process is at work on it, waits for its end and starts the
- * work again, so that nothing is locked and no data becomes stale while it waits.
- * @param file the lock of the tree
+ * Does some work on a tree. If another process is at work on it, or uses its key, waits for its end
+ * and starts the work again, so that nothing is locked and no data becomes stale while it waits.
  * @param say reports the process that it waits for
  * @throws Failure interrupted: a signal ended the wait; and what the work throws
  */
 export async function whenFree<T>(
-  file: string,
   work: () => Promise<T>,
   progress: Progress,
   say: (line: string) => void,
@@ -100,10 +109,11 @@ export async function whenFree<T>(
       return await work();
     } catch (error) {
       if (!isBusy(error)) throw error;
-      say(`waiting for process ${String(error.cause)}, which is at work on this tree`);
+      const held = heldLock.parse(error.cause);
+      say(`waiting for process ${held.process}, which ${held.work}`);
+      do await follow(setTimeout(POLL_MS), () => 0, progress);
+      while (!isFree(held.file));
     }
-    do await follow(setTimeout(POLL_MS), () => 0, progress);
-    while (!isFree(file));
   }
 }
 

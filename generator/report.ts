@@ -98,7 +98,7 @@ export const isNews = ({ changes: { added, changed, removed } }: Published): boo
   added + changed + removed > 0;
 
 export function publishedLines(out: string, result: Published, cost: Cost): string[] {
-  const { sequence, asOf, records, absent, files, bytes, changes } = result;
+  const { sequence, asOf, records, absent, files, bytes, changes, log } = result;
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
@@ -107,6 +107,7 @@ export function publishedLines(out: string, result: Published, cost: Cost): stri
     `  downloads  ${downloadsText(result)}`,
     `  files      ${number(files)}, ${size(bytes)}`,
     `  changes    ${list({ ...changes })}`,
+    ...(log === null ? [] : [`  log        ${counted(log.size, 'snapshot')}, signed as ${log.origin}`]),
     `  cost       ${costText(cost)}`,
   ];
 }
@@ -231,6 +232,9 @@ const moreLines = (rest: number): string[] => (rest > 0 ? [`and ${number(rest)} 
  * @param repairedAs the snapshot that repaired it
  * @param areDeleted whether those files are deleted by now
  */
+/** Files with entries of a log. */
+const ENTRIES = /^log\/\w+\/tile\/entries\//;
+
 export function damageLines(
   out: string,
   { sequence, files, damage, total, untracked }: VerifyReport,
@@ -248,6 +252,9 @@ export function damageLines(
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
     `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${number(files)} files)${repaired}`,
+    ...(repairedAs === null && damage.some(({ file }) => ENTRIES.test(file))
+      ? ['Entries of the log can’t be made again: restore them from a copy (see docs/signed-log.md)']
+      : []),
     ...(untracked.total > 0 && !areDeleted
       ? [
           `No route leads to ${number(untracked.total)} untracked ${untracked.total === 1 ? 'file' : 'files'} (--repair --delete-untracked deletes them)`,

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { build } from '../build.js';
 import { buildConfig } from '../config.js';
 import { EXIT } from '../errors.js';
-import { Tree } from '../publish/tree.js';
 import { brokenLine, excludedLines, findingLines, isNews, jsonLine, publishedLines } from '../report.js';
 import { buildOptions, witnessOption } from './options.js';
 import { onTree, waitOption } from './terminal.js';
@@ -24,9 +23,7 @@ export function addBuild(program: Command, terminal: Terminal): void {
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
     .action(async ({ json, quiet, wait, ...flags }: Common & Waiting & Record<string, unknown>) => {
       const config = buildConfig(flags);
-      const result = await onTree(new Tree(config.out, config.state), terminal, { quiet, wait }, () =>
-        build(config, effects(quiet === true)),
-      );
+      const result = await onTree(terminal, { quiet, wait }, () => build(config, effects(quiet === true)));
       for (const line of findingLines(result.report)) warn(line);
       if (json === true) say(jsonLine({ ...result, published: result.published && isNews(result) }, cost()));
       if (!result.published) {

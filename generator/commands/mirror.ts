@@ -45,7 +45,7 @@ Examples
     .action(async (base: URL, { out, state, key = [], wait, json, quiet }: Flags) => {
       const tree = new Tree(out, state);
       const keys = key.flatMap(logKeysOf);
-      const result = await onTree(tree, terminal, { quiet, wait }, () =>
+      const result = await onTree(terminal, { quiet, wait }, () =>
         mirror(base, tree, effects(quiet === true), keys),
       );
       if (json === true) say(jsonLine(result, cost()));

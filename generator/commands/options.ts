@@ -12,13 +12,14 @@ export interface Keys {
 
 const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
 
-export const keyOption = () =>
-  new Option(
+export const keyOption = (): Option => {
+  const option = new Option(
     '--key <file>',
     'sign the snapshot with this key, and list it in the log of the tree; once for each key (default: "key" of the operator file)',
-  )
-    .env('SNAPSHOT_KEY')
-    .argParser(collect);
+  ).argParser(collect);
+  // An empty variable counts as unset, as for the proxy.
+  return process.env['SNAPSHOT_KEY'] === '' ? option : option.env('SNAPSHOT_KEY');
+};
 export const witnessOption = () =>
   new Option(
     '--witness <url and key>',

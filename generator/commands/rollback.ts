@@ -29,7 +29,7 @@ export function addRollback(program: Command, terminal: Terminal): void {
     .addOption(witnessOption())
     .action(async ({ out, state, json, quiet, wait, ...keys }: Flags) => {
       const tree = new Tree(out, state);
-      const result = await onTree(tree, terminal, { quiet, wait }, () =>
+      const result = await onTree(terminal, { quiet, wait }, () =>
         rollback(tree, effects(quiet === true), signingFor(keys)),
       );
       const { sequence, contentOf, asOf } = result;

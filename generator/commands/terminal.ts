@@ -4,7 +4,6 @@ import type { Effects } from '../build.js';
 import { DEFAULTS } from '../config.js';
 import type { Progress } from '../progress.js';
 import { whenFree } from '../lock.js';
-import type { Tree } from '../publish/tree.js';
 import type { Cost } from '../report.js';
 
 export interface Terminal {
@@ -47,9 +46,8 @@ export const waitOption = () =>
 
 /** Does the work of a command on a tree; with --wait, once no other process is at work on it. */
 export const onTree = <T>(
-  tree: Tree,
   { progress, warn }: Terminal,
   { wait, quiet }: Pick<Common, 'quiet'> & Waiting,
   work: () => Promise<T>,
 ): Promise<T> =>
-  wait === true ? whenFree(tree.lock, work, progress(true), quiet === true ? () => undefined : warn) : work();
+  wait === true ? whenFree(work, progress(true), quiet === true ? () => undefined : warn) : work();

@@ -45,16 +45,14 @@ Examples
       const silent = quiet === true;
       const tree = new Tree(out, state);
       if (verify === true) {
-        const found = await onTree(tree, terminal, { quiet, wait }, () =>
-          verifyRemote(tree, to, progress(silent)),
-        );
+        const found = await onTree(terminal, { quiet, wait }, () => verifyRemote(tree, to, progress(silent)));
         const differs = found.missing.length + found.different.length + found.extra.length > 0;
         if (differs) exitWith(EXIT.invalid);
         if (json === true) say(jsonLine(found, cost()));
         else if (!silent || differs) for (const line of remoteLines(found)) say(line);
         return;
       }
-      const result = await onTree(tree, terminal, { quiet, wait }, () => upload(tree, to, progress(silent)));
+      const result = await onTree(terminal, { quiet, wait }, () => upload(tree, to, progress(silent)));
       if (json === true) say(jsonLine(result, cost()));
       else if (!silent) for (const line of uploadedLines(result, cost())) say(line);
       if (json === true) return;

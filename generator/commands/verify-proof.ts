@@ -76,7 +76,7 @@ function provenLines(
   return [
     `${file}: ${path} was in snapshot ${sequence} of ${origin} (${asOfText(asOf)})`,
     `  content  SHA-256 ${sha256}${isBodyKnown ? '' : ', which is not in the proof: compare the document with --body'}`,
-    `  entry    ${index} of the log`,
+    `  entry    ${index} of the log, counted from 0`,
     `  signed   ${signedBy.join(', ')}`,
   ];
 }

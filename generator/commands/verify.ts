@@ -4,7 +4,9 @@ import { buildConfig } from '../config.js';
 import type { BuildConfig } from '../config.js';
 import { EXIT, Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
+import { readChangeIndex } from '../publish/changes/change-index.js';
 import { completeCommit } from '../publish/recover.js';
+import { requireKey } from '../publish/signed-log.js';
 import { Tree } from '../publish/tree.js';
 import { prepareRepair, verify } from '../publish/verify.js';
 import { check } from '../register/check.js';
@@ -42,11 +44,13 @@ export function addVerify(program: Command, terminal: Terminal): void {
       const tree = new Tree(flags.out, flags.state);
       tree.requirePublished();
       const repairing = repair === true ? buildConfig(flags) : undefined;
-      const { found, left, snapshot } = await onTree(tree, terminal, { quiet, wait }, async () => {
+      const { found, left, snapshot } = await onTree(terminal, { quiet, wait }, async () => {
         if (repairing !== undefined) {
           await completeCommit(tree, progress(silent));
           // Checks the other preconditions of a repair before anything is changed.
           await requireSound(repairing, progress(silent));
+          const treeId = readChangeIndex(tree)?.tree;
+          if (treeId !== undefined) requireKey(tree, treeId, repairing.signing);
         }
         const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
         if (repairing === undefined) return { found, left: found.total, snapshot: found.sequence };

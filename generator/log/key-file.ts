@@ -65,20 +65,22 @@ export function signed(signer: Signer, checkpoint: Checkpoint): string {
 /** @throws Failure usage: it is no key, or others may read it; environment: it can't be read */
 export function readKey(path: string): KeyFile {
   let content: string;
+  let isPrivate: boolean;
   try {
-    if ((statSync(path).mode & 0o077) !== 0)
-      throw Failure.usage(`key "${path}" can be read by others, expected mode 0600 (chmod 600)`);
+    isPrivate = (statSync(path).mode & 0o077) === 0;
     content = readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof Failure) throw error;
     const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
     throw Failure.environment(`key "${path}" ${why}`);
   }
+  let signer: Signer;
   try {
-    return { path, signer: parseSigner(content.replace(/\n$/, '')) };
+    signer = parseSigner(content.replace(/\n$/, ''));
   } catch (error) {
     throw Failure.usage(`key "${path}": ${messageOf(error)}`);
   }
+  if (!isPrivate) throw Failure.usage(`key "${path}" can be read by others, expected mode 0600 (chmod 600)`);
+  return { path, signer };
 }
 
 /** What is to become of a KEY.last. */
@@ -136,12 +138,13 @@ export class HeldKey {
   }
 
   release(): void {
-    this.#lock.release();
     try {
       // Of a commit that was given up; after a swap it is gone.
       rmSync(partialOf(this.path), { force: true });
     } catch {
       // The next build overwrites it.
+    } finally {
+      this.#lock.release();
     }
   }
 }
@@ -177,7 +180,7 @@ function readLast(key: string): string {
     if (codeOf(error) !== 'ENOENT') throw unwritable(lastFile(key), error);
     throw Failure.environment(
       `"${lastFile(key)}" is missing: expected the last checkpoint that the key has signed, ` +
-        'which is the newest that its log has published',
+        'which is the newest that its log has published (see docs/signed-log.md)',
     );
   }
 }

@@ -84,11 +84,14 @@ function readTile(folder: string, level: Level, n: number, width: number): Tile 
   const hashes = hashesIn(level, bytes);
   if (hashes?.length === width * HASH_BYTES) return { bytes, hashes };
   const expected = `${width} ${level === 'entries' ? 'entries' : 'hashes'}`;
-  throw Failure.invalid(`the log is damaged: ${file} is altered, expected ${expected}`);
+  throw damaged(`${file} is altered, expected ${expected}`);
 }
 
+const damaged = (what: string): Failure =>
+  Failure.invalid(`the log is damaged: ${what} (see docs/signed-log.md)`);
+
 const missing = (level: Level, n: number, width: number): Failure =>
-  Failure.invalid(`the log is damaged: ${tilePath(level, n, width)} is missing`);
+  damaged(`${tilePath(level, n, width)} is missing`);
 
 /** The first hashes of a tile: from the partial tile of that width, or the full one that replaced it. */
 function readHashes(folder: string, level: Level, n: number, width: number): Buffer {
@@ -119,7 +122,7 @@ export function append(folder: string, size: number, entry: Uint8Array): Appende
     if (old === undefined) throw missing(level, n, width);
     if (level === 'entries' && width > 0 && !readHashes(folder, 0, n, width).equals(old.hashes)) {
       const [tile, bundle] = [tilePath(0, n, width), tilePath(level, n, width)];
-      throw Failure.invalid(`the log is damaged: ${tile} doesn't have the hashes of ${bundle}`);
+      throw damaged(`${tile} doesn't have the hashes of ${bundle}`);
     }
     const bytes = Buffer.concat([old.bytes, addition]);
     files.set(tilePath(level, n, width + 1), bytes);

@@ -106,9 +106,12 @@ export function verifyProof(text: string, verifiers: readonly Verifier[], body?:
     throw Failure.invalid(`the chunk is not in the route ${route.name} of snapshot ${sequence}`);
   }
   const content = listedContent(document);
-  const bodies = [document.body, body].filter((each) => each !== null && each !== undefined);
-  if (bodies.some((each) => sha256(each) !== content)) {
-    throw Failure.invalid(`the content is not that of snapshot ${sequence}: expected the SHA-256 ${content}`);
+  for (const [what, each] of [
+    ['content', document.body],
+    ['document to compare', body],
+  ] as const) {
+    if (each === null || each === undefined || sha256(each) === content) continue;
+    throw Failure.invalid(`the ${what} is not that of snapshot ${sequence}: expected the SHA-256 ${content}`);
   }
   const signedBy = note.verified.map(({ name, id }) => `${name}+${id}`);
   const isBodyIncluded = document.body !== null;

@@ -10,7 +10,7 @@ import {
   base64Of,
   bytesOfBase64,
   entriesPath,
-  parseCheckpoint,
+  checkpointIn,
   parseChunks,
   parseEntry,
   parsePages,
@@ -85,7 +85,7 @@ async function collect(request: ProofRequest, source: ProofSource): Promise<Prov
   const log = logOf(textOf(await needed(source, '/snapshot.json')));
   const file = (name: string): Promise<Uint8Array> => needed(source, `${log}/${name}`);
   const note = textOf(await file('checkpoint'));
-  const { origin, size, root } = parseCheckpoint(note.slice(0, note.indexOf('\n\n') + 1));
+  const { origin, size, root } = checkpointIn(note);
   if (size === 0) throw Failure.invalid('no snapshot is signed yet');
   const index = size - 1;
   const routes = textOf(await file('index/routes.txt'));

@@ -91,6 +91,10 @@ export function parseCheckpoint(text: string): Checkpoint {
   return { origin, size: integerOf(size, 'the size of the checkpoint'), root };
 }
 
+/** The checkpoint in a note, whoever has signed it. */
+export const checkpointIn = (note: string): Checkpoint =>
+  parseCheckpoint(note.slice(0, note.indexOf('\n\n') + 1));
+
 export const entryText = ({ tree, sequence, asOf, documents, digest }: SnapshotEntry): string =>
   `register-api/snapshot@v1\ntree ${tree}\nsequence ${sequence}\nas_of ${asOf ?? 'none'}\n` +
   `documents ${documents}\ndigest ${digest}\n`;

@@ -2,10 +2,10 @@
 import { codeOf, messageOf } from '../errors.js';
 import { openNote, parseVerifier } from './note.js';
 import type { Verifier } from './note.js';
-import { parseCheckpoint } from './text.js';
+import { checkpointIn, parseCheckpoint } from './text.js';
 
-/** A witness has so long to respond: 10,000 ms (= 10 seconds). */
-export const WITNESS_MS = 10_000;
+/** A witness has so long to respond, to all requests together: 10,000 ms (= 10 seconds). */
+const WITNESS_MS = 10_000;
 /** More than any response has, which is a few lines: 64 KiB. */
 const RESPONSE_BYTES = 64 * 1024;
 /** How much of an unexpected response is quoted. */
@@ -27,7 +27,6 @@ export type ConsistencyFrom = (old: number) => readonly string[];
 export interface CosignOptions {
   /** The size of the last checkpoint that the witness is known to have cosigned; 0 by default. */
   readonly knownSize?: number;
-  readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
 }
 
@@ -39,20 +38,17 @@ export async function cosign(
   note: string,
   { url, key }: Witness,
   consistencyFrom: ConsistencyFrom,
-  { knownSize = 0, signal, timeoutMs = WITNESS_MS }: CosignOptions = {},
+  { knownSize = 0, timeoutMs = WITNESS_MS }: CosignOptions = {},
 ): Promise<Cosigned> {
   try {
     const verifier = parseVerifier(key);
     if (verifier.type !== 'cosignature') return { reason: `its key "${key}" is not one of cosignatures` };
-    const { size } = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+    const { size } = checkpointIn(note);
+    const signal = AbortSignal.timeout(timeoutMs);
     const ask = (old: number): Promise<Response> => {
       const proof = consistencyFrom(old).map((line) => `${line}\n`);
-      return send(
-        `${url.replace(/\/$/, '')}/add-checkpoint`,
-        `old ${old}\n${proof.join('')}\n${note}`,
-        timeoutMs,
-        signal,
-      );
+      const body = `old ${old}\n${proof.join('')}\n${note}`;
+      return send(`${url.replace(/\/$/, '')}/add-checkpoint`, body, signal);
     };
     const old = Math.min(knownSize, size);
     const first = await ask(old);
@@ -73,19 +69,13 @@ interface Response {
 }
 
 /** Sends a request. Redirects are not followed. @throws whatever fetch does */
-async function send(
-  url: string,
-  body: string,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+async function send(url: string, body: string, signal: AbortSignal): Promise<Response> {
   const response = await fetch(url, {
     method: 'POST',
     body,
     redirect: 'manual',
     headers: { 'Content-Type': 'text/plain; charset=utf-8' },
-    signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+    signal,
   });
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
 import { parseVerifier } from '../log/note.js';
 import type { Verifier } from '../log/note.js';
-import { parseCheckpoint } from '../log/text.js';
+import { checkpointIn } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
 import { makeFolder } from '../publish/files.js';
 import type { Tree } from '../publish/tree.js';
@@ -40,7 +40,7 @@ export function readKnownLog(tree: Tree): KnownLog | undefined {
   }
   try {
     const { keys, checkpoint: note } = schema.parse(parseJson(content));
-    const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+    const checkpoint = checkpointIn(note);
     return { keys: keys.map(parseVerifier), checkpoint };
   } catch {
     throw Failure.environment(

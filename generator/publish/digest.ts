@@ -9,6 +9,7 @@ import { DIGEST_CHUNK, beginsChunk } from '../incremental/chunks.js';
 import { entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
 import { TreeHead, leafHash } from '../log/merkle.js';
+import { routeLine } from '../log/text.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { PublishedRoute } from './snapshot-json.js';
 
@@ -76,8 +77,8 @@ export const routesText = (
 ): string =>
   routes
     .map((route) => {
-      const { documents, root } = summaryOf(route);
-      return `${route.name} ${documents} ${root}\n`;
+      const { documents: count, root } = summaryOf(route);
+      return routeLine({ name: route.name, count, root });
     })
     .join('');
 

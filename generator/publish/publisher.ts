@@ -67,7 +67,7 @@ export class Publisher {
   readonly #lists: ListWriter;
   readonly #treeId: string;
   /** Set if snapshots are signed here. */
-  readonly #log: SignedLog | undefined;
+  readonly log: SignedLog | undefined;
   /** Set if there is a log, be it signed here or at the origin. */
   readonly #chunks: ChunkFolders | undefined;
 
@@ -76,7 +76,7 @@ export class Publisher {
     this.#lock = lock;
     this.previous = previous;
     this.#treeId = treeId;
-    this.#log = log;
+    this.log = log;
     this.#table = routes;
     // Without snapshot.json, the index describes what was found at the paths of these routes.
     const isIndexed = existsSync(tree.index);
@@ -200,9 +200,9 @@ export class Publisher {
       previous?.format !== FORMAT ||
       isTakedown ||
       changes.added + changes.changed + changes.removed > 0 ||
-      this.#log?.isNewest(previous) === false;
+      this.log?.isNewest(previous) === false;
     // If snapshot.json was lost, the index of changes and the log still have the last sequence number.
-    const last = Math.max(previous?.sequence ?? known?.sequence ?? 0, this.#log?.newest?.sequence ?? 0);
+    const last = Math.max(previous?.sequence ?? known?.sequence ?? 0, this.log?.newest?.sequence ?? 0);
     return {
       treeId: this.#treeId,
       sequence: last + (isTouched ? 1 : 0),
@@ -228,7 +228,7 @@ export class Publisher {
       if (!('own' in announcement) && sequence === this.previous?.sequence) {
         completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
         renew(this, this.#nextIndex(plan), announcement.snapshotFeed);
-        await this.#log?.renew();
+        await this.log?.renew();
         this.abort();
         return;
       }
@@ -239,7 +239,7 @@ export class Publisher {
       throw asFailure(error, `output folder "${tree.out}"`);
     }
     try {
-      await this.#log?.confirm(this.paths);
+      await this.log?.confirm(this.paths);
       progress.start('committing', changes.added + changes.changed + changes.removed, 'moves');
       await apply(tree, progress, discard);
       progress.finish();
@@ -251,7 +251,7 @@ export class Publisher {
   }
 
   #release(): void {
-    this.#log?.release();
+    this.log?.release();
     this.#lock.release();
   }
 
@@ -267,7 +267,7 @@ export class Publisher {
       ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own, plan.treeId) }
       : await stageOwn(this, this.#lists, plan, announcement);
     dropFormerAssets(tree, previous, this.#table, this.#lists);
-    if (!isCopy) this.#log?.stage(paths, this.#lists, plan);
+    if (!isCopy) this.log?.stage(paths, this.#lists, plan);
     completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
     writeIndex(paths.index, { ...this.#nextIndex(plan), snapshotFeed });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');

@@ -11,7 +11,7 @@ import { HeldKey, readKey, swap, swapsSchema } from '../log/key-file.js';
 import { append, entryAt, headOf, rootOf } from '../log/log-files.js';
 import { consistencyProof } from '../log/merkle.js';
 import { openNote, parseVerifier } from '../log/note.js';
-import { base64Of, checkpointText, entryText, parseCheckpoint, parseEntry } from '../log/text.js';
+import { base64Of, checkpointIn, checkpointText, entryText, parseEntry } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { cosignAll, sizeCosignedBy } from '../log/witness.js';
 import type { Witness } from '../log/witness.js';
@@ -27,7 +27,7 @@ import type { Tree } from './tree.js';
 export const checkpointFile = (treeId: string): string => `${logFolder(treeId)}/checkpoint`;
 
 /** The published checkpoint, as a note; undefined if the tree has no log. */
-export function publishedNote({ out }: Tree, treeId: string): string | undefined {
+function publishedNote({ out }: Tree, treeId: string): string | undefined {
   try {
     return readFileSync(join(out, checkpointFile(treeId)), 'utf8');
   } catch (error) {
@@ -36,9 +36,26 @@ export function publishedNote({ out }: Tree, treeId: string): string | undefined
   }
 }
 
-/** The checkpoint in a note, whoever has signed it. @throws Failure invalid */
-export const checkpointIn = (note: string): Checkpoint =>
-  parseCheckpoint(note.slice(0, note.indexOf('\n\n') + 1));
+/** @throws Failure usage: the tree has a log, and there is no key */
+export function requireKey({ out, manifest }: Tree, treeId: string, signing: Signing | undefined): void {
+  if (signing !== undefined) return;
+  // If the folder alone is lost, the tree must not forget that it had a log.
+  if (!existsSync(join(out, logFolder(treeId))) && !hadLog(manifest)) return;
+  throw Failure.usage(
+    `"${out}" has a signed log, and each snapshot must be in it: expected its key ` +
+      '(--key, SNAPSHOT_KEY or "key" of the operator file)',
+  );
+}
+
+function hadLog(manifest: string): boolean {
+  try {
+    return readManifest(manifest)?.log !== undefined;
+  } catch (error) {
+    // A repair says what is wrong with it.
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
 
 export class SignedLog {
   /** The newest entry; undefined if there is none. */
@@ -52,6 +69,8 @@ export class SignedLog {
   /** What is published, and its note; without a note it is known from a key. */
   readonly #published: Checkpoint | undefined;
   readonly #note: string | undefined;
+  /** The number of entries, with that which is staged. */
+  size: number;
   /** Files of the next checkpoint that are not published yet. */
   #added: ReadonlyMap<string, Buffer> = new Map();
 
@@ -68,10 +87,19 @@ export class SignedLog {
     this.#witnesses = witnesses;
     this.#warn = warn;
     this.#folder = join(tree.out, logFolder(treeId));
-    this.#note = publishedNote(tree, treeId);
-    this.#published = this.#note === undefined ? this.#lastSigned() : checkpointIn(this.#note);
+    const note = publishedNote(tree, treeId);
+    const published = note === undefined ? undefined : checkpointIn(note);
+    const unpublished = this.#unpublished(published?.size ?? 0);
+    this.#published = unpublished ?? published;
+    this.#note = unpublished === undefined ? note : undefined;
     const size = this.#published?.size ?? 0;
+    this.size = size;
     this.newest = size === 0 ? undefined : parseEntry(entryAt(this.#folder, size, size - 1).toString());
+  }
+
+  /** The name of the keys. */
+  get origin(): string {
+    return this.#keys[0]?.signer.name ?? '';
   }
 
   /**
@@ -85,13 +113,8 @@ export class SignedLog {
     signing: Signing | undefined,
     warn: (line: string) => void,
   ): SignedLog | undefined {
-    if (signing === undefined) {
-      if (!existsSync(join(tree.out, logFolder(treeId)))) return undefined;
-      throw Failure.usage(
-        `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
-          '(--key, SNAPSHOT_KEY or "key" of the operator file)',
-      );
-    }
+    requireKey(tree, treeId, signing);
+    if (signing === undefined) return undefined;
     const keys: HeldKey[] = [];
     const release = (): void => {
       for (const key of keys) key.release();
@@ -108,10 +131,22 @@ export class SignedLog {
     }
   }
 
-  /** The newest checkpoint that a key has signed, if the tree still has its entries. */
-  #lastSigned(): Checkpoint | undefined {
+  /**
+   * The checkpoint that a key has signed last, if it is newer than the published one and its tiles are
+   * there: the file was lost, or a commit that was interrupted.
+   */
+  #unpublished(size: number): Checkpoint | undefined {
     const [last] = this.#keys.map((key) => key.last).toSorted((a, b) => b.size - a.size);
-    return last !== undefined && last.size > 0 && existsSync(this.#folder) ? last : undefined;
+    return last !== undefined && last.size > size && this.#isRoot(last) ? last : undefined;
+  }
+
+  #isRoot({ size, root }: Checkpoint): boolean {
+    try {
+      return base64Of(rootOf(this.#folder, size)) === root;
+    } catch (error) {
+      if (error instanceof Failure) return false;
+      throw error;
+    }
   }
 
   /** @throws Failure: the log must not be continued with this key */
@@ -123,7 +158,9 @@ export class SignedLog {
       );
     }
     if (size > 0 && base64Of(rootOf(this.#folder, size)) !== root) {
-      throw Failure.invalid(`the log in "${this.#folder}" is damaged: its tiles are not of its checkpoint`);
+      throw Failure.invalid(
+        `the log in "${this.#folder}" is damaged: its tiles are not of its checkpoint (see docs/signed-log.md)`,
+      );
     }
     if (last.size === 0) return;
     const isSame = last.size <= size && base64Of(rootOf(this.#folder, last.size)) === last.root;
@@ -190,8 +227,8 @@ export class SignedLog {
       lists.remove(name(file));
       lists.url(`/${name(file)}`);
     }
-    const origin = this.#keys[0]?.signer.name ?? '';
-    const checkpoint = { origin, size: size + 1, root: base64Of(root) };
+    this.size = size + 1;
+    const checkpoint = { origin: this.origin, size: this.size, root: base64Of(root) };
     const swaps = this.#keys.map((key) => key.prepare(checkpoint));
     writeFileSync(keys, JSON.stringify(swaps));
     const note = this.#noteOf(checkpoint);
@@ -209,7 +246,11 @@ export class SignedLog {
   async confirm(paths: StagePaths): Promise<void> {
     swapKeys(paths, true);
     const file = join(paths.signed, checkpointFile(this.#treeId));
-    await this.#cosign(readFileSync(file, 'utf8'), file);
+    try {
+      await this.#cosign(readFileSync(file, 'utf8'), file);
+    } catch (error) {
+      this.#warn(`no cosignature could be added: ${messageOf(error)}`);
+    }
   }
 
   /** If no snapshot was added: restores a checkpoint that was lost, and asks witnesses once more. */

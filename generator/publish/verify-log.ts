@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
 import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
 import { openNote, parseVerifier } from '../log/note.js';
-import { base64Of, bytesOfBase64, parseCheckpoint, parseEntry } from '../log/text.js';
+import { base64Of, bytesOfBase64, checkpointIn, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
 import { namesOf } from './codings.js';
 import { isCopy } from './copied.js';
@@ -20,7 +20,8 @@ import {
   namesIn,
   readText,
 } from './log-index.js';
-import { checkpointFile, checkpointIn } from './signed-log.js';
+import { checkpointFile } from './signed-log.js';
+import type { KeyForm } from '../routes/keys.js';
 import { isRendered } from './snapshot-json.js';
 import type { Manifest, PublishedRoute } from './snapshot-json.js';
 import type { Tree } from './tree.js';
@@ -66,7 +67,9 @@ const documentsBelowLog = ({ routes }: Manifest): readonly string[] =>
 
 /** Remembers a checkpoint, as a note. */
 export function rememberSeen(tree: Tree, note: string): void {
-  if (existsSync(tree.state)) writeFileSync(seenFile(tree), note);
+  if (!existsSync(tree.state)) return;
+  writeFileSync(`${seenFile(tree)}.partial`, note, { flush: true });
+  renameSync(`${seenFile(tree)}.partial`, seenFile(tree));
 }
 
 /** Forgets it: the tree has another log from now on. */
@@ -92,11 +95,23 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
   // A copy may have a snapshot that its origin has not signed yet.
   const isBefore = isCopy(tree) && entry.tree === treeId && entry.sequence + 1 === sequence;
   if (!isOfSnapshot && !isBefore) found('snapshot.json', 'altered');
-  const seen = readText(seenFile(tree));
+  const seen = readSeen(tree);
   if (seen === undefined) return;
-  const { size: before, root: rootBefore } = checkpointIn(seen);
-  if (before > size || base64Of(rootOf(folder, before)) !== rootBefore)
+  if (seen.size > size || base64Of(rootOf(folder, seen.size)) !== seen.root)
     found(checkpointFile(treeId), 'rewritten');
+}
+
+/** @throws Failure environment: it is damaged, so that a fork would not be noticed */
+function readSeen(tree: Tree): Checkpoint | undefined {
+  const file = seenFile(tree);
+  const seen = readText(file);
+  try {
+    return seen === undefined ? undefined : checkpointIn(seen);
+  } catch {
+    throw Failure.environment(
+      `"${file}" is damaged, so it is not known which log the tree had: delete it to trust the log as it is now`,
+    );
+  }
 }
 
 /** Undefined if the note is malformed, or none of the keys has signed it. */
@@ -129,20 +144,36 @@ function checkIndex(tree: Tree, { tree: { id }, routes, digest }: Manifest, foun
 function checkChunks(tree: Tree, folder: string, route: PublishedRoute, found: Find): void {
   const form = chunkForm(route);
   if (form === undefined) return;
-  const names: string[] = [];
-  const check = (name: string, content: string): void => {
-    names.push(name);
+  const expect = (name: string, content: string): void => {
     const there = readText(join(tree.out, folder, name));
     if (there !== content) found(`${folder}/${name}`, there === undefined ? 'missing' : 'altered');
+    else count += 1;
   };
-  const lists = new ChunkLists(check);
+  let count = 0;
+  forEachChunkFile(tree, route, form, expect);
+  let present = 0;
+  for (const _ of namesIn(join(tree.out, folder))) present += 1;
+  if (present === count) return;
+  // Only now all names are kept in memory.
+  const names: string[] = [];
+  forEachChunkFile(tree, route, form, (name) => names.push(name));
+  checkNames(tree, folder, names, found);
+}
+
+/** Each chunk of a route and each of their lists, with its content. */
+function forEachChunkFile(
+  tree: Tree,
+  route: PublishedRoute,
+  form: KeyForm,
+  take: (name: string, content: string) => void,
+): void {
+  const lists = new ChunkLists(take);
   summarise(join(tree.index, route.name), route, ({ key, text, leaf }) => {
     const first = form.textOf(key);
-    check(`${first}.txt`, text);
+    take(`${first}.txt`, text);
     lists.add(first, leaf);
   });
   lists.finish();
-  checkNames(tree, folder, names, found);
 }
 
 /** Mends a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */

@@ -212,7 +212,7 @@ describe('appending', () => {
     );
     rmSync(join(folder, file));
     expect(refusal(() => append(folder, size, Buffer.from('x')))).toBe(
-      `the log is damaged: ${file} is missing`,
+      `the log is damaged: ${file} is missing (see docs/signed-log.md)`,
     );
   });
 
@@ -221,14 +221,14 @@ describe('appending', () => {
     const file = join(folder, 'tile/entries/000.p/5');
     writeFileSync(file, readFileSync(file, 'latin1').replace('entry 3', 'entry 8'), 'latin1');
     expect(refusal(() => append(folder, 5, Buffer.from('x')))).toBe(
-      "the log is damaged: tile/0/000.p/5 doesn't have the hashes of tile/entries/000.p/5",
+      "the log is damaged: tile/0/000.p/5 doesn't have the hashes of tile/entries/000.p/5 (see docs/signed-log.md)",
     );
   });
 
   it('refuses at a size that is behind the files', () => {
     // The partial tile of 255 is gone since the full one is there.
     expect(refusal(() => append(copyOf(256), 255, Buffer.from('x')))).toBe(
-      'the log is damaged: tile/entries/000.p/255 is missing',
+      'the log is damaged: tile/entries/000.p/255 is missing (see docs/signed-log.md)',
     );
   });
 });

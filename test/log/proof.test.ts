@@ -292,7 +292,7 @@ describe('a proof', () => {
   it('is refused with another body than the one to compare', () => {
     for (const body of [BODY, null]) {
       expect(refusal(() => verifyProof(of({ body }), [key], Buffer.from('x')))).toBe(
-        `the content is not that of snapshot 12: expected the SHA-256 ${SHA256}`,
+        `the document to compare is not that of snapshot 12: expected the SHA-256 ${SHA256}`,
       );
     }
   });

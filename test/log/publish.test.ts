@@ -1,7 +1,16 @@
 /** Signed trees, through the real command line: what each build signs, and what it refuses to sign. */
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   ROWS,
   STEP,
@@ -18,7 +27,7 @@ import { OPERATOR } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { differing, inState } from '../support/tree.js';
 import { checkpointOf, entriesOf, logOf, problemsOf } from './published.js';
-import { grow } from './support.js';
+import { grow, naiveHead } from './support.js';
 
 const path = temporary();
 const ORIGIN = 'register.example/log';
@@ -113,12 +122,15 @@ describe('a key', () => {
     expect(readFileSync(file, 'utf8')).toBe(secret);
   });
 
-  it.each(['', 'two words', 'a+b', 'tab\there'])('is not named %j', async (name) => {
-    const file = path('key');
-    const { code, stderr } = await inProcess('keygen', '--name', name, '--write', file);
-    expect([code, existsSync(file)]).toEqual([2, false]);
-    expect(stderr).toContain('name');
-  });
+  it.each(['', 'two words', 'a+b', 'tab\there', 'https://register.example/log'])(
+    'is not named %j',
+    async (name) => {
+      const file = path('key');
+      const { code, stderr } = await inProcess('keygen', '--name', name, '--write', file);
+      expect([code, existsSync(file)]).toEqual([2, false]);
+      expect(stderr).toContain('name');
+    },
+  );
 
   it('that others can read, that is none or that lies in the tree is refused', async () => {
     const of = await site();
@@ -126,6 +138,9 @@ describe('a key', () => {
     const open = path('open');
     writeFileSync(open, readFileSync(of.key), { mode: 0o644 });
     expect(await refusalOf(of, build({ ...of, key: open }))).toMatch(/^2 .*can be read by others/);
+    expect(await refusalOf(of, build({ ...of, key: `${of.key}.pub` }))).toMatch(
+      /^2 .*the private key is invalid/,
+    );
     const other = path('other');
     writeFileSync(other, 'no key\n', { mode: 0o600 });
     expect(await refusalOf(of, build({ ...of, key: other }))).toMatch(
@@ -136,6 +151,21 @@ describe('a key', () => {
     writeFileSync(inside, readFileSync(of.key), { mode: 0o600 });
     const ended = await build({ ...of, key: inside });
     expect(`${ended.code} ${ended.stderr}`).toMatch(/^2 .*lies in the folder .*published/);
+  });
+});
+
+describe('an empty SNAPSHOT_KEY', () => {
+  it('counts as unset', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('unsigned');
+    vi.stubEnv('SNAPSHOT_KEY', '');
+    try {
+      const { code, stderr } = await inProcess(...argsOf('build', register, out), '--quiet');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(manifestOf(out)).not.toHaveProperty('log');
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 });
 
@@ -192,6 +222,22 @@ describe('a signed tree', () => {
     changeRegister(of.register, `UPDATE groups SET name = 'later' WHERE id = 2`);
     const unsigned = inProcess(...argsOf('build', of.register, of.out));
     expect(await refusalOf(of, unsigned)).toMatch(/^2 .*has a signed log.*expected its key/);
+    // A repair, too, before it deletes what is damaged.
+    appendFileSync(join(logOf(of.out), 'checkpoint'), 'junk\n');
+    const unsignedRepair = inProcess(...argsOf('verify', of.register, of.out), '--repair');
+    expect(await refusalOf(of, unsignedRepair)).toMatch(/^2 .*has a signed log.*expected its key/);
+  });
+
+  it('is not built or repaired without its key if its log is lost', async () => {
+    const of = await two();
+    rmSync(join(of.out, 'log'), { recursive: true });
+    for (const args of [
+      argsOf('build', of.register, of.out),
+      [...argsOf('verify', of.register, of.out), '--repair'],
+    ]) {
+      const { code, stderr } = await inProcess(...args);
+      expect(`${code} ${stderr}`).toMatch(/^2 .*has a signed log.*expected its key/);
+    }
   });
 
   it('is rolled back by a new entry, also to before the log', async () => {
@@ -227,6 +273,22 @@ describe('a signed tree', () => {
     expect(root).not.toBe(signed.split('\n')[2]);
     expect(problemsOf(of.out, of.vkey)).toEqual([]);
   });
+});
+
+it('goes on after an interrupted commit whose stage was lost, if its tiles were published', async () => {
+  const of = await two();
+  changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
+  const { register, out } = of;
+  await interruptCommit({ register, out, key: [of.key] });
+  cpSync(inState(out, 'stage/tree/log'), join(out, 'log'), { recursive: true });
+  rmSync(inState(out, 'stage'), { recursive: true });
+  const { root } = checkpointOf(`${of.key}.last`);
+  changeRegister(of.register, `UPDATE groups SET name = 'fourth' WHERE id = 2`);
+  await built(of);
+  expect(sequencesOf(of)).toEqual([1, 2, 3, 4]);
+  expect(naiveHead(entriesOf(logOf(out), 4).slice(0, 3)).toString('base64')).toBe(root);
+  expect(problemsOf(out, of.vkey)).toEqual([]);
+  expect(await damageOf(out)).toEqual([]);
 });
 
 describe('no second history is signed', () => {
@@ -371,7 +433,6 @@ describe('verify', () => {
   const files = [
     'checkpoint',
     'tile/0/000.p/2',
-    'tile/entries/000.p/2',
     'index/routes.txt',
     'index/group/1.txt',
     'index/group/chunks.txt',
@@ -393,11 +454,29 @@ describe('verify', () => {
       expect(await damageOf(damaged.out)).toEqual([{ file: name, what }]);
       const { register, out, key } = damaged;
       const { code, stderr } = await inProcess(...argsOf('verify', register, out), '--repair', '--key', key);
-      if (file === 'tile/entries/000.p/2') continue;
       expect([code, stderr]).toEqual([0, '']);
       expect(problemsOf(out, of.vkey)).toEqual([]);
       expect(readFileSync(place)).toEqual(content);
     }
+  });
+
+  it('names damaged or missing entries, and says that a copy has them', async () => {
+    const of = await two();
+    const place = join(logOf(of.out), 'tile/entries/000.p/2');
+    const content = readFileSync(place);
+    const name = place.slice(of.out.length + 1);
+    for (const damage of ['altered', 'missing']) {
+      rmSync(place);
+      if (damage === 'altered') writeFileSync(place, content.subarray(0, -1));
+      const { code, stdout } = await inProcess('verify', '--out', of.out);
+      expect(code).toBe(1);
+      expect(stdout).toContain(`${damage}: ${name}\n`);
+      expect(stdout).toContain('restore them from a copy (see docs/signed-log.md)');
+      const repair = await inProcess(...argsOf('verify', of.register, of.out), '--repair', '--key', of.key);
+      expect(`${repair.code} ${repair.stderr}`).toMatch(/^1 .*the log is damaged.*see docs\/signed-log\.md/);
+    }
+    writeFileSync(place, content);
+    expect(await damageOf(of.out)).toEqual([]);
   });
 
   it('names what does not belong to the log', async () => {
@@ -426,5 +505,13 @@ describe('verify', () => {
     cpSync(inState(of.out, 'checkpoint'), inState(backup.out, 'checkpoint'));
     const log = logOf(backup.out).slice(backup.out.length + 1);
     expect(await damageOf(backup.out)).toEqual([{ file: `${log}/checkpoint`, what: 'rewritten' }]);
+  });
+
+  it('says which file is damaged if it is the checkpoint that it has verified before', async () => {
+    const of = await two();
+    expect(await damageOf(of.out)).toEqual([]);
+    writeFileSync(inState(of.out, 'checkpoint'), '');
+    const { code, stderr } = await inProcess(...argsOf('verify', of.register, of.out));
+    expect(`${code} ${stderr}`).toMatch(/^3 .*checkpoint" is damaged.*delete it/);
   });
 });

@@ -2,7 +2,14 @@
  * Signs a published tree and verifies proofs, as the specifications say it and with no code of the
  * generator's: RFC 6962, C2SP signed-note, tlog-checkpoint, tlog-tiles, tlog-proof.
  */
-import { createHash, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  verify,
+} from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -59,14 +66,25 @@ export class NaiveVerifier {
   }
 }
 
+/** The first bytes of an Ed25519 key in PKCS #8; its seed follows. */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
 /** A key that is made for the test. */
 export class NaiveKey extends NaiveVerifier {
   readonly #secret: KeyObject;
 
-  constructor(name = ORIGIN) {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    super(name, publicKey);
-    this.#secret = privateKey;
+  constructor(name = ORIGIN, secret = generateKeyPairSync('ed25519').privateKey) {
+    super(name, createPublicKey(secret));
+    this.#secret = secret;
+  }
+
+  /** The key in a file: `PRIVATE+KEY+NAME+ID+BASE64`, of a byte for the type and the seed. */
+  static read(file: string): NaiveKey {
+    const [, name, encoded = ''] =
+      /^PRIVATE\+KEY\+([^+]+)\+[0-9a-f]{8}\+(.*)\n$/.exec(readFileSync(file, 'utf8')) ?? [];
+    const seed = Buffer.from(encoded, 'base64').subarray(1);
+    const key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
+    return new NaiveKey(name, key);
   }
 
   /** A signed note. */

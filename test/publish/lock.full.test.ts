@@ -20,6 +20,7 @@ import {
   expectAtRest,
   failureOf,
   fresh,
+  inProcess,
   indexOf,
   interruptCommit,
   manifestOf,
@@ -176,6 +177,23 @@ describe('--wait', () => {
     const told = `waiting for process ${process.pid}, which is at work on this tree\n`;
     expect(stderr.split(told)).toHaveLength(2);
     expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('waits for a process that uses the key, and says so once', async () => {
+    const out = path('dist');
+    const key = path('log.key');
+    await inProcess('keygen', '--name', 'register.example/log', '--write', key);
+    await published({ register, out });
+    const lock = Lock.take(`${key}.lock`, `uses the key "${key}"`);
+    const args = ['--accept-removals', '--register', register, '--operator', OPERATOR, '--key', key];
+    const waiting = start(['build', '--wait', '--out', out, ...args]);
+    await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
+    await sleep(2000);
+    lock.release();
+    const { code, stderr } = await waiting.done;
+    expect(code).toBe(0);
+    expect(stderr.split(`waiting for process ${process.pid}, which uses the key "${key}"\n`)).toHaveLength(2);
+    expect(stderr.split('waiting')).toHaveLength(2);
   });
 
   it('ends with 130 at a signal, and leaves the tree as it was', async () => {

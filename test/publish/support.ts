@@ -485,7 +485,7 @@ export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snaps
 /** The URL path of a file of a tree, by the route table that the tree publishes; undefined if nothing leads to it. */
 export function urlsOf(out: string): (file: string) => string | undefined {
   const patterns = manifestOf(out)
-    .routes.filter(({ path }) => !path.startsWith('/log/'))
+    .routes.filter(({ path }) => !path.startsWith('/log/{tree}/'))
     .toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
     .map(({ path, file, parameters: [parameter] = [] }) => {
       const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
@@ -521,7 +521,7 @@ export function filesByUrl(out: string): [url: string, file: string][] {
 export function mirrorOf(out: string): Map<string, string> {
   const urlOf = urlsOf(out);
   const content = contentOf(out);
-  const files = documentsOf(content).filter((file) => !file.startsWith('log/'));
+  const files = documentsOf(content).filter((file) => !/^log\/[0-9a-f]{16}\//.test(file));
   return new Map(
     files.map((file) => {
       const url = urlOf(file);

@@ -62,7 +62,9 @@ function fileAt(path: string): TreeFile {
 
 /** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
 export const isOfTheBuild = (path: string): boolean =>
-  path === 'snapshot.json' || /^(changes|log)\//.test(path) || /^feeds\/snapshots\.(atom|json)$/.test(path);
+  path === 'snapshot.json' ||
+  /^(changes|log\/[0-9a-f]{16})\//.test(path) ||
+  /^feeds\/snapshots\.(atom|json)$/.test(path);
 
 /** Whether a file is for finding records: pages of ids, names and owners. */
 export const isForFinding = (path: string): boolean => /^api\/v1\/(ids|lookup|owners)[./]/.test(path);
