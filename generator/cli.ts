@@ -8,6 +8,7 @@ import { addDiff } from './commands/diff.js';
 import { addEdge } from './commands/edge.js';
 import { addKeygen } from './commands/keygen.js';
 import { addMirror } from './commands/mirror.js';
+import { KEY_VARIABLE } from './commands/options.js';
 import { addProve } from './commands/prove.js';
 import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
@@ -26,6 +27,9 @@ import { ThreadPool } from './workers/pool.js';
 
 const self = readPackage();
 const defaultsFolder = returnToUser(process, self);
+
+// An empty variable counts as unset, as for the proxy.
+if (process.env[KEY_VARIABLE] === '') delete process.env[KEY_VARIABLE];
 
 const stop = new AbortController();
 

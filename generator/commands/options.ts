@@ -10,16 +10,17 @@ export interface Keys {
   readonly witness?: readonly string[];
 }
 
+export const KEY_VARIABLE = 'SNAPSHOT_KEY';
+
 const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
 
-export const keyOption = (): Option => {
-  const option = new Option(
+export const keyOption = () =>
+  new Option(
     '--key <file>',
     'sign the snapshot with this key, and list it in the log of the tree; once for each key (default: "key" of the operator file)',
-  ).argParser(collect);
-  // An empty variable counts as unset, as for the proxy.
-  return process.env['SNAPSHOT_KEY'] === '' ? option : option.env('SNAPSHOT_KEY');
-};
+  )
+    .env(KEY_VARIABLE)
+    .argParser(collect);
 export const witnessOption = () =>
   new Option(
     '--witness <url and key>',

@@ -24,6 +24,7 @@ import {
   temporary,
 } from '../publish/support.js';
 import { OPERATOR } from '../support/build.js';
+import { snapshot } from '../support/cli.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { differing, inState } from '../support/tree.js';
 import { checkpointOf, entriesOf, logOf, problemsOf } from './published.js';
@@ -160,7 +161,7 @@ describe('an empty SNAPSHOT_KEY', () => {
     const out = path('unsigned');
     vi.stubEnv('SNAPSHOT_KEY', '');
     try {
-      const { code, stderr } = await inProcess(...argsOf('build', register, out), '--quiet');
+      const { code, stderr } = await snapshot([...argsOf('build', register, out), '--quiet']);
       expect([code, stderr]).toEqual([0, '']);
       expect(manifestOf(out)).not.toHaveProperty('log');
     } finally {
