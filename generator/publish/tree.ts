@@ -8,7 +8,6 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -131,13 +130,15 @@ export class Tree {
     try {
       renameSync(probe, join(out, PROBE));
     } catch (error) {
+      // Another process that begins at the same time has just renamed it.
+      if (codeOf(error) === 'ENOENT' && existsSync(out)) return;
       if (codeOf(error) !== 'EXDEV') throw error;
       if (this.#isStateNew) rmSync(state, { recursive: true });
       throw Failure.environment(
         `state folder "${state}" is on another file system than "${out}" (EXDEV): choose one on the same with --state`,
       );
     }
-    unlinkSync(join(out, PROBE));
+    rmSync(join(out, PROBE), { force: true });
   }
 
   /** The tree that the state belongs to, if that is a different one that still exists. */
