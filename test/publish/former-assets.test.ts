@@ -1,25 +1,13 @@
 /** Assets of the previous snapshot: they stay for one commit, so that cached pages keep their style. */
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../generator/routes/index.js';
 import { buildArgs } from '../support/cli.js';
-import { PROJECT } from '../support/folder.js';
-import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { copyTree, differing } from '../support/tree.js';
+import { otherVersion, type OtherVersion } from './other-version.js';
 import {
   ROWS,
   contentOf,
@@ -37,10 +25,7 @@ import {
 } from './support.js';
 
 const path = temporary();
-const [STYLE, HISTORIC] = ['generator/outputs/pages/assets/style.css', '\n.historic { color: inherit }\n'];
-
-/** The program in another version, whose style sheet differs. */
-let historic = '';
+let historic: OtherVersion;
 /** A tree by that version, and its register. */
 let [register, first] = ['', ''];
 /** The style sheets of both versions, below the tree. */
@@ -51,30 +36,12 @@ const styleOf = (routes: readonly { readonly name: string; readonly file: string
 const siblings = (file: string): string[] => [file, `${file}.br`, `${file}.gz`];
 
 beforeAll(async () => {
-  historic = path('program');
-  mkdirSync(historic);
-  const parts = [
-    'package.json',
-    'build/assets',
-    'build/generator',
-    'build/data',
-    'generator/errors.ts',
-  ].concat(['generator/log', 'generator/outputs/pages']);
-  for (const part of parts) cpSync(join(PROJECT, part), join(historic, part), { recursive: true });
-  symlinkSync(join(PROJECT, 'node_modules'), join(historic, 'node_modules'));
-  appendFileSync(join(historic, STYLE), HISTORIC);
-  await promisify(execFile)(process.execPath, [join(historic, 'build/generator/outputs/pages/bundle.js')]);
+  historic = await otherVersion(path('program'));
   [register, first] = [writeRegister(path('a.sqlite'), ROWS), path('first')];
-  await buildHistoric(first);
+  await historic.build(register, first);
   [old, current] = [styleOf(manifestOf(first).routes), styleOf(ROUTES)];
   if (old === current) throw new Error('the historic style sheet is the current one');
 }, 60_000);
-
-const buildHistoric = (out: string, source = register) =>
-  promisify(execFile)(process.execPath, [
-    join(historic, 'build/generator/cli.js'),
-    ...buildArgs(source, out),
-  ]);
 
 async function build(out: string, source = register, ...more: string[]): Promise<void> {
   const { code, stderr } = await inProcess(...buildArgs(source, out, ...more));
@@ -183,7 +150,7 @@ describe('a build with other assets', () => {
 
   it('takes a former asset back', async () => {
     const out = await tree(register);
-    await buildHistoric(out);
+    await historic.build(register, out);
     await expectStyles(out, old, current);
     expect(hashesOf(out)[old]).toBe(hashesOf(first)[old]);
     await build(out);
@@ -278,25 +245,4 @@ describe('a copy', () => {
       await proxy.stop();
     }
   }, 60_000);
-});
-
-it.runIf(has('rsync'))('an upload brings them along, and deletes them when they are dropped', async () => {
-  const [out, copy] = [await tree(), path('remote')];
-  const uploaded = async (): Promise<void> => {
-    expect(await inProcess('upload', '--out', out, '--to', `rsync:${copy}`)).toMatchObject({
-      code: 0,
-      stderr: '',
-    });
-    expect(differing(hashesOf(copy), hashesOf(out))).toEqual([]);
-  };
-  await uploaded();
-  for (const source of [register, changed(7)]) {
-    await build(out, source);
-    await uploaded();
-  }
-  expect(stylesIn(copy)).toEqual([current]);
-  const late = await tree(register);
-  const remote = path('remote');
-  expect(await inProcess('upload', '--out', late, '--to', `rsync:${remote}`)).toMatchObject({ code: 0 });
-  expect(differing(hashesOf(remote), hashesOf(late))).toEqual([]);
 });

@@ -33,9 +33,11 @@ export function leaveOut(tests: string, why: string): void {
   if (file !== undefined) appendFileSync(file, `${tests}: ${why}\n`);
 }
 
+type Program = keyof typeof PROGRAMS;
+
 /** Whether all of these programs are installed; otherwise the tests are noted as left out. */
-export function has(tests: string, ...programs: readonly (keyof typeof PROGRAMS)[]): boolean {
-  const missing = programs.filter((program) => {
+export function has(tests: string, first: Program, ...others: readonly Program[]): boolean {
+  const missing = [first, ...others].filter((program) => {
     const [name, ...options] = PROGRAMS[program].command;
     return spawnSync(name, options, { stdio: 'ignore' }).status !== 0;
   });
