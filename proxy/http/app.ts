@@ -7,6 +7,7 @@ import type { RedisBuckets } from '../limiter/redis-store.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../ops/metrics.js';
 import { CHECKPOINT_REVALIDATE_MS, FileCache, type CachedFile } from '../tree/file-cache.js';
+import { TimeoutError } from '../timeout.js';
 import type { Disk } from '../tree/disk.js';
 import { SNAPSHOT_FILE } from '../tree/snapshot.js';
 import type { ActiveSnapshot, SnapshotWatcher } from '../tree/watcher.js';
@@ -57,8 +58,8 @@ const MAX_CLIENTS = 100_000;
 const NO_SNAPSHOT_RETRY_SECONDS = 10;
 /** The detail of that 503. */
 const NOT_YET = 'nothing has been published yet';
-/** A range of a download costs its share of a token, but at least a hundredth. */
-const LEAST_DOWNLOAD_COST = 0.01;
+/** The detail of a 503 while the disk takes too long. */
+const HANGING = 'the published tree does not respond at present';
 /** Lines caused by requests, such as a failing disk, are logged once per 1000 ms (= 1 second). */
 const FAILURE_LOG_MS = 1_000;
 /**
@@ -80,11 +81,11 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     metrics.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
   };
 
-  /** OPTIONS and refused methods cost nothing; GET and HEAD continue. */
+  /** OPTIONS and refused methods cost nothing; GET and HEAD continue, and what breaks the protocol. */
   const allowMethods: RequestHandler = (request, response, next) => {
     const { method } = request;
     const context = contextOf(request);
-    if (method === 'GET' || method === 'HEAD') {
+    if (method === 'GET' || method === 'HEAD' || context.violation !== undefined) {
       next();
     } else if (method === 'OPTIONS') {
       send(request, response, options(context));
@@ -96,20 +97,14 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     }
   };
 
-  /**
-   * The cost of a download depends on its response: HEAD, 304 and errors take no token of its
-   * bucket, and a range costs its share of the file.
-   */
+  /** The cost of a download depends on its response: HEAD, 304 and errors take nothing. */
   const weighDownload = async (request: IncomingMessage): Promise<void> => {
-    // An error of the disk will recur after the limiter, and is handled there.
-    const reply = await respond(request).catch(() => undefined);
+    const reply = await respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = contextOf(request);
     // Errors that must not be stored contain RateLimit, so they are created after the limiter.
-    context.response =
-      reply !== undefined && (reply.status < 400 || reply.status === 404) ? reply : undefined;
-    const share = request.method === 'GET' ? (reply?.share ?? 0) : 0;
-    context.downloadCost = share > 0 ? Math.max(LEAST_DOWNLOAD_COST, share) : 0;
+    context.response = reply.status < 400 || reply.status === 404 ? reply : undefined;
+    context.downloadCost = request.method === 'GET' ? reply.downloadCost : 0;
   };
 
   const limiter = createLimiter({
@@ -127,14 +122,20 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   });
 
   const limit: RequestHandler = (request, response, next) => {
-    const { match, downloadCost } = contextOf(request);
+    const { match, bucket } = contextOf(request);
     if (match.kind === 'redirect' && match.isFree) {
       next();
       return undefined;
     }
-    return downloadCost === 0
-      ? limiter.limit(request, response, next)
-      : weighDownload(request).then(() => limiter.limit(request, response, next));
+    if (bucket !== 'download') return limiter.limit(request, response, next);
+    return limiter.limit(request, response, (error?: unknown) => {
+      if (error !== undefined) return next(error);
+      return weighDownload(request)
+        .then(() =>
+          contextOf(request).downloadCost > 0 ? limiter.limitDownload(request, response, next) : next(),
+        )
+        .catch(next);
+    });
   };
 
   const serve: RequestHandler = async (request, response) => {
@@ -219,12 +220,12 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
     const context = contextOf(request);
     const { match } = context;
-    logFailure(
-      `can't serve ${match.kind === 'file' ? match.file : match.path}: ${errorCode(error) ?? String(error)}`,
-    );
+    const isHanging = error instanceof TimeoutError;
+    const reason = isHanging ? error.message : (errorCode(error) ?? String(error));
+    logFailure(`can't serve ${match.kind === 'file' ? match.file : match.path}: ${reason}`);
     // It is too late for another response, so this one must look incomplete.
     if (response.headersSent) response.destroy();
-    else send(request, response, problem(context, 'internal'));
+    else send(request, response, isHanging ? noSnapshot(context, HANGING) : problem(context, 'internal'));
   };
 
   const app = express();

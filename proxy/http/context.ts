@@ -27,7 +27,7 @@ export interface RequestContext {
   readonly accept: string | undefined;
   /** The limit that the request counts against. */
   readonly bucket: BucketName;
-  /** Its cost in tokens of the download bucket. */
+  /** Its cost in tokens of the download bucket, once it is known. */
   downloadCost: number;
   /** A response computed to determine that cost. */
   response: HttpResponse | undefined;
@@ -56,7 +56,7 @@ export function createContext(
     client,
     accept,
     bucket,
-    downloadCost: bucket === 'download' ? 1 : 0,
+    downloadCost: 0,
     response: undefined,
     limit: undefined,
     cache: undefined,

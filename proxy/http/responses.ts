@@ -20,8 +20,8 @@ export interface HttpResponse {
   readonly body: Buffer | undefined;
   /** A file too large for memory, and the range of it that is the body. */
   readonly stream?: { readonly file: CachedFile; readonly range: ByteRange } | undefined;
-  /** The body's share of the file: 0 without a body, 1 for all of it. */
-  readonly share: number;
+  /** The cost of a download, in tokens: 0 without content, else up to 1. */
+  readonly downloadCost: number;
 }
 
 /** A file in the selected coding. */
@@ -36,6 +36,17 @@ export interface Representation {
 const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
 const NO_HEADERS: HeaderList = [];
 
+/** The least that a download costs, however small or short a range. */
+const LEAST_DOWNLOAD_COST = 0.01;
+
+/**
+ * A file of `tokenBytes` or more costs one token, a smaller one its share of that, and a range its
+ * share of the file's cost. All in bytes.
+ */
+export function downloadCost(length: number, size: number, tokenBytes: number): number {
+  return Math.max(LEAST_DOWNLOAD_COST, length / Math.max(size, tokenBytes));
+}
+
 /** 304: the client's copy is current. */
 export function notModified(
   active: ActiveSnapshot,
@@ -46,7 +57,7 @@ export function notModified(
     status: 304,
     headers: headersOf(active, route, representation, NO_HEADERS),
     body: undefined,
-    share: 0,
+    downloadCost: 0,
   };
 }
 
@@ -76,7 +87,7 @@ export function content(
     headers,
     body: range === undefined ? bytes : bytes?.subarray(part.first, part.last + 1),
     stream: bytes === undefined ? { file, range: part } : undefined,
-    share: size === 0 ? 1 : length / size,
+    downloadCost: downloadCost(length, size, active.downloadTokenBytes),
   };
 }
 
@@ -101,12 +112,12 @@ function headersOf(
 /** 308: the method is preserved (RFC 9110 §15.4.9). */
 export function redirect({ active, bucket }: RequestContext, location: string): HttpResponse {
   const headers = [...active.headers.notFound[bucket], 'Location', location, 'Content-Length', '0'];
-  return { status: 308, headers, body: undefined, share: 0 };
+  return { status: 308, headers, body: undefined, downloadCost: 0 };
 }
 
 /** 204 to OPTIONS, for CORS preflights and other clients. */
 export function options({ active, bucket }: RequestContext): HttpResponse {
-  return { status: 204, headers: [...active.headers.options[bucket]], body: undefined, share: 0 };
+  return { status: 204, headers: [...active.headers.options[bucket]], body: undefined, downloadCost: 0 };
 }
 
 /** A protocol error without a request: no body, and the connection is closed. */
@@ -115,7 +126,7 @@ export function protocolError({ headers }: ActiveSnapshot, status: number, extra
     status,
     headers: [...headers.error.api, ...extra, 'Content-Length', '0', 'Connection', 'close'],
     body: undefined,
-    share: 0,
+    downloadCost: 0,
   };
 }
 
@@ -164,5 +175,5 @@ export function problem(
     'Content-Length',
     String(body.length),
   ];
-  return { status, headers, body, share: 0 };
+  return { status, headers, body, downloadCost: 0 };
 }

@@ -1,10 +1,4 @@
-import {
-  createServer,
-  STATUS_CODES,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import { Server as NetServer, Socket } from 'node:net';
 
 import { canonicalAddress, clientKey } from '../limiter/client-ip.js';
@@ -13,6 +7,7 @@ import type { AccessLog } from '../ops/access-log.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { ActiveSnapshot } from '../tree/watcher.js';
 import type { App } from './app.js';
+import { connectionOf, follow, resumeAfter, whenFinished } from './connections.js';
 import { ALLOW } from './headers.js';
 import { settleBody } from './request-rules.js';
 import { MAX_PATH_BYTES } from './request-target.js';
@@ -80,23 +75,19 @@ export function createHttpServer(
 ): HttpServer {
   const { maxConnections, metrics, accessLog, active } = options;
   let isStopping = false;
-  /** The last response begun on a connection. */
-  const lastResponse = new WeakMap<Socket, ServerResponse>();
-  /** Connections no longer read from: they end with the current response or a refusal. */
-  const ending = new WeakSet<Socket>();
-  /** Connections with an incomplete request body. */
-  const unreadBody = new WeakSet<Socket>();
 
   const listener: RequestListener = (request, response) => {
-    const { socket } = request;
-    lastResponse.set(socket, response);
-    if (isStopping) response.shouldKeepAlive = false;
+    const connection = follow(request.socket, response);
+    if (isStopping && !connection.hasBacklog) response.shouldKeepAlive = false;
     accessLog?.follow(request, response);
     if (settleBody(request, response)) {
-      unreadBody.add(socket);
-      request.once('end', () => unreadBody.delete(socket));
+      connection.hasUnreadBody = true;
+      request.once('end', () => {
+        connection.hasUnreadBody = false;
+      });
     }
     app.listener(request, response);
+    if (!response.shouldKeepAlive) connection.isEnding = true;
   };
 
   const server = createServer(
@@ -124,34 +115,59 @@ export function createHttpServer(
   server.on('checkExpectation', listener);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
   server.on('checkContinue', listener);
-  // CONNECT has no listener, so Node closes the connection. With one, it would hand over the socket
-  // without a timeout.
-  server.on('clientError', (error, stream) => {
-    // Each further packet causes another error.
-    if (stream instanceof Socket && ending.has(stream)) return;
-    flush();
-    if (!(stream instanceof Socket) || !stream.writable || stream.bytesRead === 0) {
+  server.on('upgrade', (request, stream, rest) => {
+    if (stream instanceof Socket) {
+      resumeAfter(request, { server, socket: stream, rest, stallTimeoutMs: STALL_TIMEOUT_MS });
+    } else stream.destroy();
+  });
+  const refuseStream = (socket: Socket, reply: HttpResponse): void => {
+    metrics.responded('unrouted', reply.status, 0, 0);
+    accessLog?.refused(socket, reply.status);
+    refuse(socket, reply);
+  };
+  server.on('connect', (_request, stream) => {
+    if (!(stream instanceof Socket)) {
       stream.destroy();
       return;
     }
-    const response = lastResponse.get(stream);
-    if (response !== undefined && !response.writableFinished) {
-      // An earlier request awaits its response; a status line now would be part of its body.
-      ending.add(stream);
-      response.shouldKeepAlive = false;
-      response.once('close', () => linger(stream));
+    const connection = connectionOf(stream);
+    const { isEnding } = connection;
+    connection.isEnding = true;
+    // Node's timeouts and errors again, for the responses before it.
+    server.emit('connection', stream);
+    if (isEnding) return;
+    whenFinished(connection, () => refuseStream(stream, protocolError(active(), 405, ALLOW)));
+  });
+  server.on('clientError', (error, stream) => {
+    if (!(stream instanceof Socket)) {
+      stream.destroy();
       return;
     }
-    if (unreadBody.has(stream)) {
+    const connection = connectionOf(stream);
+    // A connection that is not read has no request that could be late.
+    if (connection.isHeld && errorCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT') return;
+    // Each further packet causes another error.
+    if (connection.isEnding && stream.writable) return;
+    flush();
+    if (!stream.writable || stream.bytesRead === 0) {
+      stream.destroy();
+      return;
+    }
+    const { last } = connection;
+    if (last !== undefined && !last.writableFinished) {
+      // An earlier request awaits its response; a status line now would be part of its body.
+      connection.isEnding = true;
+      last.shouldKeepAlive = false;
+      whenFinished(connection, () => linger(stream));
+      return;
+    }
+    if (connection.hasUnreadBody) {
       // The error is in the body of a request that already has its response.
       stream.destroy();
       return;
     }
-    ending.add(stream);
-    const reply = parserError(error, active());
-    metrics.responded('unrouted', reply.status, 0, 0);
-    accessLog?.refused(stream, reply.status);
-    refuse(stream, reply);
+    connection.isEnding = true;
+    refuseStream(stream, parserError(error, active()));
   });
 
   const sockets = trackConnections(server, options);
@@ -160,7 +176,7 @@ export function createHttpServer(
     connections: () => sockets.size,
     stop: (boundMs) => {
       isStopping = true;
-      return stopServer(server, sockets, lastResponse, boundMs);
+      return stopServer(server, sockets, boundMs);
     },
   };
 }
@@ -173,6 +189,8 @@ function trackConnections(
   const sockets = new Set<Socket>();
   const counts = new Map<string, number>();
   server.on('connection', (socket) => {
+    // Emitted again for a connection that is held.
+    if (sockets.has(socket)) return;
     const { remoteAddress } = socket;
     if (remoteAddress !== undefined && !isTrusted(remoteAddress)) {
       const client = clientKey(canonicalAddress(remoteAddress) ?? remoteAddress);
@@ -238,12 +256,7 @@ function linger(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-async function stopServer(
-  server: Server,
-  sockets: ReadonlySet<Socket>,
-  lastResponse: WeakMap<Socket, ServerResponse>,
-  boundMs: number,
-): Promise<boolean> {
+async function stopServer(server: Server, sockets: ReadonlySet<Socket>, boundMs: number): Promise<boolean> {
   let isClean = true;
   const bound = setTimeout(() => {
     isClean = false;
@@ -257,7 +270,7 @@ async function stopServer(
   const bytesRead = new Map([...sockets].map((socket) => [socket, socket.bytesRead]));
   const idle = setTimeout(() => {
     for (const [socket, bytes] of bytesRead) {
-      const isFlushed = lastResponse.get(socket)?.writableFinished ?? bytes === 0;
+      const isFlushed = connectionOf(socket).last?.writableFinished ?? bytes === 0;
       if (isFlushed && socket.bytesRead === bytes) socket.destroy();
     }
   }, STOP_IDLE_MS);

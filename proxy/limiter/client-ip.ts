@@ -31,6 +31,12 @@ export const NAMED_RANGES = {
  */
 const CLIENT_PREFIX = 56;
 
+/**
+ * Wider ranges are no network of proxies: two of them make the whole Internet. The widest in use
+ * are 10.0.0.0/8 and fc00::/7.
+ */
+const WIDEST_PREFIX = { ipv4: 8, ipv6: 7 } as const;
+
 const COLON = 58;
 
 type Family = AddressRange['family'];
@@ -179,7 +185,7 @@ function parseRange(text: string): AddressRange {
   const prefix = prefixText === undefined ? longest : Number(prefixText);
   if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) throw new Error(expectation(text));
   if (prefix > longest) throw new Error(`a prefix of 1 to ${longest} bits in "${text}"`);
-  if (prefix === 0) throw new Error(`narrower ranges than "${text}": ${ANYONE}`);
+  if (prefix < WIDEST_PREFIX[family]) throw new Error(`narrower ranges than "${text}": ${ANYONE}`);
   return { address, prefix, family };
 }
 

@@ -33,7 +33,7 @@ export interface LimitedRequest {
   /** Canonical address. */
   readonly client: string | undefined;
   readonly bucket: BucketName;
-  /** In tokens of the download bucket, 0 to 1. */
+  /** In tokens of the download bucket, 0 to 1; known when `limitDownload` is called. */
   readonly downloadCost: number;
   /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
   limit: RateLimitState | undefined;
@@ -51,8 +51,10 @@ export interface LimiterOptions {
 }
 
 export interface Limiter {
-  /** Applies two limits to downloads, and one to everything else. */
+  /** Takes a token of the API or of pages. */
   readonly limit: RequestHandler;
+  /** Takes the cost of a download, after `limit`; a refusal gives the token of the API back. */
+  readonly limitDownload: RequestHandler;
   /** A changed quota gives everyone a full bucket. */
   setQuotas(quotas: Quotas): void;
   /** This process's stores, for metrics. */
@@ -60,9 +62,9 @@ export interface Limiter {
 }
 
 /**
- * Creates limits per client. A download takes its cost from the download bucket and then a token
- * from the API bucket, or nothing from either. Pages and assets take from the page bucket,
- * everything else from the API bucket.
+ * Creates limits per client. Pages and assets take from the page bucket, everything else from the
+ * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
+ * API comes first, so that what it refuses costs no look at the file.
  */
 export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: LimiterOptions): Limiter {
   const storesOf = (bucket: BucketName): { local: MemoryStore; store: MemoryStore | RedisStore } => {
@@ -79,7 +81,7 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
     if (info?.resetTime === undefined) return;
     const context = contextOf(request);
     const { remaining } = info;
-    if (!refused && context.limit !== undefined && context.limit.remaining <= remaining) return;
+    if (!refused && context.limit !== undefined && context.limit.remaining < remaining) return;
     const seconds = Math.ceil((info.resetTime.getTime() - clock()) / 1000);
     context.limit = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
   };
@@ -113,11 +115,11 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
       });
   };
 
-  const limitDownloads = limitBy('download', download, downloadKey);
   const limitPages = limitBy('page', page, clientOf);
-  const limitApi = limitBy('api', api, clientOf, (request) => {
+  const limitApi = limitBy('api', api, clientOf);
+  const limitDownload = limitBy('download', download, downloadKey, (request) => {
     // The refund is not awaited. Redis runs one process's commands in order.
-    if (takesDownload(contextOf(request))) void download.store.decrement(downloadKey(request));
+    void api.store.decrement(clientOf(request));
   });
   return {
     local,
@@ -125,14 +127,11 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
       for (const bucket of BUCKETS) local[bucket].quota = quotas[bucket];
     },
     // express-rate-limit's `skip` is equivalent, but costs three awaits per skipped limiter.
-    limit: (request, response, next) => {
-      const context = contextOf(request);
-      if (context.bucket === 'page') return limitPages(request, response, next);
-      if (!takesDownload(context)) return limitApi(request, response, next);
-      return limitDownloads(request, response, (error?: unknown) =>
-        error === undefined ? limitApi(request, response, next) : next(error),
-      );
-    },
+    limit: (request, response, next) =>
+      contextOf(request).bucket === 'page'
+        ? limitPages(request, response, next)
+        : limitApi(request, response, next),
+    limitDownload,
   };
 }
 
@@ -142,10 +141,6 @@ function clientOf(request: Request): string {
 
 function downloadKey(request: Request): string {
   return keyOf(clientOf(request), contextOf(request).downloadCost);
-}
-
-function takesDownload({ bucket, downloadCost }: LimitedRequest): boolean {
-  return bucket === 'download' && downloadCost > 0;
 }
 
 function contextOf({ context }: Request): LimitedRequest {

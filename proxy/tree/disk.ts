@@ -1,6 +1,10 @@
 import { Worker } from 'node:worker_threads';
 
+import { TimeoutError } from '../timeout.js';
 import type { FileRead, ReadRequest } from './files.js';
+
+/** A disk that takes longer for a read hangs. 5 s. */
+const HANGING_MS = 5_000;
 
 /**
  * Reads files in a separate thread. If a disk hangs (a network file system without its server),
@@ -8,7 +12,9 @@ import type { FileRead, ReadRequest } from './files.js';
  * Node's asynchronous ones: a file takes four of them, each a round trip to a thread.
  */
 export interface Disk {
-  /** See {@link readNow}. */
+  /** Whether a read takes too long at present. Until it ends, every read fails at once. */
+  readonly isHanging: boolean;
+  /** See {@link readNow}. @throws TimeoutError if the disk hangs */
   readonly read: (request: ReadRequest) => Promise<FileRead | undefined>;
   /** Ends the thread. Reads in progress never settle. */
   readonly close: () => Promise<void>;
@@ -26,40 +32,82 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+/** The requests of one turn, and when they were sent; without requests once they were given up. */
+interface Sent {
+  readonly atMs: number;
+  pending: readonly Pending[];
+}
+
 /**
  * Starts the thread.
  *
  * @param worker the compiled disk-worker.ts
  */
-export function openDisk(worker: URL): Disk {
+export function openDisk(worker: URL, hangingMs = HANGING_MS): Disk {
   const thread = new Worker(worker);
-  const sent: Pending[][] = [];
+  const sent: Sent[] = [];
   let batch: ReadRequest[] = [];
   let waiting: Pending[] = [];
+  let isHanging = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const hangs = (): TimeoutError => new TimeoutError(`the disk did not answer within ${hangingMs} ms`);
+  const watch = (): void => {
+    const [oldest] = sent;
+    if (timer !== undefined || isHanging || oldest === undefined) return;
+    const elapsedMs = performance.now() - oldest.atMs;
+    timer = setTimeout(() => {
+      // After a pause of this process, the reply may be there, and timers come first.
+      setImmediate(() => {
+        timer = undefined;
+        if (sent[0] === oldest) giveUp();
+        else watch();
+      });
+    }, hangingMs - elapsedMs);
+    timer.unref();
+  };
+  const giveUp = (): void => {
+    isHanging = true;
+    for (const entry of sent) {
+      for (const { reject } of entry.pending) reject(hangs());
+      entry.pending = [];
+    }
+  };
 
   const send = (): void => {
     thread.postMessage(batch);
-    sent.push(waiting);
+    sent.push({ atMs: performance.now(), pending: waiting });
     batch = [];
     waiting = [];
+    watch();
   };
   thread.on('message', (results: Results) => {
-    for (const [index, { resolve, reject }] of (sent.shift() ?? []).entries()) {
+    isHanging = false;
+    for (const [index, { resolve, reject }] of (sent.shift()?.pending ?? []).entries()) {
       const result = results[index];
       if (result === undefined) reject(new Error('the disk thread left a read without a result'));
       else if ('file' in result) resolve(result.file);
       else reject(Object.assign(new Error(result.message), { code: result.code }));
     }
+    watch();
   });
 
   return {
+    get isHanging() {
+      return isHanging;
+    },
     read: (request) =>
       new Promise((resolve, reject) => {
+        if (isHanging) {
+          reject(hangs());
+          return;
+        }
         if (batch.length === 0) setImmediate(send);
         batch.push(request);
         waiting.push({ resolve, reject });
       }),
     close: async () => {
+      clearTimeout(timer);
       await thread.terminate();
     },
   };

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { SIBLINGS, type Coding } from '../http/negotiation.js';
 import type { Validators } from '../http/preconditions.js';
 import type { Clock } from '../log.js';
-import { withTimeout } from '../timeout.js';
+import { TimeoutError, withTimeout } from '../timeout.js';
 import type { Disk } from './disk.js';
 import { openFile, readChunks, shorten, type FileRead, type OpenFile } from './files.js';
+import { publishedDigest, type PublishedDigests } from './published-digests.js';
 
 /** Memory for cached files, including the overhead of entries. 64 MiB. */
 const CACHE_MAX_BYTES = 64 * 1024 * 1024;
@@ -27,6 +28,13 @@ const REVALIDATE_MS = 30_000;
  * comes after the snapshot.json that it is of, and clients expect it within 5 s.
  */
 export const CHECKPOINT_REVALIDATE_MS = 1_000;
+/**
+ * Digests of large files are kept apart from the cache, since making one reads the whole file. More
+ * than a tree has downloads.
+ */
+const MAX_LARGE_DIGESTS = 200;
+/** A request waits this long for the digest of a large file; the next one finds it. 5 s. */
+const DIGEST_BUDGET_MS = 5_000;
 /** An entry of this epoch is served if its revalidation fails or takes longer. 250 ms. */
 const REVALIDATE_BUDGET_MS = 250;
 
@@ -49,6 +57,7 @@ export interface CachedFile extends Validators {
 export interface Epoch {
   readonly epoch: number;
   readonly root: string;
+  readonly digests: PublishedDigests;
 }
 
 interface Entry {
@@ -68,6 +77,11 @@ export class FileCache {
   readonly #entries: LRUCache<string, Entry>;
   /** Reads in progress, shared by concurrent requests. */
   readonly #reads = new Map<string, Promise<CachedFile | undefined>>();
+  /** By the identity of a large file. */
+  readonly #digests = new LRUCache<string, string>({ max: MAX_LARGE_DIGESTS });
+  /** Large files that are read, or wait to be, by identity: one after the other. */
+  readonly #digesting = new Map<string, Promise<CachedFile | undefined>>();
+  #lastDigest: Promise<unknown> = Promise.resolve();
 
   constructor(disk: Disk, clock: Clock, maxBytes = CACHE_MAX_BYTES) {
     this.#disk = disk;
@@ -96,7 +110,7 @@ export class FileCache {
    * The file; undefined if it does not exist.
    *
    * @param path relative to the root, from a route, never from a client
-   * @throws errors of the file system
+   * @throws errors of the file system; TimeoutError if the disk takes too long
    */
   read(path: string, epoch: Epoch): Promise<CachedFile | undefined> {
     return this.#share(path, epoch, undefined, () => this.#load(path, epoch));
@@ -130,6 +144,7 @@ export class FileCache {
    * new one. The caller closes the handle.
    */
   async open(file: CachedFile, { root }: Epoch): Promise<OpenFile | undefined> {
+    if (this.#disk.isHanging) throw new TimeoutError('the disk hangs');
     const opened = await openFile(join(root, file.path));
     if (opened?.identity === file.identity) return opened;
     await opened?.handle.close();
@@ -183,18 +198,35 @@ export class FileCache {
     return file;
   }
 
-  /** Undefined if the file was replaced while its digest was computed. */
-  async #describe(path: string, read: FileRead, { root }: Epoch): Promise<CachedFile | undefined> {
-    if (read.digest !== undefined) return cachedFile(path, read, read.digest);
-    const opened = await openFile(join(root, path));
-    if (opened === undefined) return undefined;
-    try {
-      const digest = createHash('sha256');
-      for await (const chunk of readChunks(opened)) digest.update(chunk);
-      return cachedFile(path, { ...read, ...opened }, shorten(digest.digest('hex')));
-    } finally {
-      await opened.handle.close();
-    }
+  /** Undefined if the file was removed before its digest was computed. */
+  async #describe(path: string, read: FileRead, epoch: Epoch): Promise<CachedFile | undefined> {
+    const known =
+      read.digest ?? this.#digests.get(read.identity) ?? publishedDigest(path, read, epoch.digests);
+    if (known !== undefined) return cachedFile(path, read, known);
+    return withTimeout(DIGEST_BUDGET_MS, this.#digest(path, read, epoch));
+  }
+
+  /** Reads a large file for its digest. If it was replaced, describes what was read. */
+  #digest(path: string, read: FileRead, { root }: Epoch): Promise<CachedFile | undefined> {
+    const present = this.#digesting.get(read.identity);
+    if (present !== undefined) return present;
+    const compute = async (): Promise<CachedFile | undefined> => {
+      const opened = await openFile(join(root, path));
+      if (opened === undefined) return undefined;
+      try {
+        const hash = createHash('sha256');
+        for await (const chunk of readChunks(opened)) hash.update(chunk);
+        const digest = shorten(hash.digest('hex'));
+        this.#digests.set(opened.identity, digest);
+        return cachedFile(path, { ...read, ...opened }, digest);
+      } finally {
+        await opened.handle.close();
+      }
+    };
+    const described = this.#lastDigest.then(compute).finally(() => this.#digesting.delete(read.identity));
+    this.#lastDigest = described.catch(() => undefined);
+    this.#digesting.set(read.identity, described);
+    return described;
   }
 
   async #loadSibling(

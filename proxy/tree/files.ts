@@ -34,6 +34,8 @@ export interface FileRead {
   readonly identity: string;
   readonly size: number;
   readonly modifiedMs: number;
+  /** When it was written, renamed or linked. */
+  readonly changedMs: number;
   /** Undefined if the file is larger than requested, or unchanged. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
   /** See {@link digestOf}. Undefined without bytes, and if a form can't be decompressed. */
@@ -154,6 +156,16 @@ export async function* readChunks(
   }
 }
 
-function stateOf({ ino, size, mtimeMs, ctimeMs }: Stats): Pick<FileRead, 'identity' | 'size' | 'modifiedMs'> {
-  return { identity: `${ino}-${size}-${mtimeMs}-${ctimeMs}`, size, modifiedMs: mtimeMs };
+function stateOf({
+  ino,
+  size,
+  mtimeMs,
+  ctimeMs,
+}: Stats): Pick<FileRead, 'identity' | 'size' | 'modifiedMs' | 'changedMs'> {
+  return {
+    identity: `${ino}-${size}-${mtimeMs}-${ctimeMs}`,
+    size,
+    modifiedMs: mtimeMs,
+    changedMs: ctimeMs,
+  };
 }

@@ -19,17 +19,25 @@ export class SnapshotError extends Error {
 
 /** Values end up in headers, where other characters would break or split the response. */
 const printable = v.pipe(v.string(), v.regex(/^[ -~]+$/, 'expected printable ASCII'));
-const fields = v.record(
-  v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')),
-  printable,
+/**
+ * Fields that Node or the proxy sets, that frame a message, or that concern a connection or a
+ * client (RFC 9110 §7.6.1, RFC 6265): from a table they would break the response or the next one.
+ */
+const RESERVED =
+  /^(?:age|alt-svc|clear-site-data|connection|content-(?:encoding|length|location|range)|cookie2?|date|etag|expect|host|keep-alive|last-modified|location|proxy-.*|refresh|retry-after|set-cookie2?|te|trailer|transfer-encoding|upgrade|via|www-authenticate)$/i;
+const fieldName = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name'),
+  v.check((name) => !RESERVED.test(name), 'expected a field that a table may set'),
 );
+const fields = v.record(fieldName, printable);
 /** The headers of a class that only the signed log has. */
 const unlessSigned = v.optional(fields, { 'Cache-Control': 'no-store' });
 const urlCharacters = v.regex<string, string>(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
 const httpUrl = v.pipe(
   v.string(),
   urlCharacters,
-  v.regex(/^https?:\/\/[^/]/, 'expected a http or https URL'),
+  v.regex(/^https?:\/\/[^/@]+(?:\/|$)/, 'expected a http or https URL without user name and password'),
 );
 const urlPath = v.pipe(
   v.string(),
@@ -39,10 +47,18 @@ const urlPath = v.pipe(
 const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
 
+const time = v.pipe(v.string(), v.isoTimestamp());
+
 const limit = v.object({
   tokens: integer(1, 1_000_000),
   /** To the millisecond: the limiter computes with integers. */
   refill_seconds: v.pipe(v.number(), v.minValue(0.001), v.maxValue(86_400)),
+});
+
+const downloadLimit = v.object({
+  ...limit.entries,
+  /** A download of at least this many bytes costs a token, a smaller one its share. */
+  token_bytes: v.optional(integer(1), 4 * 1024 * 1024),
 });
 
 const parameter = v.variant('in', [
@@ -111,9 +127,9 @@ const schema = v.object({
   /** Numbers the published snapshots. */
   sequence: integer(0),
   /** Time of the newest measurement; null for an empty register. */
-  as_of: v.nullable(v.string()),
+  as_of: v.nullable(time),
   /** When it was published. */
-  built_at: v.pipe(v.string(), v.isoTimestamp()),
+  built_at: time,
   service: v.object({
     // With or without a trailing slash; paths are appended to it.
     base_url: v.pipe(
@@ -123,7 +139,7 @@ const schema = v.object({
     /** The page for developers. */
     docs: urlPath,
   }),
-  limits: v.object({ api: limit, download: limit, page: limit }),
+  limits: v.object({ api: limit, download: downloadLimit, page: limit }),
   headers: v.object({
     all: fields,
     options: fields,

@@ -7,6 +7,7 @@ import type { Disk } from './disk.js';
 import { NO_ERROR_PAGES, readErrorPages, type ErrorPages } from './error-pages.js';
 import { cachedFile, type CachedFile } from './file-cache.js';
 import type { FileRead } from './files.js';
+import { NO_DIGESTS, readPublishedDigests, type PublishedDigests } from './published-digests.js';
 import { parseSnapshot, SNAPSHOT_FILE, SnapshotError, titleOf, type Snapshot } from './snapshot.js';
 
 /** The polling interval, after which a new snapshot is in service: 1000 ms (= 1 second). */
@@ -30,10 +31,13 @@ export interface ActiveSnapshot {
   readonly document: CachedFile | undefined;
   readonly router: Router;
   readonly quotas: Quotas;
+  /** A download of at least this many bytes costs a token, a smaller one its share. */
+  readonly downloadTokenBytes: number;
   readonly headers: HeaderTables;
   /** URL of the page that explains the errors. */
   readonly documentation: string;
   readonly errorPages: ErrorPages;
+  readonly digests: PublishedDigests;
 }
 
 /**
@@ -158,10 +162,12 @@ export class SnapshotWatcher {
     const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
     const document = cachedFile(SNAPSHOT_FILE, read, read.digest);
     const errorPages = await readErrorPages(snapshot, read.root, this.#disk);
+    const digests = await readPublishedDigests(snapshot, read, this.#disk);
     const before = this.#isReadable ? this.#active : undefined;
     this.#active = {
       ...activate(snapshot, this.#active.epoch + 1, read.root, document, this.#overrides),
       errorPages,
+      digests,
     };
     this.#isReadable = true;
     // The next build makes a hard link to snapshot.json, which changes its identity, and a build
@@ -210,9 +216,11 @@ function activate(
     document,
     router: snapshot?.router ?? emptyRouter(),
     quotas,
+    downloadTokenBytes: snapshot?.limits.download.token_bytes ?? 1,
     headers: createHeaderTables(snapshot?.headers ?? BUILT_IN, quotas),
     documentation: snapshot ? snapshot.service.base_url + snapshot.service.docs : DEFAULT_DOCUMENTATION,
     errorPages: NO_ERROR_PAGES,
+    digests: NO_DIGESTS,
   };
 }
 

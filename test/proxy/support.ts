@@ -182,6 +182,7 @@ export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted'>> {
 
 /** A disk that is read in this thread. */
 export const INLINE_DISK: Disk = {
+  isHanging: false,
   read: async (request) => readNow(request),
   close: () => Promise.resolve(),
 };

@@ -33,7 +33,7 @@ createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
       status,
       headers: isUnmodified ? notModified : ok,
       body: isUnmodified ? undefined : body,
-      share: isUnmodified ? 0 : 1,
+      downloadCost: 0,
     });
   } else if (isUnmodified) {
     response.writeHead(304, notModified).end();

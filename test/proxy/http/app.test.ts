@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
+import { TimeoutError } from '../../../proxy/timeout.js';
 import {
   controlledDisk,
   emptyFolder,
@@ -728,6 +729,35 @@ describe('createApp: conditions', () => {
     await look();
     const headers = { Range: 'bytes=4-7', 'If-Match': String(first.headers.etag) };
     expect((await ask('/downloads/groups.csv', { headers })).status).toBe(412);
+  });
+});
+
+describe('createApp: a disk that hangs', () => {
+  it('is a 503 with Retry-After for what is not in memory, and unready; memory is served', async () => {
+    const { disk, interfere } = controlledDisk();
+    const { ask, look, watcher, log } = await startProxy(await tree(), { disk, quotas: UNLIMITED });
+    expect((await ask('/api/v1/group/7')).status).toBe(200);
+    interfere(() => Promise.reject(new TimeoutError('the disk did not answer within 5000 ms')));
+    for (const target of ['/api/v1/group/8', '/downloads/groups.csv', '/api/v1/group/9']) {
+      const answer = await ask(target);
+      expect([answer.status, answer.headers['retry-after'], answer.headers['cache-control']]).toEqual([
+        503,
+        '10',
+        'no-store',
+      ]);
+      expect(problemOf(answer)).toMatchObject({
+        error: 'no_snapshot',
+        detail: 'the published tree does not respond at present',
+      });
+    }
+    expect(log.at(-1)).toContain('the disk did not answer within 5000 ms');
+    expect((await ask('/api/v1/group/7')).status).toBe(200);
+    await look();
+    expect(watcher.isReadable).toBe(false);
+    interfere(undefined);
+    await look();
+    expect(watcher.isReadable).toBe(true);
+    expect((await ask('/api/v1/group/8')).status).toBe(200);
   });
 });
 

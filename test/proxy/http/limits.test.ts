@@ -1,13 +1,27 @@
 import { describe, expect, it } from 'vitest';
 
 import { matcherOf, parseRanges } from '../../../proxy/limiter/client-ip.js';
-import { problemOf, publish, publishSnapshot, ROUTES, startProxy, tree, type TestProxy } from '../support.js';
+import { LIMITS } from '../../support/snapshot.js';
+import {
+  askRaw,
+  controlledDisk,
+  problemOf,
+  publish,
+  publishSnapshot,
+  ROUTES,
+  startProxy,
+  tree,
+  type TestProxy,
+} from '../support.js';
 
 const CSV = '/downloads/groups.csv';
 const SIZE = 1_000;
 
+const WHOLE = { ...LIMITS, download: { ...LIMITS.download, token_bytes: 1 } };
+
+/** A file that costs a token. */
 async function withDownload(download = 2, api = 1_000): Promise<TestProxy> {
-  const root = await tree();
+  const root = await tree({ limits: WHOLE });
   await publish(root, 'downloads/groups.csv', 'x'.repeat(SIZE));
   return startProxy(root, { quotas: { api: { burst: api }, download: { burst: download } } });
 }
@@ -47,6 +61,28 @@ describe('what a download takes from its bucket', () => {
       }
     }
     expect(await downloadsLeft(proxy)).toBe(2);
+  });
+
+  it('is a share of a token for a small file, a hundredth at least', async () => {
+    const root = await tree();
+    await publish(root, 'downloads/groups.csv', Buffer.alloc(1024 * 1024, 'x'));
+    const quotas = { api: { burst: 1_000 }, download: { burst: 2 } };
+    const proxy = await startProxy(root, { quotas });
+    // A quarter of 4 MiB.
+    expect(await downloadsLeft(proxy)).toBe(8);
+    const small = await tree();
+    expect(await downloadsLeft(await startProxy(small, { quotas }))).toBe(200);
+  });
+
+  it('is rounded down to whole tokens in what a refusal says', async () => {
+    const proxy = await withDownload(2, 1_000);
+    await proxy.ask(CSV, { headers: { Range: 'bytes=0-99' } });
+    const { headers } = await proxy.ask(CSV, { headers: { Range: `bytes=${SIZE}-` } });
+    expect(headers.ratelimit).toBe('"api";r=998;t=1');
+    for (const status of [200, 429]) expect((await proxy.ask(CSV)).status).toBe(status);
+    const { headers: refused } = await proxy.ask(CSV);
+    // 1.1 tokens are taken of 2; a whole one is back after a tenth of a minute.
+    expect([refused.ratelimit, refused['retry-after']]).toEqual(['"download";r=0;t=6', '6']);
   });
 
   it('still is a token of the API for those', async () => {
@@ -103,7 +139,7 @@ describe('what a download takes from its bucket', () => {
       'file' in route && route.file === 'downloads/groups.csv' ? { ...route, file: 'gone' } : route,
     );
     const proxy = await startProxy(await tree({ routes }), { quotas: { download: { burst: 1 } } });
-    await publishSnapshot(proxy.root, { sequence: 4 });
+    await publishSnapshot(proxy.root, { sequence: 4, limits: WHOLE });
     const { epoch } = proxy.watcher.active;
     expect((await proxy.ask(CSV, { method: 'HEAD' })).status).toBe(200);
     expect(proxy.watcher.active.epoch).toBe(epoch + 1);
@@ -157,6 +193,17 @@ describe('a refusal', () => {
     }
   });
 
+  it('by the API looks at no file', async () => {
+    const { disk, reads } = controlledDisk();
+    const { ask } = await startProxy(await tree(), { disk, quotas: { api: { burst: 1 } } });
+    await ask('/api/v1');
+    const before = reads.length;
+    for (const target of [CSV, '/api/v1/group/7', '/feeds/all.atom']) {
+      expect((await ask(target)).status).toBe(429);
+    }
+    expect(reads.slice(before)).toEqual([]);
+  });
+
   it('is true about Retry-After, and takes nothing', async () => {
     const { ask, advance } = await startProxy(await tree(), {
       quotas: { api: { burst: 2, emissionIntervalMs: 2_500 } },
@@ -202,6 +249,14 @@ describe('a refusal', () => {
       expect((await ask('/api/v1', { method: 'POST' })).status).toBe(405);
     }
     expect((await ask('/api/v1')).status).toBe(200);
+  });
+
+  it.each(['OPTIONS', 'POST'])('comes after what breaks the protocol: %s', async (method) => {
+    const { port } = await startProxy(await tree());
+    for (const host of ['Host: a\r\nHost: b', 'Host: a@b', 'X: y']) {
+      const heard = await askRaw(port, `${method} /api/v1 HTTP/1.1\r\n${host}\r\n\r\n`);
+      expect(heard.slice(0, 12)).toBe('HTTP/1.1 400');
+    }
   });
 
   it('counts HEAD, 304, 404, 400 and 308 like any other', async () => {

@@ -4,6 +4,7 @@ import { createContext, type RequestContext } from '../../../proxy/http/context.
 import { ERROR_CODES } from '../../../proxy/http/headers.js';
 import {
   content,
+  downloadCost,
   notModified,
   options,
   problem,
@@ -63,12 +64,17 @@ async function instanceOf(path: string): Promise<unknown> {
 
 describe('problem', () => {
   it('has the six keys of the contract in their order', async () => {
-    const { status, body, headers, share } = problem(await contextOf('/x'), 'not_found', 'nothing here');
+    const {
+      status,
+      body,
+      headers,
+      downloadCost: cost,
+    } = problem(await contextOf('/x'), 'not_found', 'nothing here');
     expect(body?.toString('utf8')).toBe(
       '{"type":"https://register.example/developers#error-not_found","title":"Title of 404","status":404,' +
         '"detail":"nothing here","instance":"/x","error":"not_found"}',
     );
-    expect([status, share]).toEqual([404, 0]);
+    expect([status, cost]).toEqual([404, 0]);
     expect(headers).toEqual(expect.arrayContaining(['Link', LINK, 'Content-Length', String(body?.length)]));
   });
 
@@ -124,25 +130,42 @@ describe('problem', () => {
   });
 });
 
+describe('downloadCost', () => {
+  const TOKEN = 4 * 1024 * 1024;
+
+  it.each([
+    ['a large file', 10 * TOKEN, 10 * TOKEN, 1],
+    ['a file of a token', TOKEN, TOKEN, 1],
+    ['half a token', TOKEN / 2, TOKEN / 2, 0.5],
+    ['a small file', 110, 110, 0.01],
+    ['an empty file', 0, 0, 0.01],
+    ['half of a large file', 5 * TOKEN, 10 * TOKEN, 0.5],
+    ['half of half a token', TOKEN / 4, TOKEN / 2, 0.25],
+    ['a byte of a large file', 1, 10 * TOKEN, 0.01],
+  ])('of %s', (_name, length, size, cost) => {
+    expect(downloadCost(length, size, TOKEN)).toBe(cost);
+  });
+});
+
 describe('content', () => {
-  it('is 200 with the whole, or 206 with its part and its share', async () => {
+  it('is 200 with the whole, or 206 with its part', async () => {
     const { active, route } = await fileRoute('/downloads/groups.csv');
     const file = fileOf(Buffer.from('0123456789'));
     const whole = content(active, route, { file, varies: false });
-    expect([whole.status, String(whole.body), whole.share]).toEqual([200, '0123456789', 1]);
+    expect([whole.status, String(whole.body), whole.downloadCost]).toEqual([200, '0123456789', 0.01]);
     const part = content(active, route, { file, varies: false }, { first: 2, last: 4 });
-    expect([part.status, String(part.body), part.share]).toEqual([206, '234', 0.3]);
+    expect([part.status, String(part.body), part.downloadCost]).toEqual([206, '234', 0.01]);
     expect(part.headers).toEqual(
       expect.arrayContaining(['Content-Range', 'bytes 2-4/10', 'Content-Length', '3']),
     );
     expect(namesOf(part.headers).filter((name) => name !== 'Content-Range')).toEqual(namesOf(whole.headers));
   });
 
-  it('is the whole share of an empty file', async () => {
+  it('is all of an empty file', async () => {
     const { active, route } = await fileRoute('/downloads/groups.csv');
     expect(content(active, route, { file: fileOf(Buffer.alloc(0)), varies: false })).toMatchObject({
       status: 200,
-      share: 1,
+      downloadCost: 0.01,
       stream: undefined,
     });
   });
@@ -172,7 +195,7 @@ describe('notModified, redirect, options, protocolError', () => {
     expect(namesOf(short.headers)).toEqual(
       namesOf(whole.headers).filter((name) => !name.startsWith('Content-')),
     );
-    expect([short.status, short.body, short.share]).toEqual([304, undefined, 0]);
+    expect([short.status, short.body, short.downloadCost]).toEqual([304, undefined, 0]);
   });
 
   it('308 is stored as a 404 is', async () => {
@@ -199,7 +222,7 @@ describe('notModified, redirect, options, protocolError', () => {
       status: 405,
       headers: [...active.headers.error.api, 'Allow', 'GET', 'Content-Length', '0', 'Connection', 'close'],
       body: undefined,
-      share: 0,
+      downloadCost: 0,
     });
   });
 });

@@ -326,7 +326,7 @@ describe('a client that ends its side after its requests', () => {
 });
 
 describe('CONNECT', () => {
-  it('is closed, and leaves no connection, whatever the client does', async () => {
+  it('gets a 405, and leaves no connection, whatever the client does', async () => {
     const { port, connections, ask } = await startProxy(await tree());
     for (let count = 0; count < 5; count += 1) {
       const { socket, heard, closed } = await open(port);
@@ -335,7 +335,9 @@ describe('CONNECT', () => {
       socket.write('hello');
       await pause(10);
       socket.destroy();
-      expect(heard()).toBe('');
+      expect(statusesIn(heard())).toEqual(['405']);
+      expect(heard()).toContain('\r\nAllow: GET, HEAD, OPTIONS\r\n');
+      expect(heard()).toContain('\r\nConnection: close\r\n');
     }
     await expect.poll(connections).toBe(0);
     expect((await ask('/api/v1')).status).toBe(200);
@@ -353,20 +355,27 @@ describe('CONNECT', () => {
     socket.destroy();
   });
 
-  it('in a pipeline gets no bytes, and puts none into the responses before it', async () => {
+  it.each([1, 10, 40])('comes after the responses to the %i requests before it', async (count) => {
     const { port, connections } = await startProxy(await tree());
-    const whole = (await askRaw(port, GET('/api/v1/group/8'))).replace(/Date: .*\r\n/, '');
-    for (const targets of [['/api/v1/group/8'], ['/api/v1/group/8', '/api/v1/group/8']]) {
-      const heard = await askRaw(
-        port,
-        `${targets.map((target) => GET(target)).join('')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`,
-      );
-      const bytes = heard
-        .replaceAll(/Date: .*\r\n/g, '')
-        .replaceAll('Connection: close', 'Connection: keep-alive');
-      expect(whole.repeat(targets.length).startsWith(bytes)).toBe(true);
-    }
+    const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n\x16\x03\x01hello';
+    const heard = await askRaw(port, GET('/api/v1/group/8').repeat(count) + tunnel);
+    expect(statusesIn(heard)).toEqual([...Array.from({ length: count }, () => '200'), '405']);
+    expect(heard.endsWith('\r\n\r\n')).toBe(true);
     await expect.poll(connections).toBe(0);
+  });
+});
+
+describe('Upgrade', () => {
+  const UPGRADE = GET('/api/v1/group/8', 'Connection: Upgrade', 'Upgrade: x');
+
+  it.each([
+    ['alone', UPGRADE, 1],
+    ['with a body', UPGRADE.replace('Upgrade: x', 'Upgrade: x\r\nContent-Length: 3') + 'abc', 1],
+    ['and what follows in the same packet', UPGRADE + GET('/api/v1/group/8').repeat(2), 3],
+    ['between others', GET('/api/v1/group/8') + UPGRADE + UPGRADE + GET('/api/v1/group/8'), 4],
+  ])('is ignored: %s', async (_name, bytes, count) => {
+    const { port } = await startProxy(await tree());
+    expect(statusesIn(await askRaw(port, bytes))).toEqual(Array.from({ length: count }, () => '200'));
   });
 });
 

@@ -265,6 +265,8 @@ describe('parseRanges', () => {
     ['', 'not ""'],
     ['10.0.0.0/8,', 'not ""'],
     ['10.0.0.0/8 192.0.2.1', 'not "10.0.0.0/8 192.0.2.1"'],
+    ['0.0.0.0/1,128.0.0.0/1', 'narrower ranges than "0.0.0.0/1": anybody could choose the address'],
+    ['2000::/3', 'narrower ranges than "2000::/3": anybody could choose the address'],
     ['10.0.0.0/33', 'a prefix of 1 to 32 bits in "10.0.0.0/33"'],
     ['fc00::/129', 'a prefix of 1 to 128 bits in "fc00::/129"'],
     ['10.0.0.0/', 'not "10.0.0.0/"'],

@@ -37,7 +37,14 @@ export async function started(quotas: Partial<Quotas> = {}, redis?: RedisBuckets
     },
   });
   const app = express();
-  app.use(limiter.limit, (request, response) => {
+  app.use(limiter.limit);
+  app.use((request, response, next) => {
+    const { bucket, downloadCost = 0 } = request.context ?? {};
+    if (bucket === 'download' && downloadCost > 0) return limiter.limitDownload(request, response, next);
+    next();
+    return undefined;
+  });
+  app.use((request, response) => {
     response.json({ limit: request.context?.limit, refusedBy: null });
   });
   const server = createServer((request, response) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { matcherOf, parseRanges } from '../../../proxy/limiter/client-ip.js';
+import { LIMITS } from '../../support/snapshot.js';
 import { problemOf, startProxy, tree, type Answer, type TestProxy } from '../support.js';
 
 const LOOPBACK = matcherOf(parseRanges('loopback'));
@@ -13,6 +14,11 @@ function burst({ ask }: TestProxy, count: number, target: string, from?: string)
 
 function countStatus(answers: readonly Answer[], status: number): number {
   return answers.filter((answer) => answer.status === status).length;
+}
+
+/** A tree whose downloads cost a token each, small as they are. */
+function wholeTokens(): Promise<string> {
+  return tree({ limits: { ...LIMITS, download: { ...LIMITS.download, token_bytes: 1 } } });
 }
 
 describe('Limits over HTTP', () => {
@@ -60,7 +66,7 @@ describe('Limits over HTTP', () => {
   });
 
   it('gives tokens back one by one, not all at the end of a minute', async () => {
-    const proxy = await startProxy(await tree());
+    const proxy = await startProxy(await wholeTokens());
     await burst(proxy, 60, '/api/v1');
     proxy.advance(10_000);
     expect(countStatus(await burst(proxy, 20, '/api/v1'), 200)).toBe(10);
@@ -112,7 +118,7 @@ describe('Limits over HTTP', () => {
   });
 
   it('lets 12 of 20 downloads pass, which take from the other limit, too', async () => {
-    const proxy = await startProxy(await tree());
+    const proxy = await startProxy(await wholeTokens());
     const answers = await burst(proxy, 20, '/downloads/groups.csv');
     expect(countStatus(answers, 200)).toBe(12);
     const refused = answers.find(({ status }) => status === 429);
@@ -126,7 +132,7 @@ describe('Limits over HTTP', () => {
   });
 
   it('takes no download from a client whose other limit is used up', async () => {
-    const proxy = await startProxy(await tree());
+    const proxy = await startProxy(await wholeTokens());
     await burst(proxy, 60, '/api/v1');
     const refused = await proxy.ask('/downloads/groups.csv');
     expect(refused.status).toBe(429);

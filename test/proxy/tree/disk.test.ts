@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { errorCode } from '../../../proxy/log.js';
+import { TimeoutError } from '../../../proxy/timeout.js';
 import { openDisk, type Disk } from '../../../proxy/tree/disk.js';
 import { readNow } from '../../../proxy/tree/files.js';
 import { emptyFolder, publish } from '../support.js';
@@ -152,6 +153,31 @@ describe('openDisk', () => {
     }
     expect((await reading)?.size).toBe(large.length);
     expect(turns).toBeGreaterThan(10);
+  });
+
+  it('gives up on reads of a disk that hangs, refuses others at once, and goes on when it answers', async () => {
+    // A thread that blocks for half a second, as in a system call.
+    const script = `import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', (batch) => {
+        if (batch.some(({ path }) => path === 'hangs')) {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+        }
+        parentPort.postMessage(batch.map(() => ({ file: undefined })));
+      });`;
+    const hanging = openDisk(new URL(`data:text/javascript,${encodeURIComponent(script)}`), 100);
+    onTestFinished(() => hanging.close());
+    const read = (path: string) => hanging.read({ root: '/', path, maxBytes: 1 });
+    await read('starts');
+    expect(hanging.isHanging).toBe(false);
+    const first = read('hangs');
+    await new Promise(setImmediate);
+    const behind = read('behind');
+    await expect(first).rejects.toThrow(TimeoutError);
+    await expect(behind).rejects.toThrow(TimeoutError);
+    expect(hanging.isHanging).toBe(true);
+    await expect(read('at once')).rejects.toThrow(TimeoutError);
+    await expect.poll(() => hanging.isHanging).toBe(false);
+    expect(await read('again')).toBeUndefined();
   });
 
   it('lets the process end once it is closed', async () => {

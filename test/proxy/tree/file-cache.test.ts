@@ -1,14 +1,20 @@
-import { createHash } from 'node:crypto';
+import { createHash, Hash } from 'node:crypto';
 import { mkdir, rm, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { Disk } from '../../../proxy/tree/disk.js';
 import { FileCache, type CachedFile, type Epoch } from '../../../proxy/tree/file-cache.js';
 import { readChunks, type FileRead, type ReadRequest } from '../../../proxy/tree/files.js';
-import { emptyFolder, gate, INLINE_DISK, publish } from '../support.js';
+import {
+  NO_DIGESTS,
+  readPublishedDigests,
+  type PublishedDigests,
+} from '../../../proxy/tree/published-digests.js';
+import { parseSnapshot } from '../../../proxy/tree/snapshot.js';
+import { emptyFolder, gate, INLINE_DISK, publish, ROUTES, snapshotJson } from '../support.js';
 
 /** Files up to this size are held. 1 MiB. */
 const HELD_MAX_BYTES = 1024 * 1024;
@@ -40,7 +46,7 @@ async function setUp(maxBytes?: number): Promise<Setup> {
   return {
     root,
     files: new FileCache(disk, () => nowMs, maxBytes),
-    at: (epoch) => ({ epoch, root }),
+    at: (epoch) => ({ epoch, root, digests: NO_DIGESTS }),
     advance: (ms) => {
       nowMs += ms;
     },
@@ -140,7 +146,7 @@ describe('FileCache.read', () => {
     const other = await emptyFolder();
     await publish(other, 'a.json', '{"a":2}');
     await files.read('a.json', at(1));
-    const { bytes } = await existing(files.read('a.json', { epoch: 2, root: other }));
+    const { bytes } = await existing(files.read('a.json', { ...at(2), root: other }));
     expect(String(bytes)).toBe('{"a":2}');
   });
 });
@@ -443,3 +449,67 @@ describe('FileCache.open', () => {
     expect(opened?.size).toBe(next.length);
   });
 });
+
+describe('the digest of a large file', () => {
+  const LARGE = Buffer.alloc(HELD_MAX_BYTES + 1, 'large ');
+  const etagOf = (digest: string): string => `"${digest.slice(0, 32)}"`;
+
+  it('outlives the entry in the cache', async () => {
+    const { root, files, at } = await setUp(10 * 1024);
+    await publish(root, 'large.csv', LARGE);
+    const { etag } = await existing(files.read('large.csv', at(1)));
+    for (const name of ['a', 'b', 'c']) {
+      await publish(root, name, Buffer.alloc(8_000, name));
+      await files.read(name, at(1));
+    }
+    expect(files.get('large.csv', at(1))).toBeUndefined();
+    const update = vi.spyOn(Hash.prototype, 'update');
+    expect((await existing(files.read('large.csv', at(1)))).etag).toBe(etag);
+    expect(update).not.toHaveBeenCalled();
+    update.mockRestore();
+  });
+
+  /** What a tree says of its downloads, in a datapackage.json that comes before its snapshot.json. */
+  async function published(root: string, dataPackage: string): Promise<PublishedDigests> {
+    await publish(root, 'downloads/datapackage.json', dataPackage);
+    await publish(root, 'snapshot.json', '{}');
+    const document = await INLINE_DISK.read({ root, path: 'snapshot.json', maxBytes: 100 });
+    if (document === undefined) throw new Error('expected a snapshot.json');
+    const routes = [{ ...ROUTES[0], path: '/package', file: 'downloads/datapackage.json' }];
+    const snapshot = parseSnapshot(JSON.stringify(snapshotJson({ routes })));
+    return readPublishedDigests(snapshot, document, INLINE_DISK);
+  }
+  const listing = (hash: string, bytes = LARGE.length): string =>
+    JSON.stringify({ resources: [{ path: 'large.csv', bytes, hash: `sha256:${hash}` }] });
+  /** No file has it, so whoever says it has not read the file. */
+  const CLAIMED = 'c'.repeat(64);
+
+  it('is the published one, without reading the file', async () => {
+    const { root, files, at } = await setUp();
+    await publish(root, 'downloads/large.csv', LARGE);
+    const digests = await published(root, listing(CLAIMED));
+    const file = await existing(files.read('downloads/large.csv', { ...at(1), digests }));
+    expect(file.etag).toBe(etagOf(CLAIMED));
+  });
+
+  it.each(['another size', 'a later change', 'no such file'])(
+    'is its own if the published one has %s',
+    async (how) => {
+      const { root, files, at } = await setUp();
+      await publish(root, 'downloads/large.csv', LARGE);
+      if (how === 'no such file') await publish(root, 'downloads/other.csv', LARGE);
+      const digests = await published(root, listing(CLAIMED, how === 'another size' ? 7 : undefined));
+      await pause(20);
+      if (how === 'a later change') await publish(root, 'downloads/large.csv', LARGE);
+      const path = how === 'no such file' ? 'downloads/other.csv' : 'downloads/large.csv';
+      const file = await existing(files.read(path, { ...at(1), digests }));
+      expect(file.etag).toBe(etagOf(sha256(LARGE)));
+    },
+  );
+
+  it.each(['', '{}', '{"resources":[{"path":"x"}]}', '[]'])(
+    'is its own if datapackage.json is %j',
+    async (text) => {
+    const { root } = await setUp();
+    expect(await published(root, text)).toBe(NO_DIGESTS);
+  });

@@ -110,11 +110,34 @@ describe('parseSnapshot', () => {
   it.each([
     ['base_url', 'register.example'],
     ['base_url', 'javascript:alert(1)'],
+    ['base_url', 'https://user:secret@register.example/'],
     ['docs', 'developers'],
     ['docs', '//evil.example'],
     ['docs', '/x>; rel="x"'],
   ])('refuses a service whose %s is %s', (key, value) => {
     expect(() => parse({ service: { ...SERVICE, [key]: value } })).toThrow(`service.${key}`);
+  });
+
+  it.each(['yesterday', '2026-11-20', '2026-11-20T08:00:00Z\nforged', '\u001b[31m'])(
+    'refuses a time that is %j',
+    (time) => {
+      expect(() => parse({ as_of: time })).toThrow('as_of');
+      expect(() => parse({ built_at: time })).toThrow('built_at');
+    },
+  );
+
+  it.each([
+    ...['Transfer-Encoding', 'Content-Length', 'content-encoding', 'Connection', 'Keep-Alive', 'Upgrade'],
+    ...['Trailer', 'TE', 'Proxy-Authenticate', 'Set-Cookie', 'set-cookie', 'Cookie', 'Refresh', 'Location'],
+    ...['Clear-Site-Data', 'ETag', 'Date', 'Content-Range', 'X_Y', 'X-1', 'X-Y: z\r\nW', ''],
+  ])('refuses the header %j in every table', (name) => {
+    const field = { [name]: '1' };
+    for (const table of ['all', 'options', 'not_found', 'error']) {
+      expect(() => parse({ headers: { ...HEADERS, [table]: field } })).toThrow(`headers.${table}`);
+    }
+    const content = { ...HEADERS.content, page: field };
+    expect(() => parse({ headers: { ...HEADERS, content } })).toThrow('headers.content.page');
+    expect(() => parse(withRoute({ headers: field }))).toThrow('routes');
   });
 
   it.each([

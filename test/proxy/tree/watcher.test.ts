@@ -36,6 +36,7 @@ function heldDisk(): { disk: Disk; letGo: () => void; reads: () => number } {
         });
         return INLINE_DISK.read(request);
       },
+      isHanging: false,
       close: () => Promise.resolve(),
     },
     letGo: () => {

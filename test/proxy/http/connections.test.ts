@@ -1,0 +1,156 @@
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+
+import { controlledDisk, gate, INLINE_DISK, publish, startProxy, tree, UNLIMITED } from '../support.js';
+
+/** As many as a connection may have without a finished response. */
+const BOUND = 8;
+const LARGE = 3 * 1024 * 1024;
+
+/** Numbers from 0 to below 1, the same for each seed (Lehmer). */
+function random(seed: number): () => number {
+  let state = seed * 7919 + 1;
+  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+}
+
+interface Case {
+  readonly request: string;
+  readonly status: number;
+  readonly length: number;
+}
+
+const get = (target: string, ...fields: string[]): string =>
+  [`GET ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
+const GROUP = '{"id":8}';
+const CASES: readonly Case[] = [
+  { request: get('/api/v1/group/8'), status: 200, length: GROUP.length },
+  { request: get('/api/v1/group/8').replace('GET', 'HEAD'), status: 200, length: 0 },
+  { request: get('/api/v1/group/8').replace('GET', 'OPTIONS'), status: 204, length: 0 },
+  { request: get('/api/v1/group/8', 'Content-Length: 5') + 'GET /', status: 200, length: GROUP.length },
+  {
+    request: get('/api/v1/group/8', 'Connection: Upgrade', 'Upgrade: h2c'),
+    status: 200,
+    length: GROUP.length,
+  },
+  { request: get('/api/v1/group/8', 'Range: bytes=1-4'), status: 206, length: 4 },
+  { request: get('/downloads/groups.csv', 'X: '.padEnd(3_000, 'y')), status: 200, length: LARGE },
+];
+
+/** The statuses and lengths of the responses in a stream of bytes; heads have no body. */
+function read(heard: Buffer, cases: readonly Case[]): string[] {
+  const found: string[] = [];
+  let at = 0;
+  for (const { request } of cases) {
+    const end = heard.indexOf('\r\n\r\n', at);
+    if (end < 0) return found;
+    const head = heard.toString('latin1', at, end);
+    const length = Number(/\r\nContent-Length: (\d+)/.exec(head)?.[1] ?? 0);
+    const body = request.startsWith('HEAD') ? 0 : length;
+    at = end + 4 + body;
+    if (at > heard.length) return found;
+    found.push(`${head.slice(9, 12)} ${body}`);
+  }
+  return at === heard.length ? found : [...found, `and ${heard.length - at} bytes more`];
+}
+
+describe('pipelined requests', () => {
+  it.each([1, 2, 3, 4, 5, 6])(
+    'get the responses of single ones, in order, however they are cut: seed %i',
+    async (seed) => {
+      const next = random(seed);
+      const root = await tree();
+      await publish(root, 'downloads/groups.csv', Buffer.alloc(LARGE, 'x'));
+      const { port, connections } = await startProxy(root, { quotas: UNLIMITED });
+      const cases = Array.from({ length: 150 }, () => {
+        const index = Math.floor(next() ** 2 * CASES.length);
+        return CASES[index] ?? CASES[0];
+      }).filter((each) => each !== undefined);
+      const bytes = Buffer.from(cases.map(({ request }) => request).join(''));
+      const chunks: Buffer[] = [];
+      const socket = connect(port, '127.0.0.1');
+      socket.on('data', (chunk) => chunks.push(chunk));
+      const ended = new Promise((settle) => {
+        socket.once('close', settle);
+      });
+      for (let at = 0; at < bytes.length;) {
+        const size = seed === 1 ? bytes.length : 1 + Math.floor(next() ** 4 * 20_000);
+        socket.write(bytes.subarray(at, at + size));
+        at += size;
+        if (next() < 0.3) await pause(next() * 5);
+        if (next() < 0.1) socket.pause();
+        else socket.resume();
+      }
+      socket.resume();
+      // Half-closed: the last responses come all the same.
+      socket.end();
+      await ended;
+      expect(read(Buffer.concat(chunks), cases)).toEqual(
+        cases.map(({ status, length }) => `${status} ${length}`),
+      );
+      await expect.poll(connections).toBe(0);
+    },
+  );
+
+  it(`are not looked at beyond ${BOUND} without a response`, async () => {
+    const { disk, reads, interfere } = controlledDisk();
+    const root = await tree();
+    for (let id = 100; id < 200; id += 1) await publish(root, `api/v1/group/${id}.json`, `{"id":${id}}`);
+    const { port } = await startProxy(root, { disk, quotas: UNLIMITED });
+    const { passed, letGo } = gate();
+    interfere(async (request) => {
+      if (request.path.includes('group')) await passed;
+      return INLINE_DISK.read(request);
+    });
+    const socket = connect(port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (chunk) => {
+      heard += chunk.toString('latin1');
+    });
+    socket.write(Array.from({ length: 100 }, (_, index) => get(`/api/v1/group/${100 + index}`)).join(''));
+    const asked = (): number => reads.filter((path) => path.includes('group')).length;
+    await expect.poll(asked).toBe(BOUND);
+    await pause(50);
+    expect(asked()).toBe(BOUND);
+    letGo();
+    await expect.poll(() => [...heard.matchAll(/HTTP\/1\.1 200/g)].length).toBe(100);
+    expect([...heard.matchAll(/\{"id":(\d+)\}/g)].map(([, id]) => Number(id))).toEqual(
+      Array.from({ length: 100 }, (_, index) => 100 + index),
+    );
+    socket.destroy();
+  });
+
+  it('behind one that ends the connection are neither answered nor counted', async () => {
+    for (const last of [
+      get('/api/v1', 'Connection: close'),
+      get('/api/v1').replace('Host: x', 'Host: a@b'),
+    ]) {
+      const { port, ask } = await startProxy(await tree(), { quotas: { api: { burst: 3 } } });
+      const socket = connect(port, '127.0.0.1');
+      let heard = '';
+      socket.on('data', (chunk) => {
+        heard += chunk.toString('latin1');
+      });
+      const closed = new Promise((settle) => {
+        socket.once('close', settle);
+      });
+      socket.write(last + get('/api/v1').repeat(50));
+      await closed;
+      expect([...heard.matchAll(/HTTP\/1\.1 \d/g)]).toHaveLength(1);
+      for (const status of [200, 200, 429]) expect((await ask('/api/v1')).status).toBe(status);
+    }
+  });
+
+  it('that stay unread leave the connections of others alone, and end after the time to stall', async () => {
+    const { port, ask, connections } = await startProxy(await tree(), { quotas: UNLIMITED });
+    const sockets = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'));
+    for (const socket of sockets) {
+      socket.on('error', () => undefined);
+      socket.pause();
+      socket.write(get('/api/v1').repeat(20_000));
+    }
+    for (let count = 0; count < 20; count += 1) expect((await ask('/api/v1')).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+  });
+});
