@@ -42,6 +42,10 @@ const limit = object({
 /** The URL of a service, of which a trailing slash is left out. */
 export const baseUrl = webUrl
   .refine((url) => !/[?#]/.test(url), { error: 'expected a URL without query or fragment', abort: true })
+  .refine((url) => !/^[^:]+:\/\/[^/]*@/.test(url), {
+    error: 'expected a URL without user name and password: it is published',
+    abort: true,
+  })
   .refine(
     (url) => /^[^:]+:\/\/[^/]+\/*$/.test(url),
     'expected a URL without a path, since pages and API lie at the root of their host',

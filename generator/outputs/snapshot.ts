@@ -10,6 +10,7 @@ import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
 import type { ObjectShape } from '../schema/shape.js';
 import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
+import { DOWNLOAD_TOKEN_BYTES } from '../routes/index.js';
 import type { Bucket, Route } from '../routes/index.js';
 import { REDIRECTS } from '../routes/redirects.js';
 import type { Redirect } from '../routes/redirects.js';
@@ -33,7 +34,13 @@ export interface ManifestFacts {
   readonly generator: { readonly name: string; readonly version: string };
 }
 
-const bucket = (name: Bucket, description: string, tokens: number, seconds: number): Part<ManifestFacts> => {
+const bucket = (
+  name: Bucket,
+  description: string,
+  tokens: number,
+  seconds: number,
+  more: readonly Part<ManifestFacts>[] = [],
+): Part<ManifestFacts> => {
   const from = ({ config }: ManifestFacts): Limit => config.limits[name];
   return nested(name, description, [
     part(
@@ -44,6 +51,7 @@ const bucket = (name: Bucket, description: string, tokens: number, seconds: numb
       value('refill_seconds', 'duration', seconds, 'Time until one more is allowed.', { unit: 'seconds' }),
       (facts) => from(facts).refillSeconds,
     ),
+    ...more,
   ]);
 };
 
@@ -194,7 +202,18 @@ const partsOf = (isSigned: boolean): readonly Part<ManifestFacts>[] => [
   nested('service', 'The service and its terms.', SERVICE),
   nested('limits', 'Rate limits for each client.', [
     bucket('api', 'All requests.', 60, 1),
-    bucket('download', 'Bulk downloads, which count as requests as well.', 12, 60),
+    bucket('download', 'Bulk downloads, which count as requests as well.', 12, 60, [
+      part(
+        value(
+          'token_bytes',
+          'ordinal',
+          DOWNLOAD_TOKEN_BYTES,
+          'A download of at least so many bytes counts as one, a smaller one as its share, at least a hundredth.',
+          { unit: 'bytes' },
+        ),
+        () => DOWNLOAD_TOKEN_BYTES,
+      ),
+    ]),
     bucket('page', 'Pages and their assets.', 240, 0.25),
   ]),
   {

@@ -32,6 +32,15 @@ export type Bucket = (typeof BUCKETS)[number];
 export const countedBy = (bucket: Bucket): readonly Bucket[] =>
   bucket === 'download' ? ['download', 'api'] : [bucket];
 
+/** A download of at least so many bytes costs a token of its limit, a smaller one its share. 4 MiB. */
+export const DOWNLOAD_TOKEN_BYTES = 4 * 1024 * 1024;
+/** The least that a download costs, however small it is, or a range of it. */
+const LEAST_DOWNLOAD_COST = 0.01;
+
+/** The cost of a download in tokens. @param bytes what is sent of its `size` bytes */
+export const downloadCost = (bytes: number, size = bytes, tokenBytes = DOWNLOAD_TOKEN_BYTES): number =>
+  Math.max(LEAST_DOWNLOAD_COST, bytes / Math.max(size, tokenBytes));
+
 /** Whether browsers save a route's file under a dated name: bundles have a number instead. */
 export const isDated = ({ bucket, parameters }: Pick<Route, 'bucket' | 'parameters'>): boolean =>
   bucket === 'download' && parameters === undefined;

@@ -3,7 +3,7 @@ import type { BuildConfig } from '../../config.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
-import { amount, interval, leastTime } from '../pages/words.js';
+import { amount, interval, leastTime, WHOLE_DOWNLOAD } from '../pages/words.js';
 
 /** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;
@@ -54,9 +54,10 @@ it. To prevent that, keep the ETag of the first response and send it with
 instead of mixing the two.
 
 Downloads have a limit of their own: ${amount(limits.download.tokens, 'download')} at once for each IP address, and
-one more every ${interval(limits.download.refillSeconds)}. After HTTP status 429, Retry-After says how long to wait. A
-part of a file counts as its share of a download. HEAD requests and 304 responses don't
-count as downloads.
+one more every ${interval(limits.download.refillSeconds)}. A file of less than ${WHOLE_DOWNLOAD} counts as its share of
+that, and a part of a file as its share of the file, at least a hundredth. HEAD requests
+and 304 responses don't count as downloads. After HTTP status 429, Retry-After says how
+long to wait.
 
 This fetches every file, ${allFilesText(downloads, limits)}. Run it
 again to continue, or to fetch what has changed:
@@ -143,9 +144,12 @@ escaped. Import the columns as text, or use the Parquet files.
 
 /** How many files there are, and how long they take: `32 downloads, which take at least 20 minutes`. */
 function allFilesText({ tables, bulk }: Downloads, limits: BuildConfig['limits']): string {
-  const files = tables.length * EXPORT_FORMATS.length + bulk.length;
+  const files = [
+    ...tables.flatMap(({ files: byFormat }) => EXPORT_FORMATS.map(({ format }) => byFormat[format])),
+    ...bulk,
+  ];
   const time = leastTime(files, limits.download);
-  return `${amount(files, 'download')}${time === undefined ? '' : `, which take at least ${time}`}`;
+  return `${amount(files.length, 'download')}${time === undefined ? '' : `, which take at least ${time}`}`;
 }
 
 function fileTable({ tables, bulk }: Downloads): string {

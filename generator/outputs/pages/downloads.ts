@@ -6,7 +6,7 @@ import type { Value } from '../../schema/field.js';
 import { DATABASE } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import { valueRow } from './fields.js';
-import { amount, integer, interval, leastTime, moment, size } from './words.js';
+import { amount, integer, interval, leastTime, moment, size, WHOLE_DOWNLOAD } from './words.js';
 
 export interface DownloadFile {
   /** URL path: `/downloads/groups.csv.gz`. */
@@ -92,11 +92,15 @@ export function downloadsPage(
     all: {
       files: amount(all.length, 'file'),
       size: sizeOf(all),
-      time: leastTime(all.length, limits.download),
+      time: leastTime(all, limits.download),
     },
     folder: operator.baseUrl + PATHS.bulk,
     path: PATHS.bulk,
-    limit: { tokens: amount(tokens, 'download'), every: interval(refillSeconds) },
+    limit: {
+      tokens: amount(tokens, 'download'),
+      every: interval(refillSeconds),
+      whole: WHOLE_DOWNLOAD,
+    },
   };
 }
 

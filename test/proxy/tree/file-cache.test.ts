@@ -510,6 +510,8 @@ describe('the digest of a large file', () => {
   it.each(['', '{}', '{"resources":[{"path":"x"}]}', '[]'])(
     'is its own if datapackage.json is %j',
     async (text) => {
-    const { root } = await setUp();
-    expect(await published(root, text)).toBe(NO_DIGESTS);
-  });
+      const { root } = await setUp();
+      expect(await published(root, text)).toBe(NO_DIGESTS);
+    },
+  );
+});
