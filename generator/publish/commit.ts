@@ -110,7 +110,7 @@ export function replacePrevious(tree: Tree, folder: string): void {
 }
 
 /** Whether a commit was interrupted. */
-export const isPrepared = (tree: Tree): boolean => existsSync(stagePaths(tree).journal);
+export const isPrepared = ({ journal }: Tree): boolean => existsSync(journal);
 
 /** Deletes a folder in the background. */
 export type Discard = (folder: string) => Promise<void>;
