@@ -88,10 +88,12 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   const identity = identityOf(config.register);
   const register = Register.open(config.register);
   const pool = effects.startPool(config.register);
-  const close = async (): Promise<void> => {
-    await pool.close();
-    register.close();
-  };
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closing ??= (async () => {
+      await pool.close();
+      register.close();
+    })());
   try {
     const prepared = await addUnchangedNote(
       prepare({ config, tree, identity, register, pool, effects, close }),
@@ -188,13 +190,13 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
       refuse(implausibleList(takedown.before, takedown.withheld.marks));
     }
     publisher.described = { buildKey: key, fingerprints: hasFingerprints, exports: {}, absent: [...absent] };
-    const overview = examined.overview();
+    const overview = await effects.progress.blocking(examined.overview);
     const downloads = await renderAll(
       { config, register, pool, publisher, overview, buildKey: key },
       examined,
       effects.progress,
     );
-    const plan = await publisher.plan();
+    const plan = await effects.progress.blocking(() => publisher.plan());
     if (!config.acceptRemovals) {
       const { next } = publisher;
       refuse(implausible(next.changesByRoute(), next.withheldByRoute()));

@@ -32,6 +32,32 @@ const defaultsFolder = returnToUser(process, self);
 if (process.env[KEY_VARIABLE] === '') delete process.env[KEY_VARIABLE];
 
 const stop = new AbortController();
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+let stoppedBy: NodeJS.Signals | undefined;
+
+/** Only for the first signal: a second one ends the process immediately. */
+function onSignal(signal: NodeJS.Signals): void {
+  stoppedBy = signal;
+  listen(false);
+  stop.abort(Failure.interrupted(`stopped by ${signal}`));
+}
+
+/** Without a listener the system ends the process, even while this thread is blocked. */
+function listen(isOn: boolean): void {
+  for (const signal of SIGNALS) {
+    if (isOn) process.on(signal, onSignal);
+    else process.off(signal, onSignal);
+  }
+}
+
+async function unheard<T>(work: () => T | Promise<T>): Promise<T> {
+  listen(false);
+  try {
+    return await work();
+  } finally {
+    if (stoppedBy === undefined) listen(true);
+  }
+}
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -40,7 +66,7 @@ const shown = new Set<Progress>();
 
 function progress(quiet: boolean): Progress {
   const mode = quiet ? 'quiet' : process.stderr.isTTY ? 'terminal' : 'plain';
-  const made = progressFor(mode, stop.signal, warn);
+  const made = progressFor(mode, { signal: stop.signal, unheard }, warn);
   shown.add(made);
   return made;
 }
@@ -149,10 +175,7 @@ function failed(error: unknown): number {
   return EXIT.defect;
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Only the first signal: a second one ends the process immediately.
-  process.once(signal, () => stop.abort(Failure.interrupted(`stopped by ${signal}`)));
-}
+listen(true);
 // Nobody reads the messages; the exit code remains.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error) => {
@@ -169,9 +192,17 @@ function commandLine(): readonly string[] {
   return isKnown || first.startsWith('-') ? process.argv : process.argv.slice(0, 3);
 }
 
+/** How long a process that was stopped may take to end by itself: 500 ms. */
+const END_MS = 500;
+
 try {
   await program.parseAsync(commandLine());
+  // It came too late to stop anything, but whoever goes on after this command must not.
+  if (stoppedBy !== undefined) throw Failure.interrupted(`stopped by ${stoppedBy}, when all was done`);
 } catch (error) {
   for (const bar of shown) bar.stop();
   process.exitCode = failed(error);
+  const signal = stoppedBy;
+  // A thread inside SQLite can't be ended, and the process would wait for it.
+  if (signal !== undefined) setTimeout(() => process.kill(process.pid, signal), END_MS).unref();
 }

@@ -97,7 +97,7 @@ export async function diff(
       throw Failure.environment(`"${tree.out}" was published while it was compared: compare again`);
     }
     const byRoute = dryRun.changes(index);
-    const parts = registerParts(config.operator, examined.overview(), generator.code);
+    const parts = registerParts(config.operator, await progress.blocking(examined.overview), generator.code);
     const due = new Set(
       parts
         .filter((part) => isDue(part, changedTables, index))
@@ -144,7 +144,7 @@ async function render(
     steps = 0;
   };
   const { changed, changedTables } = examined;
-  const overview = examined.overview();
+  const overview = await progress.blocking(examined.overview);
   progress.start('comparing', 0, 'documents');
   dryRun.compare((sinkOf) => {
     for (const { route, key, body } of summaries({ register, config, overview, table: ROUTES }))

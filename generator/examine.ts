@@ -58,7 +58,7 @@ export async function examine(
   const { index } = basis;
   const before = index?.fingerprints === true ? index.buildKey : undefined;
   const isComparable = before?.code === buildKey.code && before.schema === buildKey.schema;
-  const canDetect = isReadable(register);
+  const canDetect = await progress.blocking(() => isReadable(register));
   if (canDetect) await pool.all('exclude', register.exclusions());
   const shards = RESOURCES.flatMap((resource) =>
     canDetect ? shardsOf(register, resource) : [wholeShard(resource)],
@@ -66,7 +66,7 @@ export async function examine(
   const detect = () => detectAll(shards, pool, basis, isComparable, progress);
   const detecting = canDetect && isComparable ? detect() : undefined;
   // Runs on the main thread while the workers detect changes.
-  const records = detecting && deferError(() => recordsOf(register));
+  const records = detecting && (await progress.blocking(() => deferError(() => recordsOf(register))));
   const changed = await detecting;
   const isSameOperator = before?.operator === buildKey.operator;
   const scope = changed !== undefined && isSameOperator && areFew(changed) ? 'changed' : 'all';
@@ -77,16 +77,17 @@ export async function examine(
   // Errors are reported for the whole register.
   if (scope === 'changed' && report.total > 0) report = await checked('all');
   if (report.total > 0 || !canDetect) {
-    if (isPublishable(report, skipInvalid)) markWithheld(register);
+    if (isPublishable(report, skipInvalid)) await progress.blocking(() => markWithheld(register));
     await pool.all('exclude', register.exclusions());
   }
   // Invalid records must be found and reported again by the next build.
   const isWhole = report.total === 0;
   const detected = isWhole && canDetect ? (changed ?? (await detect())) : undefined;
   const compared = isComparable ? detected : undefined;
+  const isLessThanAll = !isWhole && isPublishable(report, skipInvalid);
   return {
     report,
-    excluded: isWhole || !isPublishable(report, skipInvalid) ? {} : invalidRecords(register),
+    excluded: isLessThanAll ? await progress.blocking(() => invalidRecords(register)) : {},
     shards,
     changed: isSameOperator ? compared : undefined,
     changedTables: compared && changedTables(compared),

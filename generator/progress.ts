@@ -8,6 +8,11 @@ export interface Progress {
   start(title: string, total: number, unit: string): void;
   /** Await a returned promise: signals and timers are handled then, and it rejects on a stop. */
   advance(steps: number): Promise<void> | undefined;
+  /**
+   * Does work that may block this thread for seconds. A signal ends the process at once meanwhile,
+   * without a word, so use it only where that leaves nothing half done. Rejects on a stop.
+   */
+  blocking<T>(work: () => T | Promise<T>): Promise<T>;
   finish(): void;
   /** Removes the display, finished or not, so that an error is readable and the process can end. */
   stop(): void;
@@ -18,17 +23,25 @@ export const TURN_MS = 50;
 /** The shortest time between two plain lines: 5000 ms (= 5 seconds). */
 const LINE_MS = 5000;
 
+/** How a process handles the request to stop. */
+export interface Stop {
+  /** Its reason becomes the error. */
+  readonly signal: AbortSignal;
+  /** Does work during which signals have their default effect: to end the process. */
+  readonly unheard?: <T>(work: () => T | Promise<T>) => Promise<T>;
+}
+
 /** Yields to the event loop at intervals, and then updates the display. */
 abstract class Paced implements Progress {
-  readonly #signal: AbortSignal;
+  readonly #stop: Stop;
   protected title = '';
   protected unit = '';
   protected total = 0;
   protected done = 0;
   #turnAt = 0;
 
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
+  constructor(stop: Stop) {
+    this.#stop = stop;
   }
 
   start(title: string, total: number, unit: string): void {
@@ -47,7 +60,13 @@ abstract class Paced implements Progress {
 
   async #turn(): Promise<void> {
     await setImmediate();
-    this.#signal.throwIfAborted();
+    this.#stop.signal.throwIfAborted();
+  }
+
+  async blocking<T>(work: () => T | Promise<T>): Promise<T> {
+    const result = await (this.#stop.unheard?.(work) ?? work());
+    await this.#turn();
+    return result;
   }
 
   finish(): void {
@@ -68,7 +87,9 @@ class Bar extends Paced {
 
   protected override begin(): void {
     const format = this.total === 0 ? '{title} {value} {unit}' : '{title} [{bar}] {value}/{total} {unit}';
-    this.#bar = new SingleBar({ format, hideCursor: true, clearOnComplete: true }, Presets.shades_classic);
+    // A signal may end the process at any moment, and nothing would show the cursor again.
+    const options = { format, hideCursor: false, gracefulExit: false, clearOnComplete: true };
+    this.#bar = new SingleBar(options, Presets.shades_classic);
     this.#bar.start(this.total, 0, { title: this.title, unit: this.unit });
   }
 
@@ -93,8 +114,8 @@ class Lines extends Paced {
   #startedAt = 0;
   #lineAt = 0;
 
-  constructor(signal: AbortSignal, write: (line: string) => void) {
-    super(signal);
+  constructor(stop: Stop, write: (line: string) => void) {
+    super(stop);
     this.#write = write;
   }
 
@@ -139,15 +160,12 @@ export async function follow<T>(work: Promise<T>, done: () => number, progress: 
 /** 1234567 -> `1,234,567`, in any locale. */
 export const number = (value: number): string => value.toLocaleString('en-US');
 
-/**
- * The progress display for an output: quiet, a terminal, or a file or pipe.
- * @param signal stops the work; its reason becomes the error
- */
+/** The progress display for an output: quiet, a terminal, or a file or pipe. */
 export function progressFor(
   mode: 'quiet' | 'terminal' | 'plain',
-  signal: AbortSignal,
+  stop: Stop,
   write: (line: string) => void,
 ): Progress {
-  if (mode === 'quiet') return new Silent(signal);
-  return mode === 'terminal' ? new Bar(signal) : new Lines(signal, write);
+  if (mode === 'quiet') return new Silent(stop);
+  return mode === 'terminal' ? new Bar(stop) : new Lines(stop, write);
 }

@@ -18,10 +18,11 @@ export function addCheck(program: Command, { say, progress, cost, exitWith }: Te
     .action(async ({ register: file, json, quiet }: Common & { register: string }) => {
       const register = Register.open(file);
       try {
-        const report = await check(register, progress(quiet === true), false);
+        const shown = progress(quiet === true);
+        const report = await check(register, shown, false);
         if (report.total > 0) exitWith(EXIT.invalid);
         const { total, findings } = report;
-        const sound = total === 0 ? soundOf(register) : undefined;
+        const sound = total === 0 ? await shown.blocking(() => soundOf(register)) : undefined;
         if (json === true) say(jsonLine({ register: file, total, findings, ...sound }, cost()));
         else if (sound === undefined) {
           for (const line of findingLines(report)) say(line);

@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { Lock } from '../lock.js';
@@ -134,7 +134,8 @@ export class HeldKey {
     } catch (error) {
       throw unwritable(lastFile(this.path), error);
     }
-    return { key: this.path, before: this.#last, after };
+    // A commit may be completed from another working directory.
+    return { key: resolve(this.path), before: this.#last, after };
   }
 
   release(): void {

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure, codeOf, asFailure } from '../errors.js';
+import { Failure, asFailure, codeOf, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { deleteFile, deleteFolder, linesOf, moveEach, moveInto } from './files.js';
 import { listFiles, stagePaths } from './stage.js';
@@ -25,14 +25,11 @@ import { keptIn, unflattened } from './stage-writer.js';
 import type { Takedown } from './takedown.js';
 import type { Tree } from './tree.js';
 
-/**
- * Writes the journal, which marks the stage as complete. From here on the commit only goes forward:
- * everything it needs is on disk, by one flush of the file system instead of one per file.
- */
-export function prepareCommit(tree: Tree, sequence: number): void {
-  const { journal } = stagePaths(tree);
-  // Node has no syncfs(2); coreutils has.
-  flush(tree.stage);
+/** Flushes all that a commit needs, by one flush of the file system instead of one per file. */
+export const flushStage = ({ stage }: Tree): void => flush(stage);
+
+/** Marks a flushed stage as complete. From here on the commit only goes forward. */
+export function writeJournal({ journal }: Tree, sequence: number): void {
   const partial = `${journal}.partial`;
   const descriptor = openSync(partial, 'w');
   try {
@@ -44,7 +41,10 @@ export function prepareCommit(tree: Tree, sequence: number): void {
   renameSync(partial, journal);
 }
 
-/** Flushes a folder's file system, or all file systems if `sync` does not support `-f`. */
+/**
+ * Flushes a folder's file system, or all file systems if `sync` does not support `-f`. Node has no
+ * syncfs(2); coreutils has.
+ */
 function flush(folder: string): void {
   for (const options of [['-f', folder], []]) {
     const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
@@ -110,22 +110,33 @@ export function replacePrevious(tree: Tree, folder: string): void {
 }
 
 /** Whether a commit was interrupted. */
-export const isPrepared = (tree: Tree): boolean => existsSync(stagePaths(tree).journal);
+export const isPrepared = ({ journal }: Tree): boolean => existsSync(journal);
 
 /** Deletes a folder in the background. */
 export type Discard = (folder: string) => Promise<void>;
 
+/** Whether a pause ended with the request to stop, which is too late once there is a journal. */
+async function isStop(pause: Promise<void>): Promise<boolean> {
+  try {
+    await pause;
+    return false;
+  } catch (error) {
+    if (isInterrupt(error)) return true;
+    throw error;
+  }
+}
+
 /**
- * Carries out a prepared commit, or the rest of an interrupted one. Idempotent.
+ * Carries out a prepared commit, or the rest of an interrupted one. Idempotent. Not interruptible.
  * @param discard deletes the old rollback data in parallel with the renames, which take as long.
- * Pass it only right after `prepareCommit`: a resumed commit must not touch `previous`
- * @throws Failure interrupted: stopped by a signal; the next build resumes the commit
+ * Pass it only right after `writeJournal`: a resumed commit must not touch `previous`
  */
 export async function apply(tree: Tree, progress: Progress, discard?: Discard): Promise<void> {
+  let isStopped = false;
   const take = async (steps: Iterable<void>): Promise<void> => {
     for (const _ of steps) {
-      const pause = progress.advance(1);
-      if (pause !== undefined) await pause;
+      const pause = isStopped ? undefined : progress.advance(1);
+      if (pause !== undefined) isStopped = await isStop(pause);
     }
   };
   try {

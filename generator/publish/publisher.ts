@@ -4,12 +4,12 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asFailure } from '../errors.js';
+import { Failure, asFailure, isInterrupt } from '../errors.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
 import { NO_CHANGES, readChangeIndex, untrackedFiles } from './changes/change-index.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
-import { apply, isPrepared, prepareCommit, stageTakedown, stageWithout } from './commit.js';
+import { apply, flushStage, isPrepared, stageTakedown, stageWithout, writeJournal } from './commit.js';
 import type { Discard } from './commit.js';
 import { treeDigest } from './digest.js';
 import { readIndex, writeIndex } from './index-json.js';
@@ -131,7 +131,10 @@ export class Publisher {
       if (copyOf === undefined) log = SignedLog.open(tree, treeId, signing, warn);
       const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
-      return new Publisher(tree, { lock, previous, routes: table, treeId, log });
+      // It deletes what an interrupted build has left in the stage.
+      return await progress.blocking(
+        () => new Publisher(tree, { lock, previous, routes: table, treeId, log }),
+      );
     } catch (error) {
       try {
         log?.release();
@@ -232,11 +235,18 @@ export class Publisher {
         this.abort();
         return;
       }
-      await this.#complete(plan, announcement);
-      prepareCommit(tree, sequence);
+      await progress.blocking(async () => {
+        await this.#complete(plan, announcement);
+        flushStage(tree);
+      });
+      // From here on nothing stops the commit.
+      writeJournal(tree, sequence);
     } catch (error) {
-      this.abort();
-      throw asFailure(error, `output folder "${tree.out}"`);
+      this.abort(isInterrupt(error));
+      const failure = asFailure(error, `output folder "${tree.out}"`);
+      throw failure instanceof Failure && isInterrupt(failure)
+        ? failure.adding('the published tree is what it was')
+        : failure;
     }
     try {
       await this.log?.confirm(this.paths);

@@ -9,7 +9,7 @@ import type { Put } from './changes/bundle-line.js';
 import { LineWriter, deleteFolder } from './files.js';
 import type { Tree } from './tree.js';
 
-export function stagePaths({ stage }: Tree) {
+export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) {
   return {
     /** New files at their paths, and files that replace others, by route (see `RouteWriter`). */
     tree: join(stage, 'tree'),
@@ -36,8 +36,7 @@ export function stagePaths({ stage }: Tree) {
     outdated: join(stage, 'outdated'),
     /** Disk space that the commit may need as folders grow. */
     reserve: join(stage, 'reserve'),
-    /** The journal, written last: it marks the stage as complete. */
-    journal: join(stage, 'COMMIT'),
+    journal,
   } as const;
 }
 

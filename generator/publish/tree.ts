@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
+import { readChangeIndex } from './changes/change-index.js';
 import { liesIn, makeFolder } from './files.js';
 import { readManifest } from './snapshot-json.js';
 
@@ -32,6 +33,7 @@ export const newTreeId = (): string => randomBytes(8).toString('hex');
 
 /** The paths of a tree, which need not exist. */
 export class Tree {
+  /** Without symbolic links: however a tree is named, it has one lock and one state. */
   readonly out: string;
   /** Private: it holds earlier publications. On the tree's file system, for atomic renames. */
   readonly state: string;
@@ -42,6 +44,8 @@ export class Tree {
   /** The hashes of the published files and of their sources (see index-json.ts). */
   readonly index: string;
   readonly stage: string;
+  /** Written last in the stage: it marks the stage as complete. */
+  readonly journal: string;
   /** The rollback data: what the last commit replaced. */
   readonly previous: string;
   /** What remotes hold, for `upload`: a folder for each (see upload/record.ts). */
@@ -53,16 +57,20 @@ export class Tree {
   #isStateNew = false;
 
   /** @param state `.NAME-state` next to the tree by default */
-  constructor(out: string, state = beside(out, 'state')) {
-    this.out = out;
-    this.state = state;
-    this.manifest = join(out, 'snapshot.json');
-    this.lock = beside(out, 'lock');
-    this.index = join(state, 'index');
-    this.stage = join(state, 'stage');
-    this.previous = join(state, 'previous');
-    this.uploads = join(state, 'uploads');
-    this.mirror = join(state, 'mirror');
+  constructor(out: string, state?: string) {
+    const path = resolve(out);
+    const real = realPath(path);
+    // Messages show the path as it was typed, if it leads there without links.
+    this.out = real === path ? out : real;
+    this.state = state ?? beside(real, 'state');
+    this.manifest = join(this.out, 'snapshot.json');
+    this.lock = beside(real, 'lock');
+    this.index = join(this.state, 'index');
+    this.stage = join(this.state, 'stage');
+    this.journal = join(this.stage, 'COMMIT');
+    this.previous = join(this.state, 'previous');
+    this.uploads = join(this.state, 'uploads');
+    this.mirror = join(this.state, 'mirror');
   }
 
   /**
@@ -76,8 +84,7 @@ export class Tree {
       makeFolder(out);
       const found = readdirSync(out);
       const strange = found.find((name) => !HARMLESS.has(name));
-      const ours = found.includes('snapshot.json') || existsSync(this.state) || found.includes(FORMER_STATE);
-      if (strange !== undefined && !ours) {
+      if (strange !== undefined && !this.#isOurs(found)) {
         throw Failure.environment(
           `output folder "${out}" is not empty and holds no snapshot.json (found "${strange}"), ` +
             `expected an empty folder or a published tree`,
@@ -95,6 +102,19 @@ export class Tree {
       this.removeIfEmpty();
       throw error;
     }
+  }
+
+  /**
+   * Whether the output folder is a tree, perhaps one that lost its snapshot.json. That there is a
+   * state says nothing: the tree may have been deleted, and the folder be somebody else's.
+   */
+  #isOurs(found: readonly string[]): boolean {
+    return (
+      found.includes('snapshot.json') ||
+      found.includes(FORMER_STATE) ||
+      existsSync(this.journal) ||
+      readChangeIndex(this) !== undefined
+    );
   }
 
   /**
@@ -209,8 +229,16 @@ export class Tree {
   }
 }
 
-/** `dist` -> `.dist-state`. */
-function beside(out: string, what: string): string {
-  const path = resolve(out);
-  return join(dirname(path), `.${basename(path)}-${what}`);
+/** `/a/dist` -> `/a/.dist-state`. */
+const beside = (path: string, what: string): string => join(dirname(path), `.${basename(path)}-${what}`);
+
+/** An absolute path without symbolic links; its last parts need not exist. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const parent = dirname(path);
+    // What else is wrong with the path is reported when it is opened.
+    return codeOf(error) === 'ENOENT' && parent !== path ? join(realPath(parent), basename(path)) : path;
+  }
 }

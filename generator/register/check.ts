@@ -68,7 +68,8 @@ export async function check(
     const its = taken[index];
     if (its === undefined) throw new TypeError(`step ${index} of the check was not taken`);
     found.addAll(its);
-    if (skipInvalid && its.total > 0 && its.skippable) exclude(register, table, from);
+    if (skipInvalid && its.total > 0 && its.skippable)
+      await progress.blocking(() => exclude(register, table, from));
   }
   progress.finish();
   return found.report();
@@ -81,7 +82,7 @@ async function takeAll(
 ): Promise<readonly CheckReport[]> {
   const taken: CheckReport[] = [];
   for (const step of steps(scope).keys()) {
-    taken.push(takeStep(register, { scope, step }));
+    taken.push(await progress.blocking(() => takeStep(register, { scope, step })));
     await progress.advance(1);
   }
   return taken;

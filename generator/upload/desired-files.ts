@@ -10,7 +10,8 @@ import { HashFileReader, NO_HASH, entriesIn } from '../incremental/hash-file.js'
 import type { Entry } from '../incremental/hash-file.js';
 import { NO_CHANGES, filesIn, readChangeIndex } from '../publish/changes/change-index.js';
 import { CODINGS, siblingsFrom } from '../publish/codings.js';
-import { locator } from '../publish/scan.js';
+import type { Coding } from '../publish/codings.js';
+import { isAsIndexed, locator } from '../publish/scan.js';
 import { describedRoute, headersByClass, isFormer, isLog, isRendered } from '../publish/snapshot-json.js';
 import type { Manifest, PublishedRoute } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
@@ -31,6 +32,8 @@ export interface RouteFiles {
   readonly headers: Headers;
   /** Whether the template is the name of a file. */
   readonly isSingle: boolean;
+  /** Of siblings: the index describes what they contain. */
+  readonly coding: Coding | undefined;
 }
 
 /** Assets come before the pages that load them, and what the index of the log lists before that. */
@@ -59,7 +62,12 @@ export function desiredFiles(
     'Cache-Control': headers.content[cacheClass]?.['Cache-Control'] ?? '',
     ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
   });
-  const filesOf = (route: DescribedRoute, template: string, entries?: Iterable<Entry>): RouteFiles => {
+  const filesOf = (
+    route: DescribedRoute,
+    template: string,
+    entries?: Iterable<Entry>,
+    coding?: Coding,
+  ): RouteFiles => {
     const hashFile = entries ? `${record.temporary(template)}.desired` : join(tree.index, route.name);
     if (entries) writeHashFile(hashFile, entries);
     return {
@@ -68,6 +76,7 @@ export function desiredFiles(
       count: countIn(hashFile),
       headers: isObjects ? headersOf(route) : {},
       isSingle: !template.includes('{'),
+      coding,
     };
   };
   return routes
@@ -83,8 +92,8 @@ export function desiredFiles(
       if (!isRendered(route) && !isFormer(route)) return [main];
       const from = siblingsFrom(route, manifest.compressed_from ?? Number.POSITIVE_INFINITY);
       if (isObjects || from === Number.POSITIVE_INFINITY) return [main];
-      const siblings = CODINGS.map(({ suffix }) =>
-        filesOf(route, route.file + suffix, entriesFrom(main.hashFile, from)),
+      const siblings = CODINGS.map((coding) =>
+        filesOf(route, route.file + coding.suffix, entriesFrom(main.hashFile, from), coding),
       );
       return [main, ...siblings];
     })
@@ -128,13 +137,15 @@ const damaged = (file: string): Failure =>
 
 /**
  * The size of a file that is to be written.
- * @throws Failure invalid: it isn't there, or has another size than the index says; the programs
- * would skip the one, and publish the other
+ * @param coding of a sibling, whose size the index doesn't have
+ * @throws Failure invalid: it isn't there, or has another size than the index says, or it is a
+ * sibling of something else; the programs would skip the one, and publish the other
  */
-export function sizeOf(tree: Tree, file: string, { bytes, hash }: Entry): number {
-  const isSibling = CODINGS.some(({ suffix }) => file.endsWith(suffix));
-  const size = statSync(join(tree.out, file), { throwIfNoEntry: false })?.size;
-  if (size === undefined || hash.equals(NO_HASH) || (!isSibling && size !== bytes)) throw damaged(file);
+export function sizeOf(tree: Tree, file: string, entry: Entry, coding?: Coding): number {
+  const path = join(tree.out, file);
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  const isRight = coding === undefined ? size === entry.bytes : isAsIndexed(path, entry, coding);
+  if (size === undefined || entry.hash.equals(NO_HASH) || !isRight) throw damaged(file);
   return size;
 }
 

@@ -129,7 +129,7 @@ function markPending({ tree, record, desired }: Session, isForced: (files: Route
         deletes += 1;
       } else {
         puts += 1;
-        bytes += sizeOf(tree, fileOf(key), entry);
+        bytes += sizeOf(tree, fileOf(key), entry, files?.coding);
       }
     }
     if (keys.length > 0) record.update(template, record.file(template), unknown(keys));

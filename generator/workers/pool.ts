@@ -16,7 +16,7 @@ const YOUNG_MB = 8;
 /** Called with the number of steps done since the last call. */
 export type OnProgress = (steps: number) => void;
 
-/** How long a job may continue when its thread is to end: 250 ms. */
+/** How long a job may continue when its thread is to end, and how long that may take: 250 ms. */
 const GRACE_MS = 250;
 
 export interface Options {
@@ -38,7 +38,7 @@ export interface Pool {
   run<Name extends JobName>(name: Name, input: Input<Name>, options?: Options): Promise<Output<Name>>;
   /** Runs a job in each thread. */
   all<Name extends JobName>(name: Name, input: Input<Name>): Promise<void>;
-  /** Ends the threads. Queued jobs never settle. */
+  /** Ends the threads. Queued jobs never settle. A thread inside SQLite ends as soon as it is not. */
   close(): Promise<void>;
 }
 
@@ -160,7 +160,8 @@ export class Thread implements Renewable {
    */
   async close(): Promise<void> {
     await Promise.race([this.#last, setTimeout(GRACE_MS, undefined, { ref: false })]);
-    await this.#worker.terminate();
+    // Whatever it is in, it runs no more JavaScript.
+    await Promise.race([this.#worker.terminate(), setTimeout(GRACE_MS)]);
   }
 }
 

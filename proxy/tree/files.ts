@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, crc32, inflateRawSync } from 'node:zlib';
+
+import * as v from 'valibot';
 
 import type { Coding } from '../http/negotiation.js';
 import type { ByteRange } from '../http/ranges.js';
@@ -38,7 +40,7 @@ export interface FileRead {
   readonly changedMs: number;
   /** Undefined if the file is larger than requested, or unchanged. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
-  /** See {@link digestOf}. Undefined without bytes, and if a form can't be decompressed. */
+  /** See {@link digestOf}. Undefined without bytes, and if a form is not exactly one stream. */
   readonly digest: string | undefined;
 }
 
@@ -50,8 +52,6 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
 
 /** Half of SHA-256: 128 bits avoid collisions, and keep ETags short. */
 const DIGEST_DIGITS = 32;
-
-const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 
 /** The part of an ETag that identifies the content. */
 export function digestOf(bytes: Uint8Array): string {
@@ -105,12 +105,38 @@ function readWhole(descriptor: number, size: number): Buffer<ArrayBuffer> {
   return buffer.subarray(0, size);
 }
 
+/** The result of a decompression with the option `info`, which the types leave out. */
+const withInfo = v.object({
+  buffer: v.instance(Buffer),
+  engine: v.object({ bytesWritten: v.number() }),
+});
+
+/** A gzip header of deflate without optional fields (RFC 1952, section 2.3), as the generator writes it. */
+const GZIP_HEADER_BYTES = 10;
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b, 8, 0]);
+/** CRC-32 and length of the content. */
+const GZIP_TRAILER_BYTES = 8;
+
+/** Clients differ on what follows a stream, so there must be nothing; `gunzipSync` would accept more. */
 function digestOfDecoded(
   bytes: Buffer,
   { coding, maxBytes }: { readonly coding: Coding; readonly maxBytes: number },
 ): string | undefined {
+  const options = { maxOutputLength: Math.max(1, maxBytes), info: true };
   try {
-    return digestOf(DECODERS[coding](bytes, { maxOutputLength: Math.max(1, maxBytes) }));
+    if (coding === 'br') {
+      const { buffer, engine } = v.parse(withInfo, brotliDecompressSync(bytes, options));
+      return engine.bytesWritten === bytes.length ? digestOf(buffer) : undefined;
+    }
+    const end = bytes.length - GZIP_TRAILER_BYTES;
+    const stream = bytes.subarray(GZIP_HEADER_BYTES, end);
+    const { buffer, engine } = v.parse(withInfo, inflateRawSync(stream, options));
+    const isWhole =
+      bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC) &&
+      engine.bytesWritten === end - GZIP_HEADER_BYTES &&
+      crc32(buffer) === bytes.readUInt32LE(end) &&
+      buffer.length === bytes.readUInt32LE(end + 4);
+    return isWhole ? digestOf(buffer) : undefined;
   } catch {
     return undefined;
   }

@@ -227,6 +227,7 @@ describe('downloads that are kept', () => {
           silent.start(...args);
         },
         advance: (steps) => silent.advance(steps),
+        blocking: (work) => silent.blocking(work),
         finish: () => {
           look();
           silent.finish();

@@ -1,11 +1,16 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { COMPRESSED_FROM_BYTES } from '../../generator/publish/codings.js';
-import { published } from '../support/build.js';
+import { codeOf } from '../../generator/errors.js';
+import { CODINGS, COMPRESSED_FROM_BYTES } from '../../generator/publish/codings.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { upload } from '../../generator/upload/upload.js';
+import { OPERATOR, published, quiet } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
+import { MemoryRemote } from '../upload/memory.js';
+import { damageOf, failureOf, inProcess } from './support.js';
 import { isOfTheBuild, isSibling, readTree } from '../support/tree.js';
 
 const path = temporary();
@@ -71,4 +76,57 @@ describe('compressed siblings', () => {
     ]);
     expect(existsSync(join(out, 'group/1/history.json'))).toBe(true);
   });
+
+  it.each(CODINGS)('with anything but one stream in it is not decoded: %o', ({ encode, decode }) => {
+    const content = Buffer.alloc(5_000, 'content ');
+    const stream = encode(content);
+    const nothing = encode(Buffer.alloc(0));
+    const outcome = (most: number, ...parts: readonly Uint8Array[]): string => {
+      try {
+        return decode(Buffer.concat(parts), most).equals(content) ? 'the content' : 'something else';
+      } catch (error) {
+        return codeOf(error) === undefined ? 'a defect' : 'refused';
+      }
+    };
+    expect(outcome(content.length, stream)).toBe('the content');
+    for (const parts of [
+      [stream, Buffer.from('garbage')],
+      [stream, Buffer.alloc(9)],
+      [stream, nothing],
+      [stream.subarray(0, -1)],
+      [],
+    ])
+      expect(outcome(content.length, ...parts)).toBe('refused');
+    // Some clients read the first one only.
+    expect(outcome(content.length, nothing, stream)).not.toBe('the content');
+    expect(outcome(content.length - 1, stream)).toBe('refused');
+  });
+
+  it.each(SUFFIXES)(
+    'that has bytes after it (%s) is found, refused by an upload, and repaired',
+    async (suffix) => {
+      const register = registerOf(path('register.sqlite'));
+      const out = path('dist');
+      await published({ register, out });
+      const file = `group/1/history.json${suffix}`;
+      const whole = readFileSync(join(out, file));
+      appendFileSync(join(out, file), suffix === '.gz' ? Buffer.alloc(9) : 'garbage');
+      expect(await damageOf(out)).toEqual([{ file, what: 'altered' }]);
+      const uploading = upload(new Tree(out), 'memory', quiet(), () => new MemoryRemote(out, false));
+      expect((await failureOf(uploading)).message).toContain(`"${file}" of the tree is missing or damaged`);
+      const { code } = await inProcess(
+        'verify',
+        '--repair',
+        '--out',
+        out,
+        '--register',
+        register,
+        '--operator',
+        OPERATOR,
+      );
+      expect(code).toBe(0);
+      expect(readFileSync(join(out, file)).equals(whole)).toBe(true);
+      expect(await damageOf(out)).toEqual([]);
+    },
+  );
 });

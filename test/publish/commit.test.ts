@@ -17,10 +17,11 @@ import { Failure } from '../../generator/errors.js';
 import type { Progress } from '../../generator/progress.js';
 import {
   apply,
+  flushStage,
   isPrepared,
-  prepareCommit,
   stageTakedown,
   takenDown,
+  writeJournal,
 } from '../../generator/publish/commit.js';
 import type { Discard } from '../../generator/publish/commit.js';
 import { completeCommit } from '../../generator/publish/recover.js';
@@ -137,7 +138,12 @@ async function flushedBy(work: () => unknown): Promise<string[]> {
   return events;
 }
 
-describe('prepareCommit', () => {
+function prepareCommit(tree: Tree, sequence: number): void {
+  flushStage(tree);
+  writeJournal(tree, sequence);
+}
+
+describe('flushStage and writeJournal', () => {
   it('flushes the file system of the stage, and only then writes the journal with the sequence', async () => {
     const tree = stage();
     const { journal } = stagePaths(tree);
@@ -257,7 +263,7 @@ describe('apply', () => {
 
   it('says of a failure that the commit had begun, and leaves a defect as it is', async () => {
     const tree = await prepared(SECOND, FIRST);
-    const stopped = progressThat(() => Promise.reject(Failure.interrupted('stopped')));
+    const stopped = progressThat(() => Promise.reject(Failure.environment('stopped')));
     expect((await failureOf(apply(tree, stopped))).message).toBe(
       'stopped; the commit had begun, and the next build or verify --repair completes it',
     );

@@ -14,7 +14,7 @@ import { PROJECT } from './project.js';
 
 export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
 
-export const quiet = () => progressFor('quiet', new AbortController().signal, () => undefined);
+export const quiet = () => progressFor('quiet', { signal: new AbortController().signal }, () => undefined);
 
 /** Threads can't be started from TypeScript. */
 export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/workers/worker.js'));
@@ -85,6 +85,7 @@ export async function counted(options: Options, code = 'test'): Promise<Publishe
       if (title === 'rendering') rendered += steps;
       return silent.advance(steps);
     },
+    blocking: (work) => silent.blocking(work),
     finish: () => silent.finish(),
     stop: () => silent.stop(),
   };

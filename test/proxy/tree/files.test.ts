@@ -105,6 +105,34 @@ describe('readNow', () => {
     expect(digestIn('a.gz', 'gzip', 4_999)).toBeUndefined();
     expect(digestIn('a.gz', 'br', 5_000)).toBeUndefined();
   });
+
+  it.each([
+    ['br', brotliCompressSync],
+    ['gzip', gzipSync],
+  ] as const)('has no digest of a form in %s that is anything but one stream', async (coding, encode) => {
+    const root = await emptyFolder();
+    const content = Buffer.alloc(5_000, 'content ');
+    const stream = encode(content);
+    const digestOfForm = async (...parts: Buffer[]): Promise<string | undefined> => {
+      await publish(root, 'form', Buffer.concat(parts));
+      return readNow({ root, path: 'form', maxBytes: MAX, decode: { coding, maxBytes: 5_000 } })?.digest;
+    };
+    const nothing = encode(Buffer.alloc(0));
+    const altered = Buffer.from(stream);
+    altered[stream.length - 5] = (altered[stream.length - 5] ?? 0) ^ 1;
+    expect(await digestOfForm(stream)).toBe(digestOf(content));
+    for (const parts of [
+      [stream, Buffer.from('garbage')],
+      [stream, Buffer.alloc(9)],
+      [stream, nothing],
+      [nothing, stream],
+      [stream.subarray(0, -1)],
+      // In gzip the checksum.
+      [altered],
+      [],
+    ])
+      expect(await digestOfForm(...parts)).not.toBe(digestOf(content));
+  });
 });
 
 describe('openFile', () => {

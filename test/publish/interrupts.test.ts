@@ -1,0 +1,85 @@
+/** Interrupts: before the journal the tree stays what it was; from there on the commit finishes. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../generator/errors.js';
+import { progressFor } from '../../generator/progress.js';
+import { Tree } from '../../generator/publish/tree.js';
+import { verify } from '../../generator/publish/verify.js';
+import { published, quiet } from '../support/build.js';
+import { temporary } from '../support/folder.js';
+import { differing, inState } from '../support/tree.js';
+import {
+  buildWith,
+  contentOf,
+  damageOf,
+  expectAtRest,
+  failureOf,
+  interruptCommit,
+  pair,
+  progressThat,
+  stateOf,
+} from './support.js';
+
+const path = temporary();
+
+const interrupted = (): Failure => Failure.interrupted('stopped by SIGINT');
+
+/** Progress of a process that gets a signal once something is so, while its main thread is blocked. */
+function stopOnce(isTime: () => boolean) {
+  const stop = new AbortController();
+  const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    const result = await work();
+    if (isTime()) stop.abort(interrupted());
+    return result;
+  };
+  return progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
+}
+
+describe('an interrupt', () => {
+  it('while the commit is prepared leaves the tree as it was', async () => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    const before = stateOf(out);
+    const { stage, journal } = new Tree(out);
+    const progress = stopOnce(() => existsSync(join(stage, 'snapshot.json')));
+    const { exitCode, message } = await failureOf(buildWith({ register: registers[1], out }, { progress }));
+    expect([exitCode, message]).toEqual([130, 'stopped by SIGINT; the published tree is what it was']);
+    expect(existsSync(journal)).toBe(false);
+    expect(differing(stateOf(out), before)).toEqual([]);
+    await expectAtRest(out);
+    await buildWith({ register: registers[1], out });
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+  });
+
+  it.each([1, 5])('within the commit, at step %i, comes too late: the commit finishes', async (at) => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    const { progress, steps } = progressThat('committing', (step) => {
+      if (step === at) throw interrupted();
+    });
+    expect(await buildWith({ register: registers[1], out }, { progress })).toMatchObject({ sequence: 2 });
+    expect(steps()).toBe(at);
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    await expectAtRest(out);
+  });
+
+  it('while an interrupted commit is completed lets it finish, and stops what follows', async () => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    await interruptCommit({ register: registers[1], out });
+    expect(await damageOf(out)).toContainEqual({ file: expect.any(String), what: 'interrupted' });
+    const stop = new AbortController();
+    stop.abort(interrupted());
+    const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
+    const { exitCode } = await failureOf(buildWith({ register: registers[0], out }, { progress }));
+    expect(exitCode).toBe(130);
+    expect((await verify(new Tree(out), quiet())).sequence).toBe(2);
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    expect(existsSync(inState(out, 'stage'))).toBe(false);
+    expect(await damageOf(out)).toEqual([]);
+  });
+});
