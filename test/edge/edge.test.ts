@@ -259,7 +259,7 @@ describe('edge', () => {
     writeFileSync(`${old}/snapshot.json`, JSON.stringify(manifest));
     expect(await edge('nginx', '--out', old, '--write', path('x.conf'))).toMatchObject({
       code: 1,
-      stderr: `error: "${old}/snapshot.json" lacks "headers", which edge servers need: build the tree again\n`,
+      stderr: `error: "${old}/snapshot.json" is not as this version writes it (see "headers"): build the tree again\n`,
     });
   });
 });

@@ -196,6 +196,14 @@ it('limits that would make a timer overflow count as one request a day', () => {
   }
 });
 
+/** A route with a file, whose parameter it declares. */
+const leadingTo = (file: string) => {
+  const route = { ...ROUTES[3]!, name: 'another', file };
+  if (!file.includes('{key}')) return { ...route, path: '/another' };
+  const parameters = [{ name: 'key', in: 'path' as const, type: 'id', description: '' }];
+  return { ...route, path: '/another/{key}', parameters };
+};
+
 describe('an origin that is no origin', () => {
   it.each([
     ['of a later format', { format: 5 }, /snapshot\.json of the origin can't be used \(see "format"\)/],
@@ -218,7 +226,7 @@ describe('an origin that is no origin', () => {
     ],
     [
       'with a page of errors that says more',
-      { errors: { not_found: { page: '/4\n/x /y 200' } } },
+      { errors: { not_found: { status: 404, title: 'a', detail: 'b', page: '/4\n/x /y 200' } } },
       /not_found\.page/,
     ],
     ['with problems below more', { problems_below: ['/api {'] }, /problems_below\.0/],
@@ -267,7 +275,7 @@ describe('an origin that is no origin', () => {
     'log/efd62e2505583bf5/tile/0/{key}',
     'log/efd62e2505583bf5/index/group/7.txt.gz',
   ])('a route with the file %j is refused', async (file) => {
-    origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'bad', path: '/bad', file }];
+    origin.routes = [...ROUTES, leadingTo(file)];
     origin.publish(ONE);
     expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
   });
@@ -288,7 +296,7 @@ describe('an origin that is no origin', () => {
     'api/v1/group/{key}/x.json',
     'log/readme.txt',
   ])('a route with the file %j is not refused', async (file) => {
-    origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'good', path: '/good', file }];
+    origin.routes = [...ROUTES, leadingTo(file)];
     origin.publish(ONE);
     expect(originSchema.safeParse(JSON.parse(String(origin.files.get('/snapshot.json'))))).toMatchObject({
       success: true,
