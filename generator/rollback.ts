@@ -19,14 +19,8 @@ import { measure } from './publish/scan.js';
 import { formerAssets } from './publish/former-assets.js';
 import { Publisher } from './publish/publisher.js';
 import type { Plan } from './publish/plan.js';
-import {
-  FORMAT,
-  hasLog,
-  headersByClass,
-  isFormer,
-  isRendered,
-  readManifest,
-} from './publish/snapshot-json.js';
+import { hasLog, isFormer, isRendered, readManifest } from './publish/snapshot-json.js';
+import { FORMAT, headersByClass } from './tree/snapshot-json.js';
 import type { Manifest } from './publish/snapshot-json.js';
 import { keptFile } from './publish/stage-writer.js';
 import type { Tree } from './publish/tree.js';

@@ -7,7 +7,6 @@ import { hostHeaders, hostNotFound, hostRedirects } from '../edge/headers.js';
 import { nginxConfiguration } from '../edge/nginx.js';
 import { readPublished } from '../edge/published.js';
 import type { Published } from '../edge/published.js';
-import { varnishConfiguration } from '../edge/varnish.js';
 import { Failure, asFailure } from '../errors.js';
 import { liesIn, makeFolder } from '../publish/files.js';
 import { Tree } from '../publish/tree.js';
@@ -34,14 +33,13 @@ interface Written {
 export function addEdge(program: Command, terminal: Terminal): void {
   const edge = program
     .command('edge')
-    .description('Write the configuration of a web server, a cache or a static host that serves the tree.')
+    .description('Write the configuration of a web server or a static host that serves the tree.')
     .addHelpText(
       'after',
       `
 Examples
   $ npm run snapshot -- edge nginx --write /etc/register/nginx.conf
   $ npm run snapshot -- edge nginx --listen '[::]:80' --trust-proxy 10.0.0.0/8 --write nginx.conf
-  $ npm run snapshot -- edge varnish --backend 127.0.0.1:8080 --write register.vcl
   $ npm run snapshot -- edge headers --write site`,
     );
   common(edge.command('nginx'))
@@ -59,15 +57,6 @@ Examples
         const { text, notes } = nginxConfiguration(published, { out, file: resolve(write), listen, trusted });
         return { files: { [write]: text }, notes };
       });
-    });
-  common(edge.command('varnish'))
-    .description('A configuration of Varnish, which caches the responses of the proxy or of nginx.')
-    .option('--backend <address:port>', 'the proxy or nginx', addressAndPort, '127.0.0.1:8080')
-    .requiredOption('--write <file>', 'the file to write')
-    .action((flags: Flags & { readonly backend: string }) => {
-      run(terminal, flags, (published) => ({
-        files: { [flags.write]: varnishConfiguration(published, flags.backend) },
-      }));
     });
   common(edge.command('headers'))
     .description(

@@ -8,7 +8,8 @@ import { MOST_BODY_BYTES, prove } from '../log/prove.js';
 import type { ProofRequest, Proven } from '../log/prove.js';
 import { JSON_BYTES, parseJson } from '../mirror/origin.js';
 import { locator } from '../publish/scan.js';
-import { isRendered, routeSchema } from '../publish/snapshot-json.js';
+import { isRendered } from '../publish/snapshot-json.js';
+import { locatedRoute } from '../tree/snapshot-json.js';
 import { jsonLine, size } from '../report.js';
 import { BUCKETS, filler, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
@@ -96,7 +97,7 @@ async function proofOf(path: string, files: PublishedFiles): Promise<Proven> {
 }
 
 const snapshotSchema = z.looseObject({
-  routes: z.array(routeSchema.extend({ bucket: z.enum(BUCKETS) })),
+  routes: z.array(locatedRoute.extend({ bucket: z.enum(BUCKETS) })),
   log: z.looseObject({ keys: z.array(z.string()) }).default({ keys: [] }),
 });
 type Snapshot = z.infer<typeof snapshotSchema>;

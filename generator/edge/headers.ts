@@ -1,5 +1,6 @@
 /** `_headers`, `_redirects` and `api/404.html`, as Netlify, Cloudflare Pages and others read them. */
 import { isDeepStrictEqual } from 'node:util';
+import { Failure } from '../errors.js';
 import { contentHeaders, problemOf } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
 
@@ -80,7 +81,7 @@ export function hostRedirects({ routes, redirects }: Published): string {
  * of the route.
  */
 export const hostNotFound = (published: Published): string =>
-  lines([JSON.stringify(problemOf(published, 'not_found').problem)]);
+  `${JSON.stringify(problemOf(published, 'not_found').problem)}\n`;
 
 function rewrites(route: EdgeRoute, routes: readonly EdgeRoute[]): readonly string[] {
   const { path, file, class: cacheClass, parameters = [], requires } = route;
@@ -107,7 +108,16 @@ const isPlain = (rule: string): boolean => !/^\S*:/.test(rule);
 /** A placeholder is one segment, so the rest of a path is a splat. */
 const placeholders = (template: string): string =>
   template.replace(/\{path\}$/, '*').replaceAll(/\{(\w+)\}/g, ':$1');
-const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
+/** There are no quotes: a line ends where it ends. @throws Failure usage: it can't be one line */
+const lines = (texts: readonly string[]): string =>
+  texts
+    .map((text) => {
+      if (/^[ -~]*$/.test(text)) return `${text}\n`;
+      throw Failure.usage(
+        `${JSON.stringify(text)} can't be a line of a host's files, expected printable ASCII`,
+      );
+    })
+    .join('');
 const rule = (path: string, fields: Fields): readonly string[] => [
   path,
   ...Object.entries(fields).map(([name, value]) => `  ${name}: ${value}`),

@@ -14,7 +14,8 @@ import type { QueryParameter } from './patterns.js';
 import { alternateLink, contentHeaders, problemOf, requiredBy } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
 import { ratesOf } from './rates.js';
-import { renderTemplate } from './template.js';
+import { Variable, comment, pattern, quoted, renderNginx, words } from './nginx-text.js';
+import type { NginxText } from './nginx-text.js';
 
 export interface NginxOptions {
   /** The published tree. */
@@ -44,16 +45,24 @@ const ERRORS: Readonly<Record<string, string>> = {
   not_found: '404',
   method_not_allowed: '405',
   precondition_failed: '412',
-  uri_too_long: '414',
+  uri_too_long: '486',
   range_not_satisfiable: '416',
   rate_limited: '429',
   internal: '403 500 502 504',
   no_snapshot: '503',
-  version_not_supported: '505',
   invalid_path: '482',
   invalid_id: '483',
   invalid_limit: '484',
   invalid_prefix: '485',
+};
+/**
+ * The errors that nginx raises before it has a path, without which there is no way to a named
+ * location.
+ */
+const UNPARSED: Readonly<Record<string, string>> = {
+  invalid_request: '400 413 494 501',
+  uri_too_long: '414',
+  version_not_supported: '505',
 };
 /** Those whose detail depends on the location: `$detail`. */
 const DETAILED = new Set(['not_found', 'invalid_limit']);
@@ -63,44 +72,75 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
   const { headers, limits, routes } = published;
   const rates = ratesOf(limits);
   const notes = rates.flatMap(({ note }) => note ?? []);
-  const text = renderTemplate('nginx.conf', {
-    ...options,
+  const data = {
+    file: comment(options.file),
+    listen: words(options.listen),
+    isDualStack: options.listen.startsWith('[::]'),
+    trusted: options.trusted.map((range) => words(range)),
     root: quoted(resolve(out)),
-    notes,
-    maxPathBytes: MAX_PATH_BYTES,
-    accepts: codingPattern,
-    acceptsHtml: HTML_PATTERN,
-    pagePath: pagePattern(published.problems_below),
-    rates: rates.map((rate) => ({ ...rate, policy: quoted(rate.policy), state: quoted(rate.state) })),
-    limitReq: (bucket: Bucket): readonly string[] =>
-      rates.flatMap((rate) => (countedBy(bucket).includes(rate.bucket) ? `limit_req ${rate.zone};` : [])),
-    always: Object.entries(headers.all).map(([name, value]) => [name, quoted(value)]),
+    notes: notes.map((note) => comment(note)),
+    overlong: pattern(`^[^?]{${MAX_PATH_BYTES + 1}}`),
+    accepts: (coding: string): NginxText => pattern(codingPattern(coding)),
+    acceptsHtml: pattern(HTML_PATTERN),
+    pagePath: pattern(pagePattern(published.problems_below)),
+    rates: rates.map(({ bucket, rate, policy, state, retryAfter }) => ({
+      bucket: words(bucket),
+      client: words(bucket === 'download' ? 'download_client' : 'client'),
+      rate: words(rate),
+      policy: quoted(policy),
+      at429: quoted(`429 ${bucket}`),
+      state: quoted(state),
+      retryAfter,
+    })),
+    zones: (bucket: Bucket): readonly NginxText[] =>
+      rates.flatMap((rate) => (countedBy(bucket).includes(rate.bucket) ? words(rate.zone) : [])),
+    always: Object.entries(headers.all).map(([name, value]) => ({ name: words(name), value: quoted(value) })),
     bySort: tableOf(sortsOf(published)),
     byRoute: tableOf(routes.map((route) => [route.name, contentHeaders(route)])),
     queries: routes.flatMap(({ parameters = [] }) =>
-      parameters.flatMap((parameter) =>
-        parameter.in === 'path'
-          ? []
-          : [{ ...parameter, pattern: namePattern(parameter.name), valid: valuePattern(parameter) }],
-      ),
+      parameters.flatMap((parameter) => (parameter.in === 'path' ? [] : [queryOf(parameter)])),
     ),
     locations: routes.flatMap((route) => locationsOf(route, requiredBy(published, route))),
     absentIn: BUCKETS.filter((bucket) =>
       routes.some((route) => route.requires !== undefined && route.bucket === bucket),
-    ),
-    redirects: published.redirects,
-    badPath: errorOf(published, 'invalid_path').body,
-    badRequest: errorOf(published, 'invalid_request').body,
+    ).map((bucket) => ({ bucket, name: words(bucket) })),
+    redirects: published.redirects.map(({ path, to }) => ({ path: quoted(path), to: quoted(to) })),
+    badPath: errorOf(published, 'invalid_path'),
+    unparsed: Object.entries(UNPARSED).map(([code, on]) => ({
+      on: words(on),
+      name: words(code),
+      isRequest: code === 'invalid_request',
+      ...errorOf(published, code),
+    })),
     errors: Object.entries(ERRORS).map(([code, on]) => ({
-      code,
-      on,
+      code: words(code),
+      on: words(on),
+      isRange: code === 'range_not_satisfiable',
       page: errorPageOf(published, code),
       ...errorOf(published, code),
     })),
     nothing: quoted(jsonText(published.errors['not_found']?.detail ?? '')),
-  });
-  return { text, notes };
+  };
+  return { text: renderNginx(data), notes };
 }
+
+/** A query parameter: the patterns of its name and of `NAME=VALUE`, and its default. */
+function queryOf(parameter: QueryParameter) {
+  const [name, value] = [namePattern(parameter.name), valueName(parameter.name)];
+  return {
+    name: words(parameter.name),
+    variable: words(variableName(parameter.name)),
+    value: words(value),
+    byDefault: parameter.default,
+    repeated: pattern(`(?:^|&)${name}(?:=[^&]*)?&(?:.*&)?${name}(?:[=&]|$)`),
+    valid: pattern(`(?:^|&)${name}=(?<${value}>${valuePattern(parameter)})(?:&|$)`),
+    any: pattern(`(?:^|&)${name}(?:[=&]|$)`),
+  };
+}
+
+/** The variable of a parameter. nginx has hundreds of its own, which must not be taken for it. */
+const variableName = (parameter: string): string => `parameter_${parameter}`;
+const valueName = (parameter: string): string => `value_${parameter}`;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -132,10 +172,10 @@ function sortsOf({ headers }: Published): readonly (readonly [string, Headers])[
 function tableOf(entries: readonly (readonly [string, Headers])[]) {
   const names = [...new Set(entries.flatMap(([, fields]) => Object.keys(fields)))];
   return names.map((name) => ({
-    name,
-    variable: variableOf(name),
+    name: words(name),
+    variable: words(variableOf(name)),
     values: entries.flatMap(([key, { [name]: value }]) =>
-      value === undefined ? [] : [[key, quoted(value)]],
+      value === undefined ? [] : [{ key: words(key), value: quoted(value) }],
     ),
   }));
 }
@@ -143,15 +183,20 @@ function tableOf(entries: readonly (readonly [string, Headers])[]) {
 const variableOf = (header: string): string => header.toLowerCase().replaceAll('-', '_');
 
 interface Location {
-  readonly match: string;
-  readonly bucket: Bucket;
+  /** What the path is compared with: a path, or a pattern. */
+  readonly match: NginxText;
+  readonly isPattern: boolean;
+  readonly zone: Bucket;
   /** Assignments to variables. */
-  readonly set: readonly (readonly [string, string])[];
-  /** A document without which the response is a 404, and its detail. */
-  readonly required?: { readonly file: string; readonly detail: string };
-  readonly type?: string;
-  /** The arguments of try_files. */
-  readonly files: string;
+  readonly set: readonly { readonly variable: NginxText; readonly value: NginxText }[];
+  /** A document without which the response is a 404, its detail, and where that is made. */
+  readonly required?: { readonly file: NginxText; readonly detail: NginxText; readonly bucket: NginxText };
+  readonly type?: NginxText;
+  /** Whether there is a file, perhaps with compressed siblings. */
+  readonly hasFile: boolean;
+  readonly isCompressed: boolean;
+  /** The status without the file. */
+  readonly missing: number;
 }
 
 /** The statuses of paths with an invalid parameter, by its type. */
@@ -162,43 +207,62 @@ function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonl
   const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const values = new Map(inPath.map((parameter) => [parameter.name, valuePattern(parameter)]));
-  const files = isCompressed(cacheClass) ? '$file$best $file$gzip $file' : '$file';
+  const names = new Set(parameters.map(({ name }) => name));
   const query = parameters.find((parameter) => parameter.in === 'query');
   // What is wrong if there is no file: an id without a record, or a limit that is none.
   const detail = query === undefined ? absent : expectedInteger(query);
-  const detailText = detail === undefined ? undefined : interpolated(jsonText(filled(detail)));
-  const form = isPage(route) ? [['form', 'problem'] as const] : [];
+  const detailText = detail === undefined ? undefined : quoted(...filled(jsonText(detail), names));
+  const form = isPage(route) ? [set('form', words('problem'))] : [];
   const location: Location = {
-    match: inPath.length === 0 ? `= ${path}` : regex(path, (name) => `(?<${name}>${values.get(name)})`),
-    bucket,
+    isPattern: inPath.length > 0,
+    match:
+      inPath.length === 0
+        ? quoted(path)
+        : matching(path, (name) => `(?<${variableName(name)}>${values.get(name)})`),
+    zone: bucket,
     set: [
-      ['class', cacheClass],
-      ['bucket', bucket],
+      set('class', words(cacheClass)),
+      set('bucket', words(bucket)),
       ...form,
-      ['file', interpolated(`/${filled(file)}`)],
+      set('file', quoted(...filled(`/${file}`, names))),
       // Otherwise it is the document that is missing, and the detail is about that.
-      ...(detailText === undefined || required !== undefined ? [] : [['detail', detailText] as const]),
+      ...(detailText === undefined || required !== undefined ? [] : [set('detail', detailText)]),
       ...(required === undefined
         ? []
-        : [['alternate', interpolated(filled(alternateLink(required)))] as const]),
-      ...Object.entries(contentHeaders(route)).map(
-        ([name, value]) => [`route_${variableOf(name)}`, quoted(value)] as const,
+        : [set('alternate', quoted(...filled(alternateLink(required), names)))]),
+      ...Object.entries(contentHeaders(route)).map(([name, value]) =>
+        set(`route_${variableOf(name)}`, quoted(value)),
       ),
     ],
     ...(required !== undefined && {
       required: {
-        file: interpolated(`$document_root/${filled(required.file)}`),
-        detail: detailText ?? '$detail',
+        file: quoted(new Variable('document_root'), ...filled(`/${required.file}`, names)),
+        detail: detailText ?? quoted(new Variable('detail')),
+        bucket: words(bucket),
       },
     }),
     type: quoted(type),
-    files: `${files} =${query === undefined ? 404 : 484}`,
+    hasFile: true,
+    isCompressed: isCompressed(cacheClass),
+    missing: query === undefined ? 404 : 484,
   };
   const [refused] = inPath.flatMap(({ type }) => REFUSED[type] ?? []);
   if (refused === undefined) return [location];
-  const ofAny = [['bucket', bucket] as const, ...form];
-  return [location, { match: regex(path, () => '[^/]*'), bucket, set: ofAny, files: `/.none =${refused}` }];
+  return [
+    location,
+    {
+      isPattern: true,
+      match: matching(path, () => '[^/]*'),
+      zone: bucket,
+      set: [set('bucket', words(bucket)), ...form],
+      hasFile: false,
+      isCompressed: false,
+      missing: refused,
+    },
+  ];
 }
+
+const set = (variable: string, value: NginxText) => ({ variable: words(variable), value });
 
 const isPage = ({ class: cacheClass, type }: EdgeRoute): boolean =>
   cacheClass === 'page' && type.startsWith('text/html');
@@ -206,32 +270,36 @@ const isPage = ({ class: cacheClass, type }: EdgeRoute): boolean =>
 const expectedInteger = ({ name, minimum, maximum }: QueryParameter): string =>
   `${name}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
 
-const regex = (path: string, replace: (name: string) => string): string =>
-  `~ "${pathPattern(path, replace)}"`;
+const matching = (path: string, replace: (name: string) => string): NginxText =>
+  pattern(pathPattern(path, replace), '');
 
-/** `{id}` -> `${id}`, the variable. */
-const filled = (template: string): string => template.replaceAll(/\{(\w+)\}/g, '${$1}');
+/** The pieces of a template, in which parameters are variables. */
+const filled = (template: string, names: ReadonlySet<string>): readonly (string | Variable)[] =>
+  template.split(/(\{\w+\})/).map((piece, index) => {
+    const name = piece.slice(1, -1);
+    return index % 2 === 1 && names.has(name) ? new Variable(variableName(name)) : piece;
+  });
 
 /** The status and body of an error, in which `$detail` stays a variable. */
 function errorOf(published: Published, code: string) {
-  const { status, problem } = problemOf(published, code, DETAILED.has(code) ? '$detail' : undefined);
-  const [before = '', after = ''] = JSON.stringify(problem).split('$detail');
-  const body = after === '' ? quoted(before) : interpolated(`${dollars(before)}$detail${dollars(after)}`);
-  return { status, body };
+  const { status, problem } = problemOf(published, code);
+  const { detail, ...before } = problem;
+  // The members are in the order of the proxy: `detail` comes before the last.
+  const { error, ...first } = before;
+  const [start, end] = [
+    `${JSON.stringify(first).slice(0, -1)},"detail":"`,
+    `","error":${JSON.stringify(error)}}`,
+  ];
+  const middle = DETAILED.has(code) ? new Variable('detail') : jsonText(detail);
+  return { status, body: quoted(start, middle, end) };
 }
 
 /** The page that browsers get instead of an error. */
 function errorPageOf({ errors, routes }: Published, code: string) {
   const path = errors[code]?.page;
   const page = routes.find((route) => route.path === path && isPage(route));
-  return page && { file: page.file, type: quoted(page.type) };
+  return page && { file: quoted(`/${page.file}`), type: quoted(page.type) };
 }
 
 /** A text as it stands within the quotes of JSON. */
 const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1);
-
-/** nginx has no escape for "$". */
-const dollars = (text: string): string => text.replaceAll('$', '${dollar}');
-/** A text in the quotes of nginx, with the values of its variables. */
-const interpolated = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
-const quoted = (text: string): string => interpolated(dollars(text));

@@ -1,76 +1,22 @@
 /** What edge servers need to know of a published tree; all of it is in its snapshot.json. */
 import { basename } from 'node:path/posix';
-import { z } from 'zod';
 import { Failure } from '../errors.js';
-import {
-  FORMAT,
-  describedRoute,
-  headersByClass,
-  readManifest,
-  servicePath,
-} from '../publish/snapshot-json.js';
+import { readManifest } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
-import { BUCKETS } from '../routes/index.js';
+import { parseSnapshot } from '../tree/snapshot-json.js';
+import type { Snapshot, SnapshotRoute } from '../tree/snapshot-json.js';
 
-const headers = z.record(z.string(), z.string());
-const limit = z.object({ tokens: z.int().min(1), refill_seconds: z.number().positive() });
-
-const schema = z
-  .object({
-    format: z.literal(FORMAT),
-    sequence: z.int(),
-    service: z.object({ base_url: z.string(), docs: z.string() }),
-    limits: z.record(z.enum(BUCKETS), limit),
-    headers: z.object({
-      all: headers,
-      options: headers,
-      not_found: headers,
-      error: headers,
-      content: headersByClass,
-    }),
-    errors: z.record(
-      z.string(),
-      z.object({
-        status: z.int(),
-        title: z.string(),
-        detail: z.string(),
-        page: servicePath.exactOptional(),
-      }),
-    ),
-    problems_below: z.array(servicePath).default([]),
-    routes: z.array(
-      describedRoute.extend({
-        path: servicePath,
-        bucket: z.enum(BUCKETS),
-        headers,
-        absent: z.string().exactOptional(),
-      }),
-    ),
-    redirects: z.array(z.object({ path: servicePath, to: servicePath })).default([]),
-  })
-  .refine(({ headers: { content }, routes }) => routes.every((route) => route.class in content), {
-    path: ['headers', 'content'],
-  });
-
-/** A limit as it is published: `tokens` at once, and one back every `refill_seconds`. */
-export type EdgeLimit = z.infer<typeof limit>;
-export type Published = z.infer<typeof schema>;
-export type EdgeRoute = Published['routes'][number];
+export type Published = Snapshot;
+export type EdgeRoute = SnapshotRoute;
 
 /**
  * Reads the tree's snapshot.json.
- * @throws Failure invalid: this version did not write it; environment: there is no tree
+ * @throws Failure invalid: it says what no snapshot.json of this version may; environment: there is
+ * no tree
  */
 export function readPublished(tree: Tree): Published {
   tree.requirePublished();
-  const result = schema.safeParse(readManifest(tree.manifest));
-  if (!result.success) {
-    const place = result.error.issues[0]?.path.join('.');
-    throw Failure.invalid(
-      `"${tree.manifest}" lacks "${place}", which edge servers need: build the tree again`,
-    );
-  }
-  return result.data;
+  return parseSnapshot(readManifest(tree.manifest), `"${tree.manifest}"`);
 }
 
 /**

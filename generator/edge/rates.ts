@@ -2,7 +2,7 @@
 import { Failure } from '../errors.js';
 import { BUCKETS, countedBy } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
-import type { EdgeLimit, Published } from './published.js';
+import type { Published } from './published.js';
 
 export interface Rate {
   readonly bucket: Bucket;
@@ -48,7 +48,10 @@ export function ratesOf(limits: Published['limits']): readonly Rate[] {
  * as thousandths of a request a second, rounded down (ngx_http_limit_req_module.c). Where one is
  * back after 1, 1/2, 1/3 … seconds, it is the token bucket of the proxy, to the millisecond.
  */
-function nearest(bucket: Bucket, { refill_seconds: refill }: EdgeLimit): { rate: string; seconds: number } {
+function nearest(
+  bucket: Bucket,
+  { refill_seconds: refill }: Published['limits'][Bucket],
+): { rate: string; seconds: number } {
   const perSecond = Math.round(1 / refill);
   if (perSecond >= 1 && Math.abs(perSecond * refill - 1) < 1e-9) {
     return { rate: `${perSecond}r/s`, seconds: refill };

@@ -20,8 +20,8 @@ const REDIRECTS = 3;
 export interface RequestOptions {
   readonly path: string;
   readonly bucket: Bucket;
-  /** The share of a download that is asked for; all of it by default. */
-  readonly share?: number;
+  /** Tokens of the limit of downloads; 1 by default. */
+  readonly cost?: number;
   /** The first byte that is asked for; 0 by default. */
   readonly start?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -101,7 +101,7 @@ export class Client {
     read: (response: OriginResponse) => Promise<T>,
     redirects = 0,
   ): Promise<T> {
-    const waitMs = this.limits.take(options.bucket, options.share ?? 1);
+    const waitMs = this.limits.take(options.bucket, options.cost ?? 1);
     if (waitMs > 0) await this.wait(waitMs);
     this.requests += 1;
     const response = await follow(this.#send(options), () => 0, this.#progress);

@@ -13,6 +13,7 @@ import { filler, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
+import type { Counted } from './limits.js';
 import type { Fetched, Objects } from './objects.js';
 import { JSON_BYTES, MovedOn, StartOver, parseChangeList, parseDataPackage } from './origin.js';
 import type { Address, Origin } from './origin.js';
@@ -39,7 +40,7 @@ type Route = Address['route'];
 const isSingle = (route: Route): boolean => !urlTemplate(route).includes('{');
 
 /** Shows the bytes to come, and the time that the limits make it take. */
-function startDownload({ client, progress }: Session, bytes: number, requests: readonly Bucket[]): void {
+function startDownload({ client, progress }: Session, bytes: number, requests: readonly Counted[]): void {
   const seconds = client.limits.secondsFor(requests);
   const time =
     seconds < 120
@@ -110,7 +111,7 @@ export async function fetchAll(session: Session): Promise<Documents> {
   startDownload(
     session,
     sum(files),
-    files.map(({ route }) => route.bucket),
+    files.map(({ route, bytes }) => ({ bucket: route.bucket, bytes })),
   );
   const documents = new Map<string, string>();
   for (const { name, route, bytes, sha256 } of files)
@@ -146,7 +147,7 @@ export async function fetchChanges(session: Session, from: At): Promise<void> {
       throw new StartOver(`no changes lead from snapshot ${at.sequence} to ${index.sequence}`);
     const [step] = plan;
     if (step === undefined) return;
-    startDownload(session, sum(plan.map(({ file }) => file)), plan.map(bucketOf));
+    startDownload(session, sum(plan.map(({ file }) => file)), plan.map(countedOf));
     try {
       await take(session, step);
       at = step.to;
@@ -158,7 +159,10 @@ export async function fetchChanges(session: Session, from: At): Promise<void> {
   }
 }
 
-const bucketOf = ({ is }: Step): Bucket => (is === 'bundle' ? 'download' : 'api');
+const countedOf = ({ is, file: { bytes } }: Step): Counted => ({
+  bucket: is === 'bundle' ? 'download' : 'api',
+  bytes,
+});
 
 /** Takes over the changes of a step. @throws Damaged, MovedOn: its file can't be used */
 async function take(session: Session, step: Step): Promise<void> {
@@ -191,8 +195,10 @@ async function takeList(session: Session, { file }: Step): Promise<void> {
   if (file.bytes > JSON_BYTES) throw new StartOver(`${file.file} is too long to fetch each document`);
   const list = parseChangeList(readFileSync(await takeFile(session, file, 'api')));
   const downloads = origin.routes.filter((route) => isRendered(route) && route.class === 'download');
-  const everything = client.limits.secondsFor(downloads.map(({ bucket }) => bucket));
-  if (client.limits.secondsFor(list.put.map(() => 'api')) > everything) {
+  const everything = client.limits.secondsFor(
+    downloads.map(({ bucket }) => ({ bucket, bytes: origin.tree.bytes })),
+  );
+  if (client.limits.secondsFor(list.put.map(({ bytes }) => ({ bucket: 'api', bytes }))) > everything) {
     throw new StartOver(`to copy everything is quicker than to fetch ${list.put.length} documents`);
   }
   for (const put of list.put) {
@@ -215,10 +221,10 @@ export async function fetchRest(session: Session): Promise<void> {
   const routes = new Map(origin.routes.map((route) => [route.name, route]));
   const { rest } = overlay;
   if (rest.length === 0) return;
-  const buckets = rest.flatMap(({ route, documents }) =>
-    Array<Bucket>(documents).fill(routes.get(route)?.bucket ?? 'api'),
+  const requests = rest.flatMap(({ route, documents, bytes }) =>
+    Array<Counted>(documents).fill({ bucket: routes.get(route)?.bucket ?? 'api', bytes: bytes / documents }),
   );
-  startDownload(session, sum(rest), buckets);
+  startDownload(session, sum(rest), requests);
   for (const { route: name } of rest) {
     const route = routes.get(name);
     if (route === undefined) continue;

@@ -1,11 +1,19 @@
 /** The origin's rate limits, kept by the client: a token bucket for each, as in the proxy. */
-import { BUCKETS, countedBy } from '../routes/index.js';
+import { BUCKETS, countedBy, downloadCost } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 
 /** A bucket in snapshot.json. */
 export interface Limit {
   readonly tokens: number;
   readonly refill_seconds: number;
+  /** A download of at least so many bytes counts as one; undefined if each does. */
+  readonly token_bytes?: number;
+}
+
+/** What a request takes a token for, or the cost of its bytes. */
+export interface Counted {
+  readonly bucket: Bucket;
+  readonly bytes: number;
 }
 
 /** The longest time until a token is back that is believed: a day. Timers end at 2^31 ms. */
@@ -22,9 +30,11 @@ interface Level {
 export class Limits {
   readonly #levels = new Map<Bucket, Level>();
   readonly #isLearned = new Set<Bucket>();
+  #tokenBytes = 1;
 
   /** Keeps to the limits in snapshot.json, unless responses say others. */
   set(limits: Readonly<Record<Bucket, Limit>>): void {
+    this.#tokenBytes = limits.download.token_bytes ?? 1;
     for (const bucket of BUCKETS) {
       const { tokens, refill_seconds } = limits[bucket];
       if (!this.#isLearned.has(bucket)) this.#set(bucket, tokens, 1000 * refill_seconds);
@@ -53,12 +63,17 @@ export class Limits {
     this.#levels.set(bucket, { tokens, refillMs, left: tokens - taken, at: performance.now() });
   }
 
+  /** The cost of a download in tokens. @param bytes what is asked for of its `size` bytes */
+  costOf(bytes: number, size = bytes): number {
+    return downloadCost(bytes, size, this.#tokenBytes);
+  }
+
   /** Takes tokens for a request. @returns how long to wait before it, in ms */
-  take(bucket: Bucket, share: number): number {
+  take(bucket: Bucket, cost: number): number {
     const waits = countedBy(bucket).map((name) => {
       const level = this.#now(name);
       if (level === undefined) return 0;
-      level.left -= name === 'download' ? share : 1;
+      level.left -= name === 'download' ? cost : 1;
       return Math.max(0, -level.left * level.refillMs);
     });
     return Math.ceil(Math.max(...waits));
@@ -76,11 +91,14 @@ export class Limits {
   }
 
   /** The least time for so many requests, in seconds. */
-  secondsFor(requests: readonly Bucket[]): number {
-    const counted = requests.flatMap(countedBy);
+  secondsFor(requests: readonly Counted[]): number {
+    const costs: Record<Bucket, number> = { api: 0, download: 0, page: 0 };
+    for (const { bucket, bytes } of requests) {
+      for (const name of countedBy(bucket)) costs[name] += name === 'download' ? this.costOf(bytes) : 1;
+    }
     const seconds = [...this.#levels.keys()].map((name) => {
       const { left, refillMs } = this.#now(name) ?? { left: 0, refillMs: 0 };
-      return ((counted.filter((each) => each === name).length - left) * refillMs) / 1000;
+      return ((costs[name] - left) * refillMs) / 1000;
     });
     return Math.ceil(Math.max(0, ...seconds));
   }

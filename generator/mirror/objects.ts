@@ -91,9 +91,10 @@ export class Objects {
       await this.#client.get(
         () => {
           const from = start();
-          if (from === 0) return { path, bucket };
+          const cost = this.#client.limits.costOf(bytes - from, bytes);
+          if (from === 0) return { path, bucket, cost };
           const headers = { 'If-Range': readFileSync(tag, 'utf8') };
-          return { path, bucket, share: Math.max(0.01, 1 - from / bytes), start: from, headers };
+          return { path, bucket, cost, start: from, headers };
         },
         (response) => receive(response, wanted, partial, tag),
       );

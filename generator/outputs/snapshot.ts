@@ -4,7 +4,7 @@ import type { Downloads } from '../exports/exports.js';
 import { publishedHeaders } from '../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../routes/headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
-import { FORMAT } from '../publish/snapshot-json.js';
+import { FORMAT } from '../tree/snapshot-json.js';
 import type { Plan } from '../publish/plan.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';

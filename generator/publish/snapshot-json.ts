@@ -2,86 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
-import { CACHE_CLASSES, LOG_ROUTES, hasFiles } from '../routes/index.js';
+import { LOG_ROUTES, hasFiles } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { BUNDLES } from '../routes/publishing.js';
+import { FORMAT, locatedRoute } from '../tree/snapshot-json.js';
 
-/** The version of the tree's layout and of snapshot.json. */
-export const FORMAT = 4;
 /** Formats the publisher can read: an older tree is upgraded, and its sequence continues. */
 const READABLE = [1, 2, 3, FORMAT] as const;
 
 /** The part of a route that locates its files and URLs. */
 export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters' | 'requires'>;
-
-const parameter = z.discriminatedUnion('in', [
-  z.discriminatedUnion('type', [
-    z.object({ name: z.string(), in: z.literal('path'), type: z.literal('id'), description: z.string() }),
-    z.object({
-      name: z.literal('month'),
-      in: z.literal('path'),
-      type: z.literal('month'),
-      description: z.string(),
-    }),
-    z.object({
-      name: z.literal('prefix'),
-      in: z.literal('path'),
-      type: z.literal('prefix'),
-      description: z.string(),
-    }),
-    z.object({
-      name: z.literal('tree'),
-      in: z.literal('path'),
-      type: z.literal('tree'),
-      description: z.string(),
-    }),
-    z.object({
-      name: z.literal('path'),
-      in: z.literal('path'),
-      type: z.literal('path'),
-      description: z.string(),
-    }),
-  ]),
-  z.object({
-    name: z.string(),
-    in: z.literal('query'),
-    type: z.literal('integer'),
-    minimum: z.number(),
-    maximum: z.number(),
-    default: z.number(),
-    description: z.string(),
-  }),
-]);
-
-/**
- * A path or template of this service, without anything that has a meaning in a configuration or
- * leads to another host.
- */
-export const servicePath = z.string().regex(/^\/(?!\/)[\w.~/{}-]*$/);
-
-/** A route, in the part that locates its files. */
-export const routeSchema = z.looseObject({
-  name: z.string().regex(/^[\w-]+$/),
-  path: z.string(),
-  // An earlier version put files into 1,000 folders: `{id:3}`.
-  file: z.string().regex(/^[^:]*$/),
-  class: z.enum(CACHE_CLASSES),
-  parameters: z.array(parameter).exactOptional(),
-  requires: z.string().exactOptional(),
-});
-
-/** A route, in the part that says what its responses are. */
-export const describedRoute = routeSchema.extend({
-  type: z.string(),
-  /** The name under which browsers save it. */
-  attachment: z.string().exactOptional(),
-});
-
-/** The headers of all responses with content, by the classes that the tree has. */
-export const headersByClass = z.partialRecord(
-  z.enum(CACHE_CLASSES),
-  z.object({ 'Cache-Control': z.string() }).catchall(z.string()),
-);
 
 const schema = z.looseObject({
   format: z.literal(READABLE),
@@ -96,7 +26,7 @@ const schema = z.looseObject({
   compressed_from: z.int().exactOptional(),
   /** Where the signed log is, and with which keys it can be verified. */
   log: z.object({ path: z.string(), origin: z.string(), keys: z.array(z.string()) }).exactOptional(),
-  routes: z.array(routeSchema),
+  routes: z.array(locatedRoute),
 });
 
 export type Manifest = z.infer<typeof schema>;

@@ -21,6 +21,7 @@ import { isFormer, isRendered, readManifest } from './snapshot-json.js';
 import { checkChanges, checkSnapshotFeed } from './verify-changes.js';
 import { checkLog, mendLog, rememberSeen } from './verify-log.js';
 import type { Manifest, PublishedRoute } from './snapshot-json.js';
+import { FORMAT, snapshotSchema } from '../tree/snapshot-json.js';
 import type { Tree } from './tree.js';
 
 export interface Damage {
@@ -207,7 +208,8 @@ async function checkTree(
     found.add(nameOf(tree.index), existsSync(tree.index) ? 'altered' : 'missing');
     return 0;
   }
-  if (indexDigest(tree.index, routes) !== manifest.digest) found.add('snapshot.json', 'altered');
+  if (indexDigest(tree.index, routes) !== manifest.digest || !isServable(manifest))
+    found.add('snapshot.json', 'altered');
   progress.start('verifying', manifest.tree.files, 'files');
   let files = 0;
   const from = manifest.compressed_from ?? Number.POSITIVE_INFINITY;
@@ -231,6 +233,10 @@ async function checkTree(
   });
   return files;
 }
+
+/** Whether servers take it; those of earlier formats had other members. */
+const isServable = (manifest: Manifest): boolean =>
+  manifest.format !== FORMAT || snapshotSchema.safeParse(manifest).success;
 
 /** What the name of a former asset says of it. */
 function namedEntry({ out }: Tree, { file }: PublishedRoute): Entry {

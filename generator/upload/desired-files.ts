@@ -4,7 +4,6 @@
  */
 import { statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
 import { HashFileReader, NO_HASH, entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
@@ -12,8 +11,10 @@ import { NO_CHANGES, filesIn, readChangeIndex } from '../publish/changes/change-
 import { CODINGS, siblingsFrom } from '../publish/codings.js';
 import type { Coding } from '../publish/codings.js';
 import { isAsIndexed, locator } from '../publish/scan.js';
-import { describedRoute, headersByClass, isFormer, isLog, isRendered } from '../publish/snapshot-json.js';
+import { isFormer, isLog, isRendered } from '../publish/snapshot-json.js';
 import type { Manifest, PublishedRoute } from '../publish/snapshot-json.js';
+import { parseSnapshot } from '../tree/snapshot-json.js';
+import type { SnapshotRoute } from '../tree/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import type { Headers } from '../routes/headers.js';
 import { halves, hasFiles } from '../routes/index.js';
@@ -39,13 +40,6 @@ export interface RouteFiles {
 /** Assets come before the pages that load them, and what the index of the log lists before that. */
 const ORDER = ['tile', 'asset', 'record', 'download', 'feed', 'summary', 'page', 'checkpoint'];
 
-/** The part of snapshot.json that says which headers an object has. */
-const described = z.object({
-  headers: z.object({ content: headersByClass }),
-  routes: z.array(describedRoute),
-});
-type DescribedRoute = z.infer<typeof describedRoute>;
-
 /**
  * In the order in which they are written.
  * @param isObjects whether the remote has headers and no siblings
@@ -56,14 +50,14 @@ export function desiredFiles(
   record: RemoteRecord,
   isObjects: boolean,
 ): readonly RouteFiles[] {
-  const { headers, routes } = described.parse(manifest);
-  const headersOf = ({ class: cacheClass, type, attachment }: DescribedRoute): Headers => ({
+  const { headers, routes } = parseSnapshot(manifest, `"${tree.manifest}"`);
+  const headersOf = ({ class: cacheClass, type, attachment }: SnapshotRoute): Headers => ({
     'Content-Type': type,
     'Cache-Control': headers.content[cacheClass]?.['Cache-Control'] ?? '',
     ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
   });
   const filesOf = (
-    route: DescribedRoute,
+    route: SnapshotRoute,
     template: string,
     entries?: Iterable<Entry>,
     coding?: Coding,

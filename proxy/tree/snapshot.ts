@@ -23,8 +23,14 @@ const printable = v.pipe(v.string(), v.regex(/^[ -~]+$/, 'expected printable ASC
  * Fields that Node or the proxy sets, that frame a message, or that concern a connection or a
  * client (RFC 9110 §7.6.1, RFC 6265): from a table they would break the response or the next one.
  */
-const RESERVED =
-  /^(?:age|alt-svc|clear-site-data|connection|content-(?:encoding|length|location|range)|cookie2?|date|etag|expect|host|keep-alive|last-modified|location|proxy-.*|refresh|retry-after|set-cookie2?|te|trailer|transfer-encoding|upgrade|via|www-authenticate)$/i;
+const RESERVED = new RegExp(
+  `^(?:${[
+    'age|alt-svc|clear-site-data|connection|content-(?:encoding|length|location|range|type)|cookie2?|date|etag',
+    'expect|forwarded|host|http2-settings|keep-alive|last-modified|location|proxy-.*|ratelimit(?:-.*)?|refresh',
+    'retry-after|server|set-cookie2?|te|trailer|transfer-encoding|upgrade|via|www-authenticate',
+  ].join('|')})$`,
+  'i',
+);
 const fieldName = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name'),

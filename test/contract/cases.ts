@@ -130,11 +130,13 @@ const instanceOf = (path: string): string =>
 const STRONG = /^"[^"]+"$/;
 const DATE = /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/;
 
-/** A refusal by the limit. The condition has caches ask the server each time. */
+/** A refusal by the limit. Each request has a parameter of its own, so that caches ask the server. */
 const limited = async (send: Send, target: string, address: string, accept: string): Promise<Answer> => {
-  const headers = { Accept: accept, 'x-forwarded-for': address, 'If-None-Match': '"x", "y"' };
+  const headers = { Accept: accept, 'x-forwarded-for': address };
   for (let count = 0; count < 100; count += 1) {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(target, { headers })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => send(`${target}?${20 * count + index}`, { headers })),
+    );
     const found = answers.find(({ status }) => status === 429);
     if (found !== undefined) return found;
   }

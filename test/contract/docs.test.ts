@@ -187,7 +187,7 @@ function pathsIn(value: unknown): readonly string[][] {
 describe('docs/edge-servers.md', () => {
   it.each([
     ['In the responses of nginx:', 'nginx'],
-    ['In those of Varnish:', 'varnish before proxy'],
+    ['In those that Varnish has kept:', 'varnish before proxy'],
   ] as const)('lists the differences that the tests know: %s', (heading, server) => {
     const [, rest = ''] = read('docs/edge-servers.md').split(`\n${heading}\n\n`);
     const [list = ''] = rest.split('\n\n');

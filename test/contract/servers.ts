@@ -33,15 +33,14 @@ export async function serve(port: number, folder: string, file: string): Promise
   return await serving(port, spawn('nginx', args, { stdio: 'pipe' }));
 }
 
-/** Varnish before a server. @param folder a new folder, by which varnishadm finds it (-n) */
-export async function startVarnish(out: string, folder: string, backend: number): Promise<EdgeServer> {
+/** Varnish with its own configuration before a server. @param folder a new folder for its files */
+export async function startVarnish(folder: string, backend: number): Promise<EdgeServer> {
   const port = await freePort();
   mkdirSync(folder);
-  const file = `${folder}/register.vcl`;
-  await write(['edge', 'varnish', '--out', out, '--backend', `127.0.0.1:${backend}`, '--write', file]);
   // Root's Varnish would become another user, who can't read the folders of these tests.
-  const options = ['-j', 'none', '-F', '-n', folder, '-a', `127.0.0.1:${port}`, '-f', file];
-  options.push('-p', 'http_gzip_support=off', '-s', 'malloc,32M');
+  const options = ['-j', 'none', '-F', '-n', folder, '-a', `127.0.0.1:${port}`];
+  // With gzip support, which is the default, it would never ask for Brotli.
+  options.push('-b', `127.0.0.1:${backend}`, '-p', 'http_gzip_support=off', '-s', 'malloc,32M');
   return await serving(port, spawn('varnishd', options, { stdio: 'pipe' }));
 }
 

@@ -6,7 +6,6 @@ import { writeSample } from '../../data/sample.js';
 import { nginxConfiguration } from '../../generator/edge/nginx.js';
 import { readPublished } from '../../generator/edge/published.js';
 import type { Published } from '../../generator/edge/published.js';
-import { varnishConfiguration } from '../../generator/edge/varnish.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { sender } from '../contract/cases.js';
 import { serve } from '../contract/servers.js';
@@ -68,16 +67,5 @@ describe.runIf(has('texts of operators in nginx', 'nginx'))('nginx', () => {
       encoding: 'utf8',
     });
     expect([status, stderr]).toEqual([0, expect.stringContaining('syntax is ok')]);
-  });
-});
-
-describe.runIf(has('texts of operators in Varnish', 'varnish'))('Varnish', () => {
-  it('compiles a configuration with any header and title', () => {
-    const file = path('nasty.vcl');
-    writeFileSync(file, varnishConfiguration(nasty(), '[::1]:8080'));
-    const { status } = spawnSync('varnishd', ['-j', 'none', '-C', '-f', file], { stdio: 'ignore' });
-    expect(status).toBe(0);
-    writeFileSync(file, 'vcl 4.1; backend default { .host = "unterminated; }');
-    expect(spawnSync('varnishd', ['-j', 'none', '-C', '-f', file], { stdio: 'ignore' }).status).not.toBe(0);
   });
 });

@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
+import { publishedHeaders } from '../../generator/routes/headers.js';
 import { digestOf, sha256 } from '../publish/support.js';
 
 /** Bodies by URL path. */
@@ -27,27 +29,37 @@ const route = (name: string, path: string, file: string, cacheClass: string, mor
   file,
   class: cacheClass,
   bucket: cacheClass === 'page' ? 'page' : 'api',
-  type: 'application/json',
+  type: 'application/json; charset=utf-8',
+  description: '',
+  headers: {},
   ...more,
 });
 const download = (name: string, file: string) =>
-  route(name, `/downloads/${file}`, `downloads/${file}`, 'download', { bucket: 'download' });
+  route(name, `/downloads/${file}`, `downloads/${file}`, 'download', {
+    bucket: 'download',
+    type: 'application/gzip',
+  });
+const HTML = { type: 'text/html; charset=utf-8' };
 
 export const ROUTES = [
   route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', 'record', { parameters: id('id') }),
   route('stats', '/api/v1/stats', 'api/v1/stats.json', 'summary'),
   route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', 'summary', { parameters: [limit] }),
-  route('own', '/brand.bin', 'brand.bin', 'summary'),
+  route('own', '/brand.bin', 'brand.bin', 'summary', { type: 'application/octet-stream' }),
   download('documents-group', 'documents/group.ndjson.gz'),
   download('documents-other', 'documents/other.ndjson.gz'),
   route('datapackage', '/downloads/datapackage.json', 'downloads/datapackage.json', 'download'),
-  route('front-page', '/', 'index.html', 'page'),
+  route('front-page', '/', 'index.html', 'page', HTML),
   route('snapshot', '/snapshot.json', 'snapshot.json', 'summary'),
   route('changes', '/changes/index.json', 'changes/index.json', 'summary'),
   // It has no files of its own.
-  route('group-page', '/group/{id}', 'index.html', 'page', { parameters: id('id'), requires: 'group' }),
+  route('group-page', '/group/{id}', 'index.html', 'page', {
+    parameters: id('id'),
+    requires: 'group',
+    ...HTML,
+  }),
 ];
-export type MadeUpRoute = (typeof ROUTES)[number];
+export type MadeUpRoute = Omit<(typeof ROUTES)[number], 'description' | 'headers'>;
 
 /** Bytes that are no UTF-8 text. */
 const BINARY = Buffer.from([0xff, 0x00, 0xfe, 0x80]);
@@ -300,7 +312,13 @@ export class MadeUpOrigin {
       digest,
       tree: { id: tree, files: Object.keys(all).length, bytes },
       downloads: { as_of: null, ...this.#downloaded },
+      generator: { name: 'made-up', version: '1.0.0' },
+      service: { base_url: 'https://register.example', docs: '/developers' },
       limits: { api: limits, download: limits, page: limits },
+      headers: publishedHeaders('https://licence.example/'),
+      errors: Object.fromEntries(
+        PROBLEMS.map(({ code, status, title, detail }) => [code, { status, title, detail }]),
+      ),
       compressed_from: 4096,
       routes,
       ...this.members,

@@ -174,7 +174,19 @@ describe('the limits', () => {
     limits.set({ api, download: { tokens: 2, refill_seconds: 100 }, page: api });
     expect(limits.take('download', 1)).toBe(0);
     expect(limits.take('download', 0.5)).toBe(0);
-    expect(limits.secondsFor(['download', 'download'])).toBe(1000);
+    const download = { bucket: 'download', bytes: 100 } as const;
+    expect(limits.secondsFor([download, download])).toBe(1000);
+    // One of each, and half a one of downloads, is left.
+    limits.set({
+      api: { tokens: 1000, refill_seconds: 1 },
+      download: { tokens: 2, refill_seconds: 100, token_bytes: 200 },
+      page: api,
+    });
+    expect([limits.costOf(400), limits.costOf(100), limits.costOf(100, 400), limits.costOf(1)]).toEqual([
+      1, 0.5, 0.25, 0.01,
+    ]);
+    expect(limits.secondsFor([download, download])).toBe(50);
+    limits.set({ api, download: { tokens: 2, refill_seconds: 100 }, page: api });
     expect(limits.take('page', 1)).toBe(0);
     // Half a token is left of two, and one of three.
     expect(Math.round(limits.take('download', 1) / 1000)).toBe(50);
@@ -195,6 +207,14 @@ it('limits that would make a timer overflow count as one request a day', () => {
     expect(wait).toBeLessThanOrEqual(day);
   }
 });
+
+/** A route with a file, whose parameter it declares. */
+const leadingTo = (file: string) => {
+  const route = { ...ROUTES[3]!, name: 'another', file };
+  if (!file.includes('{key}')) return { ...route, path: '/another' };
+  const parameters = [{ name: 'key', in: 'path' as const, type: 'id', description: '' }];
+  return { ...route, path: '/another/{key}', parameters };
+};
 
 describe('an origin that is no origin', () => {
   it.each([
@@ -218,7 +238,7 @@ describe('an origin that is no origin', () => {
     ],
     [
       'with a page of errors that says more',
-      { errors: { not_found: { page: '/4\n/x /y 200' } } },
+      { errors: { not_found: { status: 404, title: 'a', detail: 'b', page: '/4\n/x /y 200' } } },
       /not_found\.page/,
     ],
     ['with problems below more', { problems_below: ['/api {'] }, /problems_below\.0/],
@@ -267,7 +287,7 @@ describe('an origin that is no origin', () => {
     'log/efd62e2505583bf5/tile/0/{key}',
     'log/efd62e2505583bf5/index/group/7.txt.gz',
   ])('a route with the file %j is refused', async (file) => {
-    origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'bad', path: '/bad', file }];
+    origin.routes = [...ROUTES, leadingTo(file)];
     origin.publish(ONE);
     expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
   });
@@ -288,7 +308,7 @@ describe('an origin that is no origin', () => {
     'api/v1/group/{key}/x.json',
     'log/readme.txt',
   ])('a route with the file %j is not refused', async (file) => {
-    origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'good', path: '/good', file }];
+    origin.routes = [...ROUTES, leadingTo(file)];
     origin.publish(ONE);
     expect(originSchema.safeParse(JSON.parse(String(origin.files.get('/snapshot.json'))))).toMatchObject({
       success: true,
