@@ -1,4 +1,5 @@
 /** The nginx configuration that serves a published tree as the proxy does, as far as nginx can. */
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BUCKETS, countedBy, isCompressed } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
@@ -13,7 +14,8 @@ import {
 import type { QueryParameter } from './patterns.js';
 import { alternateLink, contentHeaders, problemOf, requiredBy } from './published.js';
 import type { EdgeRoute, Published } from './published.js';
-import { ratesOf } from './rates.js';
+import { downloadZones, partOf, ratesOf } from './rates.js';
+import type { DownloadPart } from './rates.js';
 import { Variable, comment, pattern, quoted, renderNginx, words } from './nginx-text.js';
 import type { NginxText } from './nginx-text.js';
 
@@ -71,6 +73,7 @@ const DETAILED = new Set(['not_found', 'invalid_limit']);
 export function nginxConfiguration(published: Published, { out, ...options }: NginxOptions): Configuration {
   const { headers, limits, routes } = published;
   const rates = ratesOf(limits);
+  const parts = downloadZones(limits);
   const notes = rates.flatMap(({ note }) => note ?? []);
   const data = {
     file: comment(options.file),
@@ -92,15 +95,21 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
       state: quoted(state),
       retryAfter,
     })),
-    zones: (bucket: Bucket): readonly NginxText[] =>
-      rates.flatMap((rate) => (countedBy(bucket).includes(rate.bucket) ? words(rate.zone) : [])),
+    parts: parts.map(({ part, rate }) => ({ part, rate: words(rate) })),
+    zones: (bucket: Bucket, part: DownloadPart = 1): readonly NginxText[] =>
+      rates
+        .filter((rate) => countedBy(bucket).includes(rate.bucket))
+        .map((rate) => (rate.bucket === 'download' && parts.find((each) => each.part === part)) || rate)
+        .map(({ zone }) => words(zone)),
     always: Object.entries(headers.all).map(([name, value]) => ({ name: words(name), value: quoted(value) })),
     bySort: tableOf(sortsOf(published)),
     byRoute: tableOf(routes.map((route) => [route.name, contentHeaders(route)])),
     queries: routes.flatMap(({ parameters = [] }) =>
       parameters.flatMap((parameter) => (parameter.in === 'path' ? [] : [queryOf(parameter)])),
     ),
-    locations: routes.flatMap((route) => locationsOf(route, requiredBy(published, route))),
+    locations: routes.flatMap((route) =>
+      locationsOf(route, requiredBy(published, route), partOf(bytesOf(route, out), limits)),
+    ),
     absentIn: BUCKETS.filter((bucket) =>
       routes.some((route) => route.requires !== undefined && route.bucket === bucket),
     ).map((bucket) => ({ bucket, name: words(bucket) })),
@@ -187,6 +196,7 @@ interface Location {
   readonly match: NginxText;
   readonly isPattern: boolean;
   readonly zone: Bucket;
+  readonly part: DownloadPart;
   /** Assignments to variables. */
   readonly set: readonly { readonly variable: NginxText; readonly value: NginxText }[];
   /** A document without which the response is a 404, its detail, and where that is made. */
@@ -203,7 +213,11 @@ interface Location {
 const REFUSED: Readonly<Record<string, number>> = { id: 483, prefix: 485 };
 
 /** The location of a route, and that of paths whose id or prefix is not valid. */
-function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonly Location[] {
+function locationsOf(
+  route: EdgeRoute,
+  required: EdgeRoute | undefined,
+  part: DownloadPart,
+): readonly Location[] {
   const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const values = new Map(inPath.map((parameter) => [parameter.name, valuePattern(parameter)]));
@@ -220,6 +234,7 @@ function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonl
         ? quoted(path)
         : matching(path, (name) => `(?<${variableName(name)}>${values.get(name)})`),
     zone: bucket,
+    part,
     set: [
       set('class', words(cacheClass)),
       set('bucket', words(bucket)),
@@ -254,6 +269,7 @@ function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonl
       isPattern: true,
       match: matching(path, () => '[^/]*'),
       zone: bucket,
+      part,
       set: [set('bucket', words(bucket)), ...form],
       hasFile: false,
       isCompressed: false,
@@ -261,6 +277,11 @@ function locationsOf(route: EdgeRoute, required: EdgeRoute | undefined): readonl
     },
   ];
 }
+
+/** The size of a route's only file at present; that of a whole download for others. */
+const bytesOf = ({ path, file }: EdgeRoute, out: string): number =>
+  (path.includes('{') ? undefined : statSync(resolve(out, file), { throwIfNoEntry: false })?.size) ??
+  Number.POSITIVE_INFINITY;
 
 const set = (variable: string, value: NginxText) => ({ variable: words(variable), value });
 

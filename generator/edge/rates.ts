@@ -1,6 +1,6 @@
 /** The limits as nginx can count them. */
 import { Failure } from '../errors.js';
-import { BUCKETS, countedBy } from '../routes/index.js';
+import { BUCKETS, countedBy, downloadCost } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import type { Published } from './published.js';
 
@@ -18,6 +18,25 @@ export interface Rate {
   readonly retryAfter: number;
   /** How it differs from the published limit. */
   readonly note: string | undefined;
+}
+
+/** What nginx can charge for a download: the whole of one, a tenth, or a hundredth. */
+export const DOWNLOAD_PARTS = [1, 10, 100] as const;
+export type DownloadPart = (typeof DOWNLOAD_PARTS)[number];
+
+/** The smallest part of a download that covers what a file of so many bytes costs. */
+export function partOf(bytes: number, { download }: Published['limits']): DownloadPart {
+  const cost = downloadCost(bytes, bytes, download.token_bytes ?? 1);
+  return DOWNLOAD_PARTS.findLast((part) => cost <= 1 / part) ?? 1;
+}
+
+/** The zones of the parts of a download: nginx counts requests, so a tenth has ten times the limit. */
+export function downloadZones({ download }: Published['limits']) {
+  return DOWNLOAD_PARTS.filter((part) => part > 1).map((part) => {
+    const { tokens, refill_seconds: refill } = download;
+    const { rate } = nearest('download', { tokens, refill_seconds: refill / part });
+    return { part, rate, zone: `zone=download_${part} burst=${tokens * part - 1} nodelay` };
+  });
 }
 
 /** @throws Failure usage: a limit that nginx can't count */

@@ -12,10 +12,10 @@ import { Socket } from 'node:net';
  */
 
 /**
- * Requests of a connection without a finished response. Clients that pipeline send up to ten at
- * once (apt, undici).
+ * Requests of a connection without a finished response. A smaller number costs no more processor
+ * time, and other clients wait for that many of each connection.
  */
-const MAX_UNFINISHED = 8;
+const MAX_UNFINISHED = 4;
 
 /** What is known of a client's connection. */
 export interface Connection {

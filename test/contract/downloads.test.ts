@@ -64,8 +64,9 @@ describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
     const readme = readFileSync(join(out, 'downloads/README.txt'), 'utf8');
     const text = readme.replaceAll(/\s+/g, ' ');
     expect(text).toContain('12 downloads at once for each IP address, and one more every minute.');
-    // Of 32, the limit lets 12 pass at once, and the other 20 one a minute.
-    expect(text).toContain('every file, 32 downloads, which take at least 20 minutes.');
+    expect(text).toContain('A file of less than 4 MiB counts as its share of that,');
+    // Small ones cost so little that nobody waits.
+    expect(text).toContain('every file, 32 downloads. Run it');
     const [recipe = ''] = /^ {4}curl -f -O \S+SHA256SUMS\n(?: {4}.*\n)+/m.exec(readme) ?? [];
     const [, url = ''] = /(\S+)\/downloads\/SHA256SUMS/.exec(recipe) ?? [];
     const cwd = path('files');
@@ -127,16 +128,20 @@ describe('a download', () => {
     expect(await typeOf('datapackage.json')).toBe('application/json; charset=utf-8');
   });
 
-  it('is refused after twelve, with a true Retry-After; the API and what describes the files still answer', async () => {
-    const { get } = await site(['--download-tokens', '12']);
-    for (let count = 1; count <= 12; count += 1) {
+  it('is refused after a hundred small ones for each token, with a true Retry-After; the API and what describes the files still answer', async () => {
+    const { get } = await site([
+      ...['--download-tokens', '1', '--download-refill-seconds', '86400'],
+      ...['--api-tokens', '1000'],
+    ]);
+    for (let count = 1; count <= 100; count += 1) {
       expect((await get('/downloads/items.csv')).status, `download ${count}`).toBe(200);
     }
     const refused = await get('/downloads/groups.parquet');
     expect(refused.status).toBe(429);
+    // A hundredth of a day.
     const wait = Number(refused.headers.get('retry-after'));
-    expect(wait).toBeGreaterThan(50);
-    expect(wait).toBeLessThanOrEqual(60);
+    expect(wait).toBeGreaterThan(800);
+    expect(wait).toBeLessThanOrEqual(864);
     expect(refused.headers.get('ratelimit')).toBe(`"download";r=0;t=${wait}`);
     expect(refused.headers.get('content-disposition')).toBeNull();
     for (const url of [

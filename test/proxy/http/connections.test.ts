@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { controlledDisk, gate, INLINE_DISK, publish, startProxy, tree, UNLIMITED } from '../support.js';
 
 /** As many as a connection may have without a finished response. */
-const BOUND = 8;
+const BOUND = 4;
 const LARGE = 3 * 1024 * 1024;
 
 /** Numbers from 0 to below 1, the same for each seed (Lehmer). */
