@@ -1,14 +1,12 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /**
  * Connections, and the bound on their requests that have no finished response.
  *
  * Node parses all requests of a packet before it does anything else, and each of them takes some
- * kilobytes until its response is written. Its only way to stop within a packet is an upgrade: the
- * parser ends with that request, and hands over what follows it. So a request beyond the bound is
- * made to look like one (see messages.ts), and is put back with what follows, to be read again when
- * the responses before it are finished.
+ * kilobytes until its response is written: a client that pipelines could take all memory, and the
+ * time of others. So the parser gets one head after the other, and none beyond the bound.
  */
 
 /**
@@ -17,17 +15,20 @@ import { Socket } from 'node:net';
  */
 const MAX_UNFINISHED = 4;
 
+/** Node's parser takes no other end of a head. */
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
+
 /** What is known of a client's connection. */
 export interface Connection {
   /** Responses that are not finished. */
   unfinished: number;
   /** The response to the last request; undefined before the first. */
   last: ServerResponse | undefined;
-  /** It ends with the last response or with a refusal: nothing further is answered. */
+  /** It ends with the last response or with a refusal: what follows is dropped. */
   isEnding: boolean;
-  /** Further requests wait for the responses before them. */
+  /** Further requests wait for a response. */
   isHeld: boolean;
-  /** It has been held, so while the server stops, requests that were sent before may be unread. */
+  /** It was held once, so while the server stops, requests that were sent before may be unread. */
   hasBacklog: boolean;
   /** Whether the body of the last request is incomplete. */
   hasUnreadBody: boolean;
@@ -53,10 +54,34 @@ export function connectionOf(socket: Socket): Connection {
   return connection;
 }
 
-/** Whether a request that begins now must not be answered yet, or not at all. */
-export function mustWait(socket: Socket): boolean {
-  const { unfinished, isEnding, isHeld } = connectionOf(socket);
-  return isEnding || isHeld || unfinished >= MAX_UNFINISHED;
+/**
+ * Puts the bound between a connection and its parser.
+ *
+ * @param socket on which node:http listens
+ */
+export function boundRequests(socket: Socket): void {
+  const connection = connectionOf(socket);
+  const [parse] = socket.listeners('data');
+  if (parse === undefined) return;
+  socket.removeAllListeners('data');
+  socket.on('data', (chunk: Buffer) => {
+    for (let at = 0; at < chunk.length && !connection.isEnding;) {
+      // Node pauses as well while too much waits to be sent, and then resumes by itself.
+      if (!socket.isPaused() && connection.unfinished >= MAX_UNFINISHED) {
+        connection.isHeld = true;
+        connection.hasBacklog = true;
+        socket.pause();
+      }
+      if (socket.isPaused()) {
+        socket.unshift(chunk.subarray(at));
+        return;
+      }
+      const found = chunk.indexOf(END_OF_HEAD, at);
+      const end = found < 0 ? chunk.length : found + END_OF_HEAD.length;
+      parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+      at = end;
+    }
+  });
 }
 
 /** Counts a response until it is finished. */
@@ -66,6 +91,10 @@ export function follow(socket: Socket, response: ServerResponse): Connection {
   connection.last = response;
   response.once('close', () => {
     connection.unfinished -= 1;
+    if (connection.isHeld) {
+      connection.isHeld = false;
+      socket.resume();
+    }
     if (connection.unfinished > 0) return;
     const { onFinished } = connection;
     connection.onFinished = undefined;
@@ -78,55 +107,4 @@ export function follow(socket: Socket, response: ServerResponse): Connection {
 export function whenFinished(connection: Connection, act: () => void): void {
   if (connection.unfinished === 0) act();
   else connection.onFinished = act;
-}
-
-/**
- * Goes on with a connection whose parser has ended with a request: one that must wait, or one for
- * an upgrade, which a server may ignore (RFC 9110 §7.8). Of an ending connection, what follows is
- * dropped.
- *
- * @param rest what follows the head of the request
- * @param stallTimeoutMs the connection's timeout while it is read
- */
-export function resumeAfter(
-  request: IncomingMessage,
-  {
-    server,
-    socket,
-    rest,
-    stallTimeoutMs,
-  }: Readonly<{ server: Server; socket: Socket; rest: Buffer; stallTimeoutMs: number }>,
-): void {
-  const connection = connectionOf(socket);
-  if (connection.isEnding) {
-    server.emit('connection', socket);
-    return;
-  }
-  // The parser has read past the stream, which believes since the first packet that it is reading.
-  socket.push('');
-  if (rest.length > 0) socket.unshift(rest);
-  socket.unshift(headOf(request));
-  server.emit('connection', socket);
-  // Node's listener reads on whenever a connection resumes, however much is waiting.
-  socket.removeAllListeners('resume');
-  if (connection.unfinished === 0) return;
-  connection.isHeld = true;
-  connection.hasBacklog = true;
-  socket.pause();
-  whenFinished(connection, () => {
-    connection.isHeld = false;
-    // Node has set that of an idle connection.
-    socket.setTimeout(stallTimeoutMs);
-    socket.resume();
-  });
-}
-
-/** The head of a request as it was received, without Upgrade. */
-function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
-  const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? '';
-    if (name.toLowerCase() !== 'upgrade') lines.push(`${name}: ${rawHeaders[index + 1]}`);
-  }
-  return Buffer.from([...lines, '', ''].join('\r\n'), 'latin1');
 }

@@ -1,9 +1,7 @@
 import express, { type Express } from 'express';
 import type { RateLimitInfo } from 'express-rate-limit';
 import { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 
-import { mustWait } from './connections.js';
 import type { RequestContext } from './context.js';
 
 declare module 'http' {
@@ -25,9 +23,6 @@ export interface MessageClasses {
   readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
 }
 
-/** Has Node's parser stop after the head of this request, as after that of an upgrade. */
-const ALWAYS = { get: () => true, set: () => undefined };
-
 /** response.locals is not used; Express would create one for each response. */
 const NO_LOCALS = Object.freeze({});
 
@@ -42,10 +37,6 @@ export function createMessageClasses(app: Express): MessageClasses {
     baseUrl = '';
     params = undefined;
     next = undefined;
-    constructor(socket: Socket) {
-      super(socket);
-      if (mustWait(socket)) Object.defineProperty(this, 'upgrade', ALWAYS);
-    }
     /** express-rate-limit reads this for its log; Express would parse the headers. */
     get ip(): string | undefined {
       return this.context?.client;

@@ -57,8 +57,8 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
 
 /**
  * Handles a request body, which has no meaning here (RFC 9110 §9.3.1). A short body is discarded,
- * and the connection stays open. If the body is long, of unknown length, or awaits a 100
- * (Continue), it is not read, and the connection ends with the response.
+ * and the connection stays open. If the body is long, of unknown length, awaits a 100 (Continue) or
+ * belongs to an upgrade, it is not read, and the connection ends with the response.
  *
  * @returns whether the body may still be incomplete when the response is sent
  */
@@ -66,8 +66,8 @@ export function settleBody({ headers }: IncomingMessage, response: ServerRespons
   const length = headers['content-length'];
   const coding = headers['transfer-encoding'];
   if (length === undefined && coding === undefined) return false;
-  if (coding !== undefined || Number(length) > MAX_BODY_BYTES || headers.expect !== undefined) {
-    response.shouldKeepAlive = false;
-  }
+  // After an upgrade that is ignored, Node's parser stops at the end of the body.
+  const isLost = headers.expect !== undefined || headers.upgrade !== undefined;
+  if (coding !== undefined || Number(length) > MAX_BODY_BYTES || isLost) response.shouldKeepAlive = false;
   return true;
 }

@@ -7,7 +7,7 @@ import type { AccessLog } from '../ops/access-log.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { ActiveSnapshot } from '../tree/watcher.js';
 import type { App } from './app.js';
-import { connectionOf, follow, resumeAfter, whenFinished } from './connections.js';
+import { boundRequests, connectionOf, follow, whenFinished } from './connections.js';
 import { ALLOW } from './headers.js';
 import { settleBody } from './request-rules.js';
 import { MAX_PATH_BYTES } from './request-target.js';
@@ -115,11 +115,6 @@ export function createHttpServer(
   server.on('checkExpectation', listener);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
   server.on('checkContinue', listener);
-  server.on('upgrade', (request, stream, rest) => {
-    if (stream instanceof Socket) {
-      resumeAfter(request, { server, socket: stream, rest, stallTimeoutMs: STALL_TIMEOUT_MS });
-    } else stream.destroy();
-  });
   const refuseStream = (socket: Socket, reply: HttpResponse): void => {
     metrics.responded('unrouted', reply.status, 0, 0);
     accessLog?.refused(socket, reply.status);
@@ -144,8 +139,6 @@ export function createHttpServer(
       return;
     }
     const connection = connectionOf(stream);
-    // A connection that is not read has no request that could be late.
-    if (connection.isHeld && errorCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT') return;
     // Each further packet causes another error.
     if (connection.isEnding && stream.writable) return;
     flush();
@@ -189,7 +182,8 @@ function trackConnections(
   const sockets = new Set<Socket>();
   const counts = new Map<string, number>();
   server.on('connection', (socket) => {
-    // Emitted again for a connection that is held.
+    boundRequests(socket);
+    // Emitted again after CONNECT.
     if (sockets.has(socket)) return;
     const { remoteAddress } = socket;
     if (remoteAddress !== undefined && !isTrusted(remoteAddress)) {
