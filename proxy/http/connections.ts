@@ -89,18 +89,22 @@ export function follow(socket: Socket, response: ServerResponse): Connection {
   const connection = connectionOf(socket);
   connection.unfinished += 1;
   connection.last = response;
-  response.once('close', () => {
-    connection.unfinished -= 1;
-    if (connection.isHeld) {
-      connection.isHeld = false;
-      socket.resume();
-    }
-    if (connection.unfinished > 0) return;
-    const { onFinished } = connection;
-    connection.onFinished = undefined;
-    onFinished?.();
-  });
+  response.on('close', finished);
   return connection;
+}
+
+function finished(this: ServerResponse): void {
+  const { socket } = this.req;
+  const connection = connectionOf(socket);
+  connection.unfinished -= 1;
+  if (connection.isHeld) {
+    connection.isHeld = false;
+    socket.resume();
+  }
+  if (connection.unfinished > 0) return;
+  const { onFinished } = connection;
+  connection.onFinished = undefined;
+  onFinished?.();
 }
 
 /** Calls back when all responses of a connection are finished, at once if they are. */
