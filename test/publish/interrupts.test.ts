@@ -71,7 +71,7 @@ describe('an interrupt', () => {
     const out = path('dist');
     await published({ register: registers[0], out });
     await interruptCommit({ register: registers[1], out });
-    expect(await damageOf(out)).toContainEqual({ file: expect.any(String), what: 'interrupted' });
+    expect((await damageOf(out)).map(({ what }) => what)).toContain('interrupted');
     const stop = new AbortController();
     stop.abort(interrupted());
     const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
