@@ -35,7 +35,7 @@ const result = await fc.check(
         ended[isKill ? 'killed' : 'interrupted'] += 1;
       if (done % 10 === 0)
         process.stderr.write(
-          `${done} histories, ${steps} steps, ${Math.round((performance.now() - startedMs) / 1000)} s\n`,
+          `${done} histories, ${steps} steps, ${ended.killed + ended.interrupted} ends, ${Math.round((performance.now() - startedMs) / 1000)} s\n`,
         );
       if (wrong !== undefined) throw new Error(wrong);
     },

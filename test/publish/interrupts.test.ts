@@ -53,6 +53,26 @@ describe('an interrupt', () => {
     expect(differing(contentOf(out), trees[1])).toEqual([]);
   });
 
+  it('in whatever query of the main thread leaves the tree as it was', async () => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    const before = stateOf(out);
+    let stopped = 0;
+    for (let isStopped = true; isStopped; stopped += 1) {
+      let calls = 0;
+      const progress = stopOnce(() => (calls += 1) > stopped);
+      const work = buildWith({ register: registers[1], out }, { progress });
+      const failure = await failureOf(work).catch(() => undefined);
+      isStopped = calls > stopped;
+      expect(failure?.exitCode).toBe(isStopped ? 130 : undefined);
+      expect(isStopped ? differing(stateOf(out), before) : []).toEqual([]);
+    }
+    expect(stopped).toBeGreaterThan(5);
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    await expectAtRest(out);
+  });
+
   it.each([1, 5])('within the commit, at step %i, comes too late: the commit finishes', async (at) => {
     const { registers, trees } = await pair(path);
     const out = path('dist');
