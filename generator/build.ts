@@ -24,6 +24,8 @@ import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';
 import type { Overview } from './register/overview.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
+import { unknownWithheld } from './register/warnings.js';
+import type { Warning } from './register/warnings.js';
 import { timeAt } from './schema/time.js';
 import { routesOf } from './site-files.js';
 import { withheldOf } from './withheld.js';
@@ -63,6 +65,8 @@ export interface Published extends DownloadsSummary {
   readonly excluded: Readonly<Record<string, number>>;
   /** What the register lacks, so that it counts as not measured (see absent.ts). */
   readonly absent: readonly string[];
+  /** Withheld ids without a record. */
+  readonly warnings: readonly Warning[];
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
@@ -99,7 +103,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       prepare({ config, tree, identity, register, pool, effects, close }),
     );
     if ('findings' in prepared) return { published: false, report: prepared };
-    const { publisher, overview, plan, downloads, report, excluded } = prepared;
+    const { publisher, overview, plan, downloads, report, excluded, warnings } = prepared;
     const announcement = announce(prepared, config, effects);
     await publisher.commit(plan, announcement, progress, (folder) => pool.run('discard', folder));
     const { sequence, files, bytes, changes } = plan;
@@ -114,6 +118,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       ),
       excluded,
       absent: register.absent,
+      warnings,
       ...summaryOf(downloads),
       files,
       bytes,
@@ -152,6 +157,7 @@ interface Prepared {
   readonly publisher: Publisher;
   readonly report: CheckReport;
   readonly excluded: Published['excluded'];
+  readonly warnings: Published['warnings'];
   readonly overview: Overview;
   readonly plan: Plan;
   readonly downloads: Downloads;
@@ -184,6 +190,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     }
     const { takedown } = publisher;
     takedown.withheld = withheldOf(register.exclusions());
+    const warnings = await effects.progress.blocking(() => unknownWithheld(register));
     const { absent } = register;
     if (!config.acceptRemovals) {
       refuse(implausibleAbsence(index?.absent, absent));
@@ -201,7 +208,8 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
       const { next } = publisher;
       refuse(implausible(next.changesByRoute(), next.withheldByRoute()));
     }
-    return { publisher, report, excluded: examined.excluded, overview, plan, downloads };
+    const { excluded } = examined;
+    return { publisher, report, excluded, warnings, overview, plan, downloads };
   } catch (error) {
     // The original error matters more than one during cleanup.
     try {

@@ -65,6 +65,8 @@ export async function examine(
   );
   const detect = () => detectAll(shards, pool, basis, isComparable, progress);
   const detecting = canDetect && isComparable ? detect() : undefined;
+  // A stop may reject it before it is awaited.
+  detecting?.catch(() => undefined);
   // Runs on the main thread while the workers detect changes.
   const records = detecting && (await progress.blocking(() => deferError(() => recordsOf(register))));
   const changed = await detecting;

@@ -141,9 +141,13 @@ export function soundLines(register: string, sound: Sound, cost: Cost): string[]
     ),
     absent.includes(WITHHELD.name) ? '  no withheld: nothing is withheld' : `  ${rows(WITHHELD.name)}`,
     ...notMeasured(absent).map((columns) => `  not in the register, so not measured: ${columns}`),
-    ...warnings.map((warning) => `warning: ${warningText(warning)}`),
+    ...warningLines(warnings),
   ];
 }
+
+/** What may be a mistake in a register that keeps the contract. */
+export const warningLines = (warnings: readonly Warning[]): readonly string[] =>
+  warnings.map((warning) => `warning: ${warningText(warning)}`);
 
 /** The columns that a register lacks, in one text, if any. */
 function notMeasured(absent: readonly string[]): readonly string[] {

@@ -2,7 +2,15 @@ import type { Command } from 'commander';
 import { build } from '../build.js';
 import { buildConfig } from '../config.js';
 import { EXIT } from '../errors.js';
-import { brokenLine, excludedLines, findingLines, isNews, jsonLine, publishedLines } from '../report.js';
+import {
+  brokenLine,
+  excludedLines,
+  findingLines,
+  isNews,
+  jsonLine,
+  publishedLines,
+  warningLines,
+} from '../report.js';
 import { buildOptions, witnessOption } from './options.js';
 import { onTree, waitOption } from './terminal.js';
 import type { Common, Terminal, Waiting } from './terminal.js';
@@ -34,6 +42,7 @@ export function addBuild(program: Command, terminal: Terminal): void {
       if (result.report.total > 0) {
         for (const line of excludedLines(result)) warn(line);
       }
+      if (quiet !== true) for (const line of warningLines(result.warnings)) warn(line);
       if (json === true || quiet === true) return;
       for (const line of publishedLines(config.out, result, cost())) say(line);
     });

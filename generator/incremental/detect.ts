@@ -6,13 +6,13 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { RESOURCES, resourceOf } from '../schema/index.js';
+import { RESOURCES, resourceOf, tablesOf } from '../schema/index.js';
 import type { Kind, Resource } from '../schema/field.js';
 import type { Register } from '../register/database.js';
 import { isPublished, name } from '../register/sql.js';
 import type { KindRange } from '../register/sql.js';
 import { beginsChunkSql } from './chunks.js';
-import { RowReader, isReadByRange, tablesOf } from './fingerprints.js';
+import { RowReader, isReadByRange } from './fingerprints.js';
 import { HashFileReader, NO_HASH } from './hash-file.js';
 import type { Entry } from './hash-file.js';
 import { ALL_KEYS, PatchWriter } from './patch.js';

@@ -5,18 +5,11 @@
  */
 import { hash } from 'node:crypto';
 import { MAX_INTEGER } from '../schema/field.js';
-import type { Kind, Resource } from '../schema/field.js';
-import { historyTable, recordTable } from '../schema/index.js';
+import type { Kind } from '../schema/field.js';
 import type { Table } from '../schema/index.js';
 import type { Register } from '../register/database.js';
 import { isPublished, literal, name, publishedValue } from '../register/sql.js';
 import type { KeyRange } from './patch.js';
-
-/** The tables whose rows belong to a resource's records, starting with that of the records. */
-export const tablesOf = (resource: Resource): readonly Table[] => [
-  recordTable(resource),
-  ...resource.histories.map((history) => historyTable(resource, history)),
-];
 
 /** The column that identifies the record. */
 function recordKey({ name: table, key: [key] }: Table): string {

@@ -187,7 +187,7 @@ function* publishSteps(tree: Tree): Generator<void, void, undefined> {
   }
   yield* moveInto(paths.last, tree.out);
   if (existsSync(paths.manifest)) renameSync(paths.manifest, tree.manifest);
-  if (existsSync(paths.signed)) yield* moveInto(paths.signed, tree.out);
+  yield* moveInto(paths.signed, tree.out);
 }
 
 /** Keeps the rollback data and the lists, and removes the journal and the stage. */

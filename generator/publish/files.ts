@@ -8,7 +8,6 @@ import {
   openSync,
   opendirSync,
   readSync,
-  readdirSync,
   renameSync,
   rmSync,
   rmdirSync,
@@ -16,6 +15,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import type { Dir, Dirent } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { codeOf } from '../errors.js';
 
@@ -163,43 +163,67 @@ export function* linesOf(file: string): Generator<string, void, undefined> {
   if (rest !== '') yield rest;
 }
 
+const isNotEmpty = (error: unknown): boolean => ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '');
+
 /**
- * Moves everything below one folder into another and yields after each move. A folder that does not
- * exist there yet is moved by a single rename. Idempotent: a second run moves what remains.
+ * The entries of a folder, each of which must be moved away or deleted when it is yielded; then
+ * removes the folder. Some file systems skip entries of a folder that changes while it is read, so it
+ * is read until it is empty.
+ */
+function* draining(path: string): Generator<Dirent, void, undefined> {
+  for (let folder = opened(path); folder !== undefined; folder = opened(path)) {
+    try {
+      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield entry;
+    } finally {
+      folder.closeSync();
+    }
+    try {
+      rmdirSync(path);
+      return;
+    } catch (error) {
+      if (!isNotEmpty(error)) throw error;
+    }
+  }
+}
+
+function opened(path: string): Dir | undefined {
+  try {
+    return opendirSync(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Moves everything below one folder into another, yields after each move, and removes the emptied
+ * folder. A folder that does not exist there yet is moved by a single rename. Idempotent: a second
+ * run moves what remains.
  */
 export function* moveInto(from: string, to: string): Generator<void, void, undefined> {
-  const folder = opendirSync(from);
-  try {
-    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-      const source = join(from, entry.name);
-      const target = join(to, entry.name);
-      if (!entry.isDirectory()) moveFile(source, target);
-      else if (!moveWhole(source, target)) yield* moveInto(source, target);
-      yield;
-    }
-  } finally {
-    folder.closeSync();
+  for (const entry of draining(from)) {
+    const source = join(from, entry.name);
+    const target = join(to, entry.name);
+    if (!entry.isDirectory()) moveFile(source, target);
+    else if (!moveWhole(source, target)) yield* moveInto(source, target);
+    yield;
   }
 }
 
 /**
  * Moves the files in a folder's subfolders to the paths that `placeOf` gives for their names, below
- * another folder; yields after each move. Idempotent: a second run moves what remains.
+ * another folder; yields after each move, and removes the emptied folders. Idempotent: a second run
+ * moves what remains.
  */
 export function* moveEach(
   from: string,
   to: string,
   placeOf: (name: string) => string,
 ): Generator<void, void, undefined> {
-  for (const name of readdirSync(from)) {
-    const folder = opendirSync(join(from, name));
-    try {
-      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-        moveFile(join(from, name, entry.name), join(to, placeOf(entry.name)));
-        yield;
-      }
-    } finally {
-      folder.closeSync();
+  for (const { name } of draining(from)) {
+    for (const entry of draining(join(from, name))) {
+      moveFile(join(from, name, entry.name), join(to, placeOf(entry.name)));
+      yield;
     }
   }
 }
@@ -237,9 +261,8 @@ function moveWhole(source: string, target: string): boolean {
     renameSync(source, target);
     return true;
   } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
-    if (code !== 'ENOTDIR') throw error;
+    if (isNotEmpty(error)) return false;
+    if (codeOf(error) !== 'ENOTDIR') throw error;
     // There is a file in the folder's place.
     unlinkSync(target);
     renameSync(source, target);
@@ -254,26 +277,15 @@ function moveWhole(source: string, target: string): boolean {
 export function deleteFolder(folder: string, budgetMs = Number.POSITIVE_INFINITY): boolean {
   const until = performance.now() + budgetMs;
   const emptied = (path: string): boolean => {
-    const directory = opendirSync(path);
-    try {
-      for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-        const child = join(path, entry.name);
-        if (!entry.isDirectory()) unlinkSync(child);
-        else if (!emptied(child)) return false;
-        if (performance.now() > until) return false;
-      }
-    } finally {
-      directory.closeSync();
+    for (const entry of draining(path)) {
+      const child = join(path, entry.name);
+      if (!entry.isDirectory()) unlinkSync(child);
+      else if (!emptied(child)) return false;
+      if (performance.now() > until) return false;
     }
-    rmdirSync(path);
     return true;
   };
-  try {
-    return emptied(folder);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return true;
-    throw error;
-  }
+  return emptied(folder);
 }
 
 /** Deletes a file, if it exists, and the parent folders that become empty, up to the root. */
@@ -290,7 +302,7 @@ export function deleteFile(root: string, file: string): void {
       rmdirSync(join(root, folder));
     } catch (error) {
       const code = codeOf(error);
-      if (code === 'ENOTEMPTY' || code === 'EEXIST') return;
+      if (isNotEmpty(error)) return;
       if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
     }
   }

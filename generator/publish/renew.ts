@@ -1,5 +1,5 @@
 /** A build that changes no document: only the time of the build and what is known is renewed. */
-import { existsSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { renewDownloads } from './changes/change-index.js';
@@ -26,7 +26,7 @@ export function renew(
   if (manifest !== undefined) renewDownloads(tree, manifest);
   // Chunks that a repair found damaged.
   const chunks = join(paths.last, 'log');
-  if (existsSync(chunks)) for (const _ of moveInto(chunks, join(tree.out, 'log')));
+  for (const _ of moveInto(chunks, join(tree.out, 'log')));
   renameSync(paths.manifest, tree.manifest);
   const { snapshotFeed: feed, ...before } = index ?? {};
   if (!isDeepStrictEqual(before, next)) {

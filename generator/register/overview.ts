@@ -2,39 +2,60 @@
 import { Failure } from '../errors.js';
 import { KINDS, MAX_INTEGER } from '../schema/field.js';
 import type { History, Kind, Resource } from '../schema/field.js';
-import { RESOURCES } from '../schema/index.js';
+import { RESOURCES, tablesOf } from '../schema/index.js';
+import type { Table } from '../schema/index.js';
 import type { Register } from './database.js';
-import { exclusion, isPublished, literal, name } from './sql.js';
+import { REFERRED, exclusion, isPublished, literal, name } from './sql.js';
 import type { KindRange } from './sql.js';
 import { samples } from './samples.js';
 
 /** Fills the connection's lists of withheld and excluded records. Idempotent. */
-export function markWithheld(register: Register): void {
+export function markWithheld(register: Register, resources = RESOURCES): void {
   for (const kind of KINDS) {
     const ids = `SELECT id FROM withheld WHERE kind = ${literal(kind)}`;
     register.execute(`INSERT OR IGNORE INTO ${exclusion('withheld', kind)} ${ids}`);
     register.execute(`INSERT OR IGNORE INTO ${exclusion('excluded', kind)} ${ids}`);
   }
-  const called: readonly (readonly [Kind, string, string, string])[] = [
-    ['user', 'users', 'id', 'username'],
-    ['user', 'usernames', 'user_id', 'username'],
-    ['group', 'groups', 'id', 'name'],
-    ['group', 'group_names', 'group_id', 'name'],
-    // The names in references, since the register may have no record with that id.
-    ['user', 'groups', 'owner_id', 'owner_name'],
-    ['user', 'group_owners', 'owner_id', 'owner_name'],
-    ...(['user', 'group'] as const).flatMap((kind) =>
-      ['games', 'items'].map((table) => [kind, table, 'creator_id', 'creator_name'] as const),
-    ),
-  ];
-  for (const [kind, table, id, column] of called) {
-    const others = literal(kind === 'user' ? 'group' : 'user');
-    const isOfKind = id === 'creator_id' ? `creator_type IS NOT ${others} AND ` : '';
+  for (const { kind, table, id, column, isOfKind } of resources.flatMap(namings)) {
     register.execute(
       `INSERT OR IGNORE INTO ${exclusion('withheld_name', kind)} SELECT ${name(column)} FROM ${name(table)}` +
-        ` WHERE ${isOfKind}${name(id)} IN ${exclusion('withheld', kind)} AND ${name(column)} IS NOT NULL`,
+        ` WHERE ${isOfKind} AND ${name(id)} IN ${exclusion('withheld', kind)} AND ${name(column)} IS NOT NULL`,
     );
   }
+}
+
+/** Where a table has names of records of a kind, along with their ids. */
+interface Naming {
+  readonly kind: Kind;
+  readonly table: string;
+  readonly id: string;
+  readonly column: string;
+  /** Condition that a row's id may be of that kind. */
+  readonly isOfKind: string;
+}
+
+/** A resource's own names, and those in its references, since the register may lack their records. */
+const namings = (resource: Resource): readonly Naming[] =>
+  tablesOf(resource).flatMap((table) => [...ownNames(resource, table), ...namesInReferences(table)]);
+
+function ownNames({ kind, nameColumn }: Resource, { name: table, key, columns }: Table): readonly Naming[] {
+  const [id] = key;
+  const column = columns.find((candidate) => candidate.name === nameColumn);
+  if (id === undefined || column === undefined) return [];
+  return [{ kind, table, id: id.name, column: column.name, isOfKind: 'TRUE' }];
+}
+
+function namesInReferences({ name: table, columns }: Table): readonly Naming[] {
+  const references = new Set(columns.flatMap(({ identifies }) => identifies ?? []));
+  return [...references].flatMap(({ id, name: column, kind }) =>
+    REFERRED.filter((to) => kind === to || kind !== 'user').map((to) => {
+      const others = REFERRED.filter((other) => other !== to);
+      // If the kind was not measured, the reference may be to either.
+      const conditions =
+        kind === 'user' ? ['TRUE'] : others.map((other) => `${name(kind.column)} IS NOT ${literal(other)}`);
+      return { kind: to, table, id, column, isOfKind: conditions.join(' AND ') };
+    }),
+  );
 }
 
 /**

@@ -1,10 +1,10 @@
 /** What a register that keeps the contract has: counts, and what may be a mistake all the same. */
 import type { History, Resource } from '../schema/field.js';
 import { columnsOf } from '../schema/field.js';
-import { RESOURCES, TABLES } from '../schema/index.js';
+import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
 import { keyText, SHOWN_EXAMPLES } from './findings.js';
 import type { Register } from './database.js';
-import { name } from './sql.js';
+import { literal, name } from './sql.js';
 
 /** Something that may be a mistake. */
 export interface Warning {
@@ -28,8 +28,13 @@ export const countRows = (register: Register): RowsByTable =>
     }),
   );
 
-/** Finds histories that don't fit their records. @param counts see `countRows` */
-export const warningsOf = (register: Register, counts: RowsByTable): readonly Warning[] =>
+/** Finds what doesn't fit the records. @param counts see `countRows` */
+export const warningsOf = (register: Register, counts: RowsByTable): readonly Warning[] => [
+  ...unfitHistories(counts, register),
+  ...unknownWithheld(register),
+];
+
+const unfitHistories = (counts: RowsByTable, register: Register): readonly Warning[] =>
   RESOURCES.flatMap((resource) =>
     resource.histories.flatMap((history): readonly Warning[] => {
       const { [resource.plural]: records = 0, [history.table]: entries = 0 } = counts;
@@ -40,6 +45,18 @@ export const warningsOf = (register: Register, counts: RowsByTable): readonly Wa
       return [{ table, column: null, message, count: records, examples: [] }];
     }),
   );
+
+/** Ids in the list of withheld records that have no record. They may be mistyped. */
+export const unknownWithheld = (register: Register): readonly Warning[] =>
+  RESOURCES.flatMap(({ kind, plural }) => {
+    const ids = `SELECT id FROM ${name(WITHHELD.name)} WHERE kind = ${literal(kind)}`;
+    // A view may be slow to search, so it is read once.
+    const unknown = `(${ids} EXCEPT SELECT id FROM ${name(plural)} WHERE id IN (${ids}))`;
+    return warning(register, WITHHELD.name, 'id', {
+      from: unknown,
+      message: `has ids without a row in ${plural}`,
+    });
+  });
 
 /** Records with a history of names and no current one, or with a name and no history. */
 function disagreements(register: Register, resource: Resource, history: History): readonly Warning[] {
@@ -53,11 +70,11 @@ function disagreements(register: Register, resource: Resource, history: History)
     .filter(([column]) => names.has(column))
     .flatMap(([, column]) => [
       ...warning(register, plural, column, {
-        where: `${name(column)} IS NULL AND id IN (${listed})`,
+        from: `${name(plural)} WHERE ${name(column)} IS NULL AND id IN (${listed})`,
         message: `is NULL in records that have rows in ${history.table}`,
       }),
       ...warning(register, plural, column, {
-        where: `${name(column)} IS NOT NULL AND id NOT IN (${listed})`,
+        from: `${name(plural)} WHERE ${name(column)} IS NOT NULL AND id NOT IN (${listed})`,
         message: `is not NULL in records without a row in ${history.table}, whose histories will be empty`,
       }),
     ]);
@@ -67,11 +84,10 @@ function warning(
   register: Register,
   table: string,
   column: string,
-  { where, message }: { readonly where: string; readonly message: string },
+  { from, message }: { readonly from: string; readonly message: string },
 ): readonly Warning[] {
-  const from = `FROM ${name(table)} WHERE ${where}`;
-  const count = Number(register.integers(`SELECT count(*) ${from}`)[0]);
+  const count = Number(register.integers(`SELECT count(*) FROM ${from}`)[0]);
   if (count === 0) return [];
-  const examples = [...register.rows<[number]>(`SELECT id ${from} ORDER BY id LIMIT ${SHOWN_EXAMPLES}`)];
+  const examples = [...register.rows<[number]>(`SELECT id FROM ${from} ORDER BY id LIMIT ${SHOWN_EXAMPLES}`)];
   return [{ table, column, message, count, examples: examples.map((row) => keyText(['id'], row)) }];
 }

@@ -166,6 +166,8 @@ export interface Resource {
   readonly histories: readonly History[];
   /** Columns that /api/v1/stats sums up. */
   readonly totals: readonly string[];
+  /** The column of its names, here and in histories, if references may name it without an id. */
+  readonly nameColumn?: string;
 }
 
 /** What null means in a register, and where nothing else is said. */

@@ -137,4 +137,5 @@ export const group: Resource = {
   },
   histories: [members, names, owners],
   totals: ['member_count'],
+  nameColumn: name.name,
 };

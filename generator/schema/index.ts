@@ -64,11 +64,11 @@ export function historyTable(resource: Resource, history: History): Table {
   return { name: history.table, key, columns: [...key, ...rest], kind: resource.kind };
 }
 
-/** Every table of the contract (`data/schema.sql`). */
-export const TABLES: readonly Table[] = [
-  ...RESOURCES.flatMap((resource) => [
-    recordTable(resource),
-    ...resource.histories.map((history) => historyTable(resource, history)),
-  ]),
-  WITHHELD,
+/** A resource's tables, starting with that of its records. */
+export const tablesOf = (resource: Resource): readonly Table[] => [
+  recordTable(resource),
+  ...resource.histories.map((history) => historyTable(resource, history)),
 ];
+
+/** Every table of the contract (`data/schema.sql`). */
+export const TABLES: readonly Table[] = [...RESOURCES.flatMap(tablesOf), WITHHELD];

@@ -78,4 +78,5 @@ export const user: Resource = {
   },
   histories: [usernames],
   totals: [],
+  nameColumn: 'username',
 };

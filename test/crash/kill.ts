@@ -47,9 +47,9 @@ const ended = (child: ReturnType<typeof start>): Promise<number | null> =>
   new Promise((resolve) => child.on('close', resolve));
 
 /**
- * Starts a build and sends it SIGKILL.
- * @param more further options of the build
+ * Starts a build and sends it a signal.
  * @param afterMs milliseconds after the start or, if `inCommit`, after the commit was seen to begin
+ * @param more further options of the build
  */
 export async function killBuild(
   register: string,
@@ -57,6 +57,7 @@ export async function killBuild(
   afterMs: number,
   inCommit: boolean,
   more: readonly string[] = [],
+  signal: NodeJS.Signals = 'SIGKILL',
 ): Promise<Kill> {
   const before = sequenceOf(out);
   const child = start(register, out, more);
@@ -65,7 +66,7 @@ export async function killBuild(
     while (!existsSync(journal(out)) && child.exitCode === null) await sleep(POLL_MS);
   }
   await Promise.race([sleep(afterMs), done]);
-  const killed = child.kill('SIGKILL');
+  const killed = child.kill(signal);
   await done;
   if (existsSync(journal(out))) return { phase: 'within the commit', killed };
   return { phase: sequenceOf(out) === before ? 'before the commit' : 'after the commit', killed };

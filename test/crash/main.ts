@@ -1,5 +1,6 @@
 /**
- * The long crash run, on registers of any size: kills builds that lead from one register to the other and back.
+ * The long crash run, on registers of any size: kills and interrupts builds that lead from one register to the other
+ * and back.
  *   node build/test/crash/main.js A.sqlite B.sqlite KILLS FOLDER [SEED]
  */
 import { mkdirSync } from 'node:fs';
@@ -23,6 +24,7 @@ async function expectedOf(register: string, name: string): Promise<Map<string, s
   return published(out);
 }
 
+const SIGNALS = ['SIGKILL', 'SIGINT', 'SIGTERM'] as const;
 const registers = [a, b];
 const expected = [await expectedOf(a, 'a'), await expectedOf(b, 'b')];
 const out = join(folder, 'tree');
@@ -41,12 +43,17 @@ const phases: Record<Phase, number> = {
 for (let kill = 1; kill <= Number(kills); kill += 1) {
   const to = 1 - at;
   const inCommit = kill % 2 === 0;
+  const signal = SIGNALS[dice.below(SIGNALS.length)] ?? 'SIGKILL';
   const { phase } = await killBuild(
     String(registers[to]),
     out,
     dice.below(inCommit ? 300 : Math.ceil(buildMs * 1.1)),
     inCommit,
+    [],
+    signal,
   );
+  if (signal !== 'SIGKILL' && phase === 'within the commit')
+    throw new Error(`${signal} ${kill} left a commit half done`);
   phases[phase] += 1;
   const must = (state: 'old' | 'new', when: string): void => {
     const differs = difference(
@@ -66,4 +73,4 @@ for (let kill = 1; kill <= Number(kills); kill += 1) {
   at = to;
   if (kill % 10 === 0) say(`${kill} kills: ${JSON.stringify(phases)}`);
 }
-say(`${kills} kills, never a third state: ${JSON.stringify(phases)}`);
+say(`${kills} kills and interrupts, never a third state: ${JSON.stringify(phases)}`);

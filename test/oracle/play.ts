@@ -2,23 +2,36 @@
  * The oracle: whatever becomes of a register, with whatever options and interruptions, a build that follows another
  * gives the tree of a build from nothing, byte for byte, and `verify` finds nothing.
  */
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { writeSample } from '../../data/sample.js';
 import { build } from '../../generator/build.js';
+import type { Effects } from '../../generator/build.js';
 import { buildConfig } from '../../generator/config.js';
 import { Failure } from '../../generator/errors.js';
 import { createKey, readKey, signed } from '../../generator/log/key-file.js';
+import { progressFor } from '../../generator/progress.js';
+import { isPrepared } from '../../generator/publish/commit.js';
+import { completeCommit } from '../../generator/publish/recover.js';
 import { Tree } from '../../generator/publish/tree.js';
 import { verify } from '../../generator/publish/verify.js';
 import { TABLES } from '../../generator/schema/index.js';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { problemsOf } from '../log/published.js';
 import { deadFrom, survive, withFault } from '../publish/faults.js';
+import type { Call } from '../publish/faults.js';
 import { OPERATOR, effectsAt, quiet } from '../support/build.js';
 import { differing, hashes, isDownload, lasting, readTree, removeTree } from '../support/tree.js';
 import { EDITS, of, reshaped } from './edits.js';
 import type { Choice, Shape } from './edits.js';
+
+/** How a build ends before the one that is compared. */
+export interface End {
+  /** Killed, or else interrupted by a signal. */
+  readonly isKill: boolean;
+  /** At which call that changes the disk. */
+  readonly at: number;
+}
 
 /** What happens between two comparisons. */
 export interface Step {
@@ -27,8 +40,7 @@ export interface Step {
   readonly skipInvalid: boolean;
   /** Another operator is another text in most documents. */
   readonly operator: number;
-  /** At which call that changes the disk a build dies before the one that is compared; 0 for none. */
-  readonly diesAt: number;
+  readonly ends: readonly End[];
 }
 
 export interface History {
@@ -46,23 +58,32 @@ const what = fc.oneof(
   { weight: 1, arbitrary: fc.constant(RESHAPED) },
 );
 
-const step: fc.Arbitrary<Step> = fc.record({
-  edits: fc.array(fc.tuple(what, choice), { maxLength: 4 }),
-  keepDownloads: fc.boolean(),
-  skipInvalid: fc.boolean(),
-  operator: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
-  diesAt: fc.oneof(
-    { weight: 4, arbitrary: fc.constant(0) },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: 700 }) },
-  ),
-});
+const end: fc.Arbitrary<End> = fc.record({ isKill: fc.boolean(), at: fc.integer({ min: 1, max: 700 }) });
 
-export const histories: fc.Arbitrary<History> = fc.record({
-  records: fc.constantFrom(0, 40, 150, 400),
-  seed: fc.nat(1_000),
-  isSigned: fc.boolean(),
-  steps: fc.array(step, { minLength: 1, maxLength: 6 }),
-});
+const step = (ends: fc.Arbitrary<readonly End[]>): fc.Arbitrary<Step> =>
+  fc.record({
+    edits: fc.array(fc.tuple(what, choice), { maxLength: 4 }),
+    keepDownloads: fc.boolean(),
+    skipInvalid: fc.boolean(),
+    operator: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+    ends,
+  });
+
+/** @param ends so many in each step; by default one in some */
+export const histories = (ends?: number): fc.Arbitrary<History> =>
+  fc.record({
+    records: fc.constantFrom(0, 40, 150, 400),
+    seed: fc.nat(1_000),
+    isSigned: fc.boolean(),
+    steps: fc.array(
+      step(
+        ends === undefined
+          ? fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.tuple(end) })
+          : fc.array(end, { minLength: ends, maxLength: ends }),
+      ),
+      { minLength: 1, maxLength: 6 },
+    ),
+  });
 
 const NOTHING_SIGNED = {
   origin: 'register.example/log',
@@ -142,7 +163,7 @@ function keysOf(folder: string): Keys {
 }
 
 async function compare({ register, out, fresh, keys }: Paths, taken: Step): Promise<string | undefined> {
-  const { skipInvalid, keepDownloads, diesAt } = taken;
+  const { skipInvalid, keepDownloads, ends } = taken;
   const operator = taken.operator === 0 ? OPERATOR : anotherOperator(out);
   const config = (to: string) =>
     buildConfig({
@@ -153,30 +174,67 @@ async function compare({ register, out, fresh, keys }: Paths, taken: Step): Prom
       acceptRemovals: true,
       ...(keys && { key: [to === out ? keys.own : keys.fresh] }),
     });
-  const follow = () => build({ ...config(out), keepDownloads }, effectsAt(BUILT_AT));
-  if (diesAt > 0) await withFault(deadFrom(diesAt), () => survive(follow()));
-  const before = existsSync(out) ? hashes(readTree(out)) : {};
-  const followed = await outcomeOf(follow);
+  const follow = (effects?: Partial<Effects>) =>
+    build({ ...config(out), keepDownloads }, { ...effectsAt(BUILT_AT), ...effects });
   removeTree(fresh);
   if (keys !== undefined) {
     copyFileSync(keys.own, keys.fresh);
     writeFileSync(`${keys.fresh}.last`, signed(readKey(keys.own).signer, NOTHING_SIGNED));
   }
   const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
+  const content = (tree: string): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(hashes(lasting(readTree(tree)))).filter(
+        // A killed process may leave the file by which it tried whether the folder is on the file system of the state.
+        ([file]) => file !== '.probe' && (!keepDownloads || !speaksOfDownloads(file)),
+      ),
+    );
+  const states = [content(out), ...(anew === PUBLISHED ? [content(fresh)] : [])];
+  for (const each of ends) {
+    const wrong = await endEarly(new Tree(out), each, follow);
+    if (wrong !== undefined) return wrong;
+    const found = content(out);
+    if (states.every((state) => differing(found, state).length > 0))
+      return `a third state: ${states.map((state) => differing(found, state).join(', ')).join('; or ')}`;
+  }
+  const before = hashes(readTree(out));
+  const followed = await outcomeOf(follow);
   if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
-  if (followed !== PUBLISHED)
-    return diesAt > 0 ? undefined : inWords(differing(hashes(readTree(out)), before));
+  if (followed !== PUBLISHED) return inWords(differing(hashes(readTree(out)), before));
   const damage = (await verify(new Tree(out), quiet())).damage.map(({ file, what }) => `${file} is ${what}`);
   if (damage.length > 0) return damage.join(', ');
   const problems = keys === undefined ? [] : problemsOf(out, keys.vkey);
   if (problems.length > 0) return problems.join(', ');
-  const content = (tree: string): Record<string, string> =>
-    Object.fromEntries(
-      Object.entries(hashes(lasting(readTree(tree)))).filter(
-        ([file]) => !keepDownloads || !speaksOfDownloads(file),
-      ),
-    );
   return inWords(differing(content(out), content(fresh)));
+}
+
+/** A build that is killed or interrupted; a commit that it has begun is then completed. */
+async function endEarly(
+  tree: Tree,
+  { isKill, at }: End,
+  follow: (effects: Partial<Effects>) => Promise<unknown>,
+): Promise<string | undefined> {
+  if (isKill) {
+    await withFault(deadFrom(at), () => survive(outcomeOfAny(follow({}))));
+    await completeCommit(tree, quiet());
+    return undefined;
+  }
+  const stop = new AbortController();
+  const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
+  const signal = ({ number }: Call): undefined => {
+    if (number === at) stop.abort(Failure.interrupted('stopped by SIGINT'));
+  };
+  await withFault(signal, () => outcomeOfAny(follow({ progress })));
+  return isPrepared(tree) ? 'an interrupt left a commit half done' : undefined;
+}
+
+/** Some builds are refused, for reasons that the comparison is about. */
+async function outcomeOfAny(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
 }
 
 const PUBLISHED = 'published';

@@ -1,5 +1,5 @@
 /** The commit by itself: what it flushes and waits for, and how it ends wherever it is cut off. */
-import {
+import fs, {
   chmodSync,
   cpSync,
   existsSync,
@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -270,6 +271,30 @@ describe('apply', () => {
     const defect = new TypeError('a defect');
     const broken = progressThat(() => Promise.reject(defect));
     await expect(apply(await prepared(SECOND, FIRST), broken)).rejects.toBe(defect);
+  });
+
+  it('moves what a file system skips while a folder is read that changes', async () => {
+    const whole = contentOf((await treeOf(FIRST, SECOND)).out);
+    const tree = await prepared(SECOND, FIRST);
+    const { opendirSync } = fs;
+    Reflect.set(fs, 'opendirSync', (folder: string) => {
+      const found = opendirSync(folder);
+      const readSync = (): unknown => {
+        const entry = found.readSync();
+        found.readSync();
+        return entry;
+      };
+      return { readSync, closeSync: () => found.closeSync() };
+    });
+    syncBuiltinESMExports();
+    try {
+      await apply(tree, quiet());
+    } finally {
+      Reflect.set(fs, 'opendirSync', opendirSync);
+      syncBuiltinESMExports();
+    }
+    expect(contentOf(tree.out)).toEqual(whole);
+    expect(existsSync(tree.stage)).toBe(false);
   });
 
   it.skipIf(!hasDescriptors)('frees the reserved space before the first move, for good', async () => {

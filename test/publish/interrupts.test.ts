@@ -48,9 +48,31 @@ describe('an interrupt', () => {
     expect([exitCode, message]).toEqual([130, 'stopped by SIGINT; the published tree is what it was']);
     expect(existsSync(journal)).toBe(false);
     expect(differing(stateOf(out), before)).toEqual([]);
-    await expectAtRest(out);
+    // The stage may not be deleted in the time there is; the next build does that.
+    expect(await damageOf(out)).toEqual([]);
     await buildWith({ register: registers[1], out });
     expect(differing(contentOf(out), trees[1])).toEqual([]);
+    await expectAtRest(out);
+  });
+
+  it('in whatever query of the main thread leaves the tree as it was', async () => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    const before = stateOf(out);
+    let stopped = 0;
+    for (let isStopped = true; isStopped; stopped += 1) {
+      let calls = 0;
+      const progress = stopOnce(() => (calls += 1) > stopped);
+      const work = buildWith({ register: registers[1], out }, { progress });
+      const failure = await failureOf(work).catch(() => undefined);
+      isStopped = calls > stopped;
+      expect(failure?.exitCode).toBe(isStopped ? 130 : undefined);
+      expect(isStopped ? differing(stateOf(out), before) : []).toEqual([]);
+    }
+    expect(stopped).toBeGreaterThan(5);
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    await expectAtRest(out);
   });
 
   it.each([1, 5])('within the commit, at step %i, comes too late: the commit finishes', async (at) => {
@@ -71,7 +93,7 @@ describe('an interrupt', () => {
     const out = path('dist');
     await published({ register: registers[0], out });
     await interruptCommit({ register: registers[1], out });
-    expect(await damageOf(out)).toContainEqual({ file: expect.any(String), what: 'interrupted' });
+    expect((await damageOf(out)).map(({ what }) => what)).toContain('interrupted');
     const stop = new AbortController();
     stop.abort(interrupted());
     const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);

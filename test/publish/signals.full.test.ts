@@ -199,8 +199,8 @@ describe('a signal to a build that prepares or makes its commit', () => {
       expect(code === 130 || signal === 'SIGINT').toBe(true);
       const isNew = manifestOf(out).sequence === 2;
       outcomes.push(isNew ? 'new' : 'old');
-      if (isNew) expect(differing(contentOf(out), trees[1])).toEqual([]);
-      else expect(differing(stateOf(out), before)).toEqual([]);
+      const differences = isNew ? differing(contentOf(out), trees[1]) : differing(stateOf(out), before);
+      expect(differences).toEqual([]);
       expect(await damageOf(out)).toEqual([]);
       await buildWith({ register: registers[1], out });
       expect(differing(contentOf(out), trees[1])).toEqual([]);

@@ -30,8 +30,8 @@ describe('on a terminal', () => {
     const { code, shown } = onTerminal('build', '--register', empty, '--out', out);
     expect(code).toBe(1);
     expect(shown).toContain('2 of 2 items would be removed');
-    // The cursor, which the bar hides, is shown again.
-    expect(shown.lastIndexOf('\u001b[?25h')).toBeGreaterThan(shown.lastIndexOf('\u001b[?25l'));
+    // The bar doesn't hide the cursor, since a signal may end the process at any moment.
+    expect(shown).not.toContain('\u001b[?25l');
   });
 
   it.runIf(hasScript)('a build draws a bar and leaves only its summary', () => {
