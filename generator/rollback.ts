@@ -51,23 +51,26 @@ export async function rollback(
   const opened = await addUnchangedNote(open(tree, signing, warn, progress));
   const { publisher, manifest } = opened;
   const plan = await addUnchangedNote(restore(opened, progress));
-  const { treeId, sequence, digest, files, bytes } = plan;
   const { routes } = manifest;
   const log = logRoutes(manifest, signing);
-  const former = formerAssets(tree, publisher.previous, routes, sequence === publisher.previous?.sequence);
-  await publisher.commit(
+  const builtAt = timeAt(now().getTime());
+  const { sequence } = await publisher.commit(
     plan,
     {
-      manifest: JSON.stringify({
-        ...manifest,
-        sequence,
-        built_at: timeAt(now().getTime()),
-        digest,
-        tree: { id: treeId, files, bytes },
-        compressed_from: COMPRESSED_FROM_BYTES,
-        ...(signing && { ...withLog(manifest), log: snapshotLog(signing, treeId) }),
-        routes: [...routes, ...[...log, ...former].map(describeRoute)],
-      }),
+      manifest: ({ treeId, sequence, digest, files, bytes }) => {
+        const isSame = sequence === publisher.previous?.sequence;
+        const former = formerAssets(tree, publisher.previous, routes, isSame);
+        return JSON.stringify({
+          ...manifest,
+          sequence,
+          built_at: builtAt,
+          digest,
+          tree: { id: treeId, files, bytes },
+          compressed_from: COMPRESSED_FROM_BYTES,
+          ...(signing && { ...withLog(manifest), log: snapshotLog(signing, treeId) }),
+          routes: [...routes, ...[...log, ...former].map(describeRoute)],
+        });
+      },
       kinds: RECORD_ROUTES,
       snapshotFeed: snapshotFeedOf(manifest),
     },
