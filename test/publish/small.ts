@@ -38,7 +38,7 @@ export const route = (
   path: url,
   file,
   class: 'record',
-  parameters: [{ name: 'id', in: 'path', type: 'id', description: '' }],
+  parameters: [{ name: /\{(\w+)\}/.exec(url)?.[1] ?? 'id', in: 'path', type: 'id', description: '' }],
 });
 
 /** @param keys files of keys that sign it */
