@@ -105,8 +105,10 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     if ('findings' in prepared) return { published: false, report: prepared };
     const { publisher, overview, plan, downloads, report, excluded, warnings } = prepared;
     const announcement = announce(prepared, config, effects);
-    await publisher.commit(plan, announcement, progress, (folder) => pool.run('discard', folder));
-    const { sequence, files, bytes, changes } = plan;
+    const committed = await publisher.commit(plan, announcement, progress, (folder) =>
+      pool.run('discard', folder),
+    );
+    const { sequence, files, bytes, changes } = committed;
     writeLists(tree, config.operator.baseUrl, config.lists);
     return {
       published: true,
@@ -229,16 +231,19 @@ function refuse(doubt: string | undefined): void {
 }
 
 function announce(
-  { publisher, overview, plan, downloads }: Prepared,
+  { publisher, overview, downloads }: Prepared,
   config: BuildConfig,
   { now, generator }: Effects,
 ): Announcement {
   const { tree, previous } = publisher;
   const routes = routesOf(config);
-  const table = [...routes, ...formerAssets(tree, previous, routes, plan.sequence === previous?.sequence)];
   const builtAt = timeAt(now().getTime());
   return {
-    manifest: manifest({ config, overview, downloads, table, plan, builtAt, generator }),
+    manifest: (plan) => {
+      const former = formerAssets(tree, previous, routes, plan.sequence === previous?.sequence);
+      const table = [...routes, ...former];
+      return manifest({ config, overview, downloads, table, plan, builtAt, generator });
+    },
     kinds: RECORD_ROUTES,
     snapshotFeed: snapshotFeed(config.operator),
   };

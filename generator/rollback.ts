@@ -1,5 +1,5 @@
 /** Publishes the previous snapshot as a new one, so that mirrors follow as usual. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, isInterrupt } from './errors.js';
@@ -50,30 +50,44 @@ export async function rollback(
   tree.requirePublished();
   const opened = await addUnchangedNote(open(tree, signing, warn, progress));
   const { publisher, manifest } = opened;
+  const written = asWritten(join(tree.previous, 'snapshot.json'));
   const plan = await addUnchangedNote(restore(opened, progress));
-  const { treeId, sequence, digest, files, bytes } = plan;
   const { routes } = manifest;
   const log = logRoutes(manifest, signing);
-  const former = formerAssets(tree, publisher.previous, routes, sequence === publisher.previous?.sequence);
-  await publisher.commit(
+  const builtAt = timeAt(now().getTime());
+  const { sequence } = await publisher.commit(
     plan,
     {
-      manifest: JSON.stringify({
-        ...manifest,
-        sequence,
-        built_at: timeAt(now().getTime()),
-        digest,
-        tree: { id: treeId, files, bytes },
-        compressed_from: COMPRESSED_FROM_BYTES,
-        ...(signing && { ...withLog(manifest), log: snapshotLog(signing, treeId) }),
-        routes: [...routes, ...[...log, ...former].map(describeRoute)],
-      }),
+      manifest: ({ treeId, sequence, digest, files, bytes }) => {
+        const isSame = sequence === publisher.previous?.sequence;
+        const former = formerAssets(tree, publisher.previous, routes, isSame);
+        return JSON.stringify({
+          ...written,
+          sequence,
+          built_at: builtAt,
+          digest,
+          tree: { id: treeId, files, bytes },
+          compressed_from: COMPRESSED_FROM_BYTES,
+          ...(signing && { ...withLog(manifest), log: snapshotLog(signing, treeId) }),
+          routes: [...written.routes, ...[...log, ...former].map(describeRoute)],
+        });
+      },
       kinds: RECORD_ROUTES,
       snapshotFeed: snapshotFeedOf(manifest),
     },
     progress,
   );
   return { sequence, contentOf: manifest.sequence, asOf: manifest.as_of };
+}
+
+const members = z.record(z.string(), z.unknown());
+
+/** A snapshot.json with its members in their order, so that a build that changes nothing writes it again. */
+function asWritten(file: string): Record<string, unknown> & { readonly routes: readonly unknown[] } {
+  const all = members.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const routes = z.array(members).parse(all['routes']);
+  // What was former then is no longer there.
+  return { ...all, routes: routes.filter((route) => !isFormer(z.object({ name: z.string() }).parse(route))) };
 }
 
 /** What a snapshot of the time before the log lacks. */

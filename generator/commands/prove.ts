@@ -9,7 +9,7 @@ import type { ProofRequest, Proven } from '../log/prove.js';
 import { JSON_BYTES, parseJson } from '../mirror/origin.js';
 import { locator } from '../publish/scan.js';
 import { isRendered } from '../publish/snapshot-json.js';
-import { locatedRoute } from '../tree/snapshot-json.js';
+import { count, locatedRoute } from '../tree/snapshot-json.js';
 import { jsonLine, size } from '../report.js';
 import { BUCKETS, filler, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
@@ -78,9 +78,8 @@ function save(file: string, text: string): void {
 /** Finds a document by the route table that the tree publishes, and proves it. */
 async function proofOf(path: string, files: PublishedFiles): Promise<Proven> {
   const get = async (published: string, bucket: Bucket = 'page'): Promise<Uint8Array | undefined> => {
-    const found = await files.read({ path: published, file: published.slice(1), bucket }, JSON_BYTES);
-    if (found === undefined || found.body !== undefined) return found?.body;
-    throw Failure.invalid(`${published} has more than ${JSON_BYTES} bytes`);
+    const file = { path: published, file: published.slice(1), bucket };
+    return (await files.read(file, JSON_BYTES, JSON_BYTES))?.body;
   };
   const snapshot = await get('/snapshot.json', 'api');
   if (snapshot === undefined)
@@ -89,7 +88,7 @@ async function proofOf(path: string, files: PublishedFiles): Promise<Proven> {
   const { request, document } = documentAt(path, published);
   const proof = await prove(request, {
     get,
-    document: () => files.read(document, MOST_BODY_BYTES),
+    document: () => files.read(document, MOST_BODY_BYTES, published.tree.bytes),
     wait: files.wait,
   });
   requireValid(proof.text, published);
@@ -98,6 +97,8 @@ async function proofOf(path: string, files: PublishedFiles): Promise<Proven> {
 
 const snapshotSchema = z.looseObject({
   routes: z.array(locatedRoute.extend({ bucket: z.enum(BUCKETS) })),
+  /** No document is longer than all of them. */
+  tree: z.looseObject({ bytes: count }),
   log: z.looseObject({ keys: z.array(z.string()) }).default({ keys: [] }),
 });
 type Snapshot = z.infer<typeof snapshotSchema>;

@@ -22,9 +22,10 @@ export interface PublishedFile {
 export interface PublishedFiles {
   /**
    * The hash of a file, and its content up to `most` bytes; undefined if there is no such file.
-   * @throws Failure environment: it can't be read
+   * @param longest how many bytes it may have at all
+   * @throws Failure environment: it can't be read; invalid: it is longer
    */
-  readonly read: (file: PublishedFile, most: number) => Promise<HashedDocument | undefined>;
+  readonly read: (file: PublishedFile, most: number, longest: number) => Promise<HashedDocument | undefined>;
   readonly wait: (ms: number) => Promise<void>;
   /** The number of requests so far; 0 for a folder. */
   readonly requests: () => number;
@@ -41,7 +42,7 @@ export function openPublished(from: string, { generator, progress }: Effects): P
   if (!existsSync(join(from, 'snapshot.json')))
     throw Failure.environment(`"${from}" is no published tree and no http or https URL`);
   return {
-    read: ({ file }, most) => hashing(chunksIn(join(from, file)), most),
+    read: ({ path, file }, most, longest) => hashing(path, chunksIn(join(from, file)), most, longest),
     wait: async (ms) => {
       progress.start('waiting for the next snapshot', 0, 'files');
       await follow(setTimeout(ms), () => 0, progress);
@@ -60,11 +61,11 @@ function baseUrl(text: string): URL {
 }
 
 const service = (client: Client, stop: () => void): PublishedFiles => ({
-  read: ({ path, bucket }, most) =>
+  read: ({ path, bucket }, most, longest) =>
     client.get(
       // All files must be of one snapshot.
       () => ({ path, bucket, headers: { 'Cache-Control': 'no-cache' } }),
-      ({ status, chunks }) => hashing(status === 200 ? chunks : undefined, most),
+      ({ status, chunks }) => hashing(path, status === 200 ? chunks : undefined, most, longest),
     ),
   wait: (ms) => client.wait(ms),
   requests: () => client.requests,
@@ -79,8 +80,10 @@ const chunksIn = (file: string): Iterable<Buffer> | undefined =>
   statSync(file, { throwIfNoEntry: false })?.isFile() === true ? chunksOf(file) : undefined;
 
 async function hashing(
+  path: string,
   chunks: Iterable<Buffer> | AsyncIterable<Buffer> | undefined,
   most: number,
+  longest: number,
 ): Promise<HashedDocument | undefined> {
   if (chunks === undefined) return undefined;
   const hash = createHash('sha256');
@@ -89,6 +92,7 @@ async function hashing(
   for await (const chunk of chunks) {
     hash.update(chunk);
     bytes += chunk.length;
+    if (bytes > longest) throw Failure.invalid(`${path} has more than ${longest} bytes`);
     // A folder's chunks share one buffer.
     if (bytes <= most) kept.push(Buffer.from(chunk));
   }

@@ -30,6 +30,11 @@ export interface SnapshotEntry {
   readonly documents: number;
   /** The SHA-256 of the lines of all routes, in hex. */
   readonly digest: string;
+  /**
+   * The SHA-256, in hex, of snapshot.json with the value of `built_at` replaced by the empty string.
+   * Undefined in an entry of the first version.
+   */
+  readonly manifest?: string;
 }
 
 /** A line of `index/routes.txt`. */
@@ -67,9 +72,9 @@ const KEY = String.raw`([\w-][\w.-]*)`;
 
 const CHECKPOINT = new RegExp(String.raw`^([^\n]+)\n${INTEGER}\n${HASH}\n(?:[^\n]+\n)*$`);
 const ENTRY = new RegExp(
-  String.raw`^register-api/snapshot@v1\ntree ([0-9a-f]{16})\nsequence ${INTEGER}\n` +
+  String.raw`^register-api/snapshot@v([12])\ntree ([0-9a-f]{16})\nsequence ${INTEGER}\n` +
     String.raw`as_of (none|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\n` +
-    String.raw`documents ${INTEGER}\ndigest ([0-9a-f]{64})\n$`,
+    String.raw`documents ${INTEGER}\ndigest ([0-9a-f]{64})\n(?:manifest ([0-9a-f]{64})\n)?$`,
 );
 const COUNTED = new RegExp(`^${KEY} ${INTEGER} ${HASH}$`);
 const UNCOUNTED = new RegExp(`^${KEY} ${HASH}$`);
@@ -95,14 +100,19 @@ export function parseCheckpoint(text: string): Checkpoint {
 export const checkpointIn = (note: string): Checkpoint =>
   parseCheckpoint(note.slice(0, note.indexOf('\n\n') + 1));
 
-export const entryText = ({ tree, sequence, asOf, documents, digest }: SnapshotEntry): string =>
-  `register-api/snapshot@v1\ntree ${tree}\nsequence ${sequence}\nas_of ${asOf ?? 'none'}\n` +
-  `documents ${documents}\ndigest ${digest}\n`;
+/** With a hash of snapshot.json, an entry is of the second version. */
+export const entryText = ({ tree, sequence, asOf, documents, digest, manifest }: SnapshotEntry): string =>
+  `register-api/snapshot@v${manifest === undefined ? 1 : 2}\ntree ${tree}\nsequence ${sequence}\n` +
+  `as_of ${asOf ?? 'none'}\ndocuments ${documents}\ndigest ${digest}\n` +
+  (manifest === undefined ? '' : `manifest ${manifest}\n`);
 
 export function parseEntry(text: string): SnapshotEntry {
-  const [all, tree = '', sequence = '', asOf = '', documents = '', digest = ''] = ENTRY.exec(text) ?? [];
-  if (all === undefined) {
-    throw Failure.invalid('the entry is invalid: expected the six lines of register-api/snapshot@v1');
+  const [all, version, tree = '', sequence = '', asOf = '', documents = '', digest = '', manifest] =
+    ENTRY.exec(text) ?? [];
+  if (all === undefined || (version === '2') !== (manifest !== undefined)) {
+    throw Failure.invalid(
+      'the entry is invalid: expected the lines of register-api/snapshot@v1 or register-api/snapshot@v2',
+    );
   }
   return {
     tree,
@@ -110,6 +120,7 @@ export function parseEntry(text: string): SnapshotEntry {
     asOf: asOf === 'none' ? null : asOf,
     documents: integerOf(documents, 'the documents of the entry'),
     digest,
+    ...(manifest !== undefined && { manifest }),
   };
 }
 

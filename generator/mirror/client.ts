@@ -1,6 +1,7 @@
 /** The HTTP client: one connection, within the limits, and patient with what may pass by itself. */
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { clearTimeout, setTimeout as after } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { Failure, messageOf } from '../errors.js';
 import { follow } from '../progress.js';
@@ -16,6 +17,27 @@ const FIRST_WAIT_MS = 1000;
 /** The longest wait that a server may ask for: 3600 s (= 1 hour). */
 const WAIT_SECONDS = 3600;
 const REDIRECTS = 3;
+
+/** What a run gets in all, however patient an origin is. */
+export interface Bounds {
+  /** Of the whole run. */
+  readonly ms: number;
+  /** Received, besides what the size of the tree explains. */
+  readonly bytes: number;
+  /** After this time, a response must have arrived at this rate on average. */
+  readonly slowMs: number;
+  readonly bytesPerSecond: number;
+}
+
+/** 3 days, 2 GiB (twice the longest log), and 1 KiB a second after a minute. */
+const BOUNDS: Bounds = {
+  ms: 3 * 24 * 3600 * 1000,
+  bytes: 2 * 1024 ** 3,
+  slowMs: 60_000,
+  bytesPerSecond: 1024,
+};
+/** How often all files of a tree may be received: for attempts that the origin makes void. */
+const COPIES = 4;
 
 export interface RequestOptions {
   readonly path: string;
@@ -52,9 +74,14 @@ export class Client {
   readonly #agent: http.Agent;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #progress: Progress;
+  readonly #bounds: Bounds;
+  readonly #startedAt = performance.now();
+  #mostBytes: number;
 
   /** @param base an http or https URL, of which only the origin is used */
-  constructor(base: URL, userAgent: string, progress: Progress) {
+  constructor(base: URL, userAgent: string, progress: Progress, bounds = BOUNDS) {
+    this.#bounds = bounds;
+    this.#mostBytes = bounds.bytes;
     this.#base = base;
     const options = { keepAlive: true, maxSockets: 1 };
     this.#agent = base.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
@@ -66,8 +93,19 @@ export class Client {
     this.#agent.destroy();
   }
 
-  /** Waits; signals are handled meanwhile. */
+  /** Allows what a tree of so many bytes explains. */
+  allow(bytes: number): void {
+    this.#mostBytes = this.#bounds.bytes + COPIES * bytes;
+  }
+
+  /** Has signals handled during long work. */
+  async pause(): Promise<void> {
+    await this.#progress.advance(0);
+  }
+
+  /** Waits; signals are handled meanwhile. @throws Failure environment: the run would take too long */
   wait(ms: number): Promise<void> {
+    this.#requireTime(ms);
     return follow(setTimeout(ms), () => 0, this.#progress);
   }
 
@@ -94,6 +132,12 @@ export class Client {
         await this.wait(error.waitMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
       }
     }
+  }
+
+  #requireTime(ms = 0): void {
+    if (performance.now() - this.#startedAt + ms <= this.#bounds.ms) return;
+    const seconds = this.#bounds.ms / 1000;
+    throw Failure.environment(`${this.#base.origin} would take longer than ${seconds} s, so it was given up`);
   }
 
   async #try<T>(
@@ -149,8 +193,17 @@ export class Client {
         timeout: SILENCE_MS,
       });
       sent.on('timeout', () => sent.destroy(new Error(`nothing was sent for ${SILENCE_MS / 1000} s`)));
+      // The other timeout begins again with each byte.
+      const timer = after(
+        () => sent.destroy(new Error(`there was no response for ${SILENCE_MS / 1000} s`)),
+        SILENCE_MS,
+      );
       sent.on('error', (error) => reject(new TransientError(error.message)));
-      sent.on('response', resolve);
+      sent.on('close', () => clearTimeout(timer));
+      sent.on('response', (response) => {
+        clearTimeout(timer);
+        resolve(response);
+      });
       sent.end();
     });
   }
@@ -164,6 +217,9 @@ export class Client {
 
   async *#chunks(response: http.IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
     const chunks: AsyncIterator<unknown, unknown> = response[Symbol.asyncIterator]();
+    const { slowMs, bytesPerSecond } = this.#bounds;
+    const startedAt = performance.now();
+    let received = 0;
     for (;;) {
       const next = chunks.next().catch((error: unknown) => {
         throw new TransientError(messageOf(error));
@@ -171,6 +227,16 @@ export class Client {
       const { value } = await follow(next, () => 0, this.#progress);
       if (!Buffer.isBuffer(value)) return;
       this.bytes += value.length;
+      received += value.length;
+      this.#requireTime();
+      if (this.bytes > this.#mostBytes) {
+        throw Failure.invalid(
+          `${this.#base.origin} has sent more than ${this.#mostBytes} bytes, expected ${COPIES} times its tree at most`,
+        );
+      }
+      const ms = performance.now() - startedAt;
+      if (ms > slowMs && received < (ms / 1000) * bytesPerSecond)
+        throw new TransientError(`the response is slower than ${bytesPerSecond} bytes a second`);
       const pause = this.#progress.advance(value.length);
       if (pause !== undefined) await pause;
       yield value;

@@ -23,7 +23,8 @@ import type { CopiedLog, LogReport } from './log.js';
 import { stagedLog } from './log-entries.js';
 import { Objects, objectFolders } from './objects.js';
 import { MovedOn, StartOver, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
-import type { Origin } from './origin.js';
+import type { Origin, Snapshot } from './origin.js';
+import { differenceFromOurs } from './ours.js';
 import { Overlay, deleteDatabase } from './overlay.js';
 import { missingAssets, ownFiles, relabelled, stagedIndex } from './own-files.js';
 import { stageAll } from './stage.js';
@@ -34,12 +35,6 @@ export interface Copied {
   readonly changes: Readonly<Changes> | null;
   /** Null if the tree is not signed. */
   readonly log: LogReport | null;
-}
-
-export interface Snapshot {
-  readonly origin: Origin;
-  /** Of its snapshot.json. */
-  readonly content: Buffer;
 }
 
 export interface CopyOptions {
@@ -70,6 +65,8 @@ export async function copy(
   progress: Progress,
 ): Promise<Copied> {
   const { origin, content } = snapshot;
+  // Who gives a key trusts what it has signed, and nothing else.
+  if (keys.length === 0) requireOurs(origin);
   const signed = await fetchCheckpoint(tree, client, origin, keys);
   const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
   const before = readManifest(tree.manifest);
@@ -78,7 +75,8 @@ export async function copy(
   const isBase = before !== undefined && isSameTree && isWhole(tree);
   const isHeld = isBase && published?.equals(content) === true;
   if (isHeld) {
-    const log = signed === undefined ? null : await heldLog(tree, origin, signed);
+    const log = signed === undefined ? null : await heldLog(tree, snapshot, signed);
+    if (log?.coversManifest === false) requireOurs(origin);
     if (log !== undefined) return { fetched: 'nothing', changes: null, log };
   }
   if (isBase && before.sequence > origin.sequence) {
@@ -99,7 +97,8 @@ export async function copy(
     // The lists of an interrupted run, for which nobody asked.
     writeLists(tree, '', {});
     // A snapshot that the copy has was accepted before.
-    log = await fetchLog(tree, client, origin, signed, acceptsUnsigned || isHeld);
+    log = await fetchLog(tree, client, snapshot, signed, acceptsUnsigned || isHeld);
+    if (log.report?.coversManifest !== true) requireOurs(origin);
     const isFollowed = isBase && !startsOver && publisher.previous?.digest === before.digest;
     prepared = await prepare(publisher, client, snapshot, isFollowed ? before : undefined, progress);
     // A commit that is interrupted leaves one tree or the other.
@@ -117,6 +116,16 @@ export async function copy(
   recordCopies(tree, [origin.tree.id]);
   writeLists(tree, '', {});
   return { fetched, changes: plan.changes, log: log.report };
+}
+
+/** @throws Failure invalid: the copy would serve what nobody has signed, and this version does not write */
+function requireOurs(origin: Origin): void {
+  const difference = differenceFromOurs(origin);
+  if (difference === undefined) return;
+  throw Failure.invalid(
+    `/snapshot.json of the origin is not signed by a given key, and says what this version does not: ${difference}; ` +
+      'give the key of its log with --key, or use the version of the origin',
+  );
 }
 
 /** @throws Failure environment: the published tree is not known to be a copy */
@@ -175,7 +184,9 @@ async function prepare(
     return { fetched: 'nothing', plan: await publisher.plan(), own };
   }
   const index = await fetchIndex(client, origin);
-  const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin));
+  const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin), () =>
+    client.pause(),
+  );
   try {
     const session = {
       tree,

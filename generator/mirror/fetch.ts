@@ -6,7 +6,6 @@ import type { Progress } from '../progress.js';
 import { listOf } from '../publish/changes/change-index.js';
 import type { ChangeIndex, Described } from '../publish/changes/change-index.js';
 import { linkOrCopy } from '../publish/files.js';
-import { measure } from '../publish/scan.js';
 import { isRendered } from '../publish/snapshot-json.js';
 import type { Tree } from '../publish/tree.js';
 import { filler, urlTemplate } from '../routes/index.js';
@@ -59,7 +58,7 @@ const sum = (all: readonly { readonly bytes: number }[]): number =>
   all.reduce((total, { bytes }) => total + bytes, 0);
 
 /** Fetches a document, unless it is a download that the tree already has. */
-function obtain(
+async function obtain(
   { tree, objects }: Session,
   { route, key }: Address,
   bytes: number,
@@ -70,7 +69,7 @@ function obtain(
     route.class === 'download' &&
     sha256 !== undefined &&
     existsSync(own) &&
-    measure(own).hash.toString('hex') === sha256;
+    (await objects.measure(own)).hash.toString('hex') === sha256;
   if (isOwn && !existsSync(objects.path(sha256))) linkOrCopy(own, objects.path(sha256));
   return objects.fetch({ path: filler(urlTemplate(route))(key), bucket: route.bucket, bytes, sha256 });
 }

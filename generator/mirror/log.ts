@@ -9,13 +9,14 @@ import { parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import type { OwnLog } from '../publish/plan.js';
 import type { Tree } from '../publish/tree.js';
+import { manifestHash } from '../tree/manifest-hash.js';
 import { forgetSeen } from '../publish/verify-log.js';
 import type { Client } from './client.js';
 import { fetchEntries, fetchFile, newestHeld, outdated } from './log-entries.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';
 import type { KnownLog } from './log-state.js';
 import { MovedOn } from './origin.js';
-import type { Origin } from './origin.js';
+import type { Origin, Snapshot } from './origin.js';
 
 /** Much more than a checkpoint with a hundred signatures has: 64 KiB. */
 const CHECKPOINT_BYTES = 64 * 1024;
@@ -37,6 +38,8 @@ export interface LogReport {
   readonly unknownKeys: readonly string[];
   /** Whether the newest entry is that of the snapshot, and not of the one before. */
   readonly isSigned: boolean;
+  /** Whether that entry covers snapshot.json as well: those of the first version don't. */
+  readonly coversManifest: boolean;
 }
 
 export interface CopiedLog {
@@ -50,7 +53,7 @@ export interface SignedCheckpoint {
   readonly note: Buffer;
   readonly checkpoint: Checkpoint;
   readonly trusted: readonly Verifier[];
-  readonly report: Omit<LogReport, 'isSigned'>;
+  readonly report: Omit<LogReport, 'isSigned' | 'coversManifest'>;
   /** The one that was seen last. */
   readonly seen: Checkpoint | undefined;
 }
@@ -95,13 +98,14 @@ export async function fetchCheckpoint(
 /** What was seen is remembered. @returns undefined if the copy lacks something of the log */
 export async function heldLog(
   tree: Tree,
-  origin: Origin,
+  { origin, content }: Snapshot,
   { note, checkpoint, trusted, report }: SignedCheckpoint,
 ): Promise<LogReport | undefined> {
   const newest = await newestHeld(tree, origin, checkpoint, note);
   if (newest === undefined) return undefined;
   writeKnownLog(tree, trusted, note.toString());
-  return { ...report, isSigned: isOfSnapshot(newest, origin) };
+  const isSigned = isOfSnapshot(newest, { origin, content });
+  return { ...report, isSigned, coversManifest: isSigned && newest.manifest !== undefined };
 }
 
 /**
@@ -113,7 +117,7 @@ export async function heldLog(
 export async function fetchLog(
   tree: Tree,
   client: Client,
-  origin: Origin,
+  { origin, content }: Snapshot,
   signed: SignedCheckpoint | undefined,
   acceptsUnsigned: boolean,
 ): Promise<CopiedLog> {
@@ -127,11 +131,15 @@ export async function fetchLog(
   if (read === undefined) throw new MovedOn('the entries of the log are not those of its checkpoint');
   if (!read.isSuccessor) throw contradiction(tree, note, checkpoint, seen);
   writeKnownLog(tree, trusted, note.toString());
-  const isSigned = isOfSnapshot(read.newest, origin);
+  const isSigned = isOfSnapshot(read.newest, { origin, content });
   if (!isSigned && !acceptsUnsigned)
     throw new NotSignedYet(`snapshot ${origin.sequence} is not in the signed log yet`);
   const removed = outdated(tree, origin.tree.id, read.files);
-  return { report: { ...report, isSigned }, own: { put: read.files, removed, checkpoint: note } };
+  const coversManifest = isSigned && read.newest.manifest !== undefined;
+  return {
+    report: { ...report, isSigned, coversManifest },
+    own: { put: read.files, removed, checkpoint: note },
+  };
 }
 
 interface Keys {
@@ -220,16 +228,19 @@ function contradiction(
  * Whether the newest entry is that of the snapshot; false if it is that of the one before.
  * @throws MovedOn: it is of another
  */
-function isOfSnapshot(
-  entry: SnapshotEntry,
-  { sequence, digest, as_of: asOf, tree }: Pick<Origin, 'sequence' | 'digest' | 'as_of' | 'tree'>,
-): boolean {
+function isOfSnapshot(entry: SnapshotEntry, { origin, content }: Snapshot): boolean {
+  const { sequence, digest, as_of: asOf, tree } = origin;
   if (entry.tree === tree.id && entry.sequence + 1 === sequence) return false;
   const isSame =
     entry.tree === tree.id && entry.sequence === sequence && entry.digest === digest && entry.asOf === asOf;
-  if (isSame) return true;
+  if (!isSame) {
+    throw new MovedOn(
+      `the newest entry of the log is of snapshot ${entry.sequence} of tree ${entry.tree} with digest ${entry.digest}, ` +
+        `expected snapshot ${sequence} of tree ${tree.id} with digest ${digest}`,
+    );
+  }
+  if (entry.manifest === undefined || entry.manifest === manifestHash(content)) return true;
   throw new MovedOn(
-    `the newest entry of the log is of snapshot ${entry.sequence} of tree ${entry.tree} with digest ${entry.digest}, ` +
-      `expected snapshot ${sequence} of tree ${tree.id} with digest ${digest}`,
+    `/snapshot.json is not the one that the newest entry of the log covers: its headers, limits, types or routes are others`,
   );
 }

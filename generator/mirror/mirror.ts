@@ -15,7 +15,7 @@ import { Client } from './client.js';
 import { copy, deleteFetched, isWhole } from './copy.js';
 import type { Copied } from './copy.js';
 import { NotSignedYet } from './log.js';
-import { MovedOn, StartOver, fetchBuffer, parseJson, parseOrigin } from './origin.js';
+import { MovedOn, SNAPSHOT_BYTES, StartOver, fetchBuffer, parseJson, parseOrigin } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** How often a copy is begun because the origin moves on, and how often if its snapshot.json stays. */
@@ -78,11 +78,12 @@ async function bringUpToDate(
   let unchanged = 0;
   for (let tries = 1; ; tries += 1) {
     progress.start(`asking ${base}`, 0, 'bytes');
-    const response = await fetchBuffer(client, '/snapshot.json', { headers });
+    const response = await fetchBuffer(client, '/snapshot.json', { headers, most: SNAPSHOT_BYTES });
     progress.stop();
     const { content, etag } = response ?? { content: published ?? Buffer.alloc(0), etag: undefined };
     const origin = parseOrigin(content);
     client.limits.set(origin.limits);
+    client.allow(origin.tree.bytes);
     try {
       const options = { startsOver, keys, acceptsUnsigned: tries >= TRIES };
       const copied = await copy(tree, client, { origin, content }, options, progress);

@@ -1,7 +1,9 @@
 /** Downloaded files by the hash of their content, so that each is fetched once, whenever a run is killed. */
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -11,7 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { chunksOf } from '../publish/files.js';
 import { measure } from '../publish/scan.js';
+import type { Measured } from '../publish/scan.js';
 import type { Bucket } from '../routes/index.js';
 import type { Client, OriginResponse } from './client.js';
 import { MovedOn } from './origin.js';
@@ -31,6 +35,8 @@ export interface Fetched {
   readonly hash: Buffer;
 }
 
+/** 8 MiB, which take some milliseconds. */
+const AT_ONCE_BYTES = 8 * 1024 * 1024;
 /** Names the snapshot that the files are of. */
 const SNAPSHOT = 'snapshot';
 
@@ -68,18 +74,32 @@ export class Objects {
   }
 
   /** @returns a file with this content; undefined if it was not fetched, or was damaged since */
-  find(sha256: string): Fetched | undefined {
+  async find(sha256: string): Promise<Fetched | undefined> {
     this.#takeOver(sha256);
     const file = this.path(sha256);
     if (!existsSync(file)) return undefined;
-    const measured = measure(file);
+    const measured = await this.measure(file);
     return measured.hash.toString('hex') === sha256 ? { file, ...measured } : undefined;
+  }
+
+  /** Size and SHA-256 of a file of any size; signals are handled meanwhile. */
+  async measure(file: string): Promise<Measured> {
+    const found = lstatSync(file);
+    if (!found.isFile() || found.size <= AT_ONCE_BYTES) return measure(file);
+    const sum = createHash('sha256');
+    let bytes = 0;
+    for (const chunk of chunksOf(file)) {
+      sum.update(chunk);
+      bytes += chunk.length;
+      await this.#client.pause();
+    }
+    return { bytes, hash: sum.digest() };
   }
 
   /** Fetches a file, or the rest of it. @throws MovedOn: it is not there, or has another content */
   async fetch(wanted: Wanted): Promise<Fetched> {
     const { path, bucket, bytes, sha256 } = wanted;
-    const found = sha256 === undefined ? undefined : this.find(sha256);
+    const found = sha256 === undefined ? undefined : await this.find(sha256);
     if (found !== undefined) return found;
     const name = `${sha256 ?? 'unknown'}.partial`;
     const [partial, tag] = [this.path(name), this.path(`${name}.etag`)];
@@ -99,7 +119,7 @@ export class Objects {
         (response) => receive(response, wanted, partial, tag),
       );
     }
-    const measured = measure(partial);
+    const measured = await this.measure(partial);
     const hex = measured.hash.toString('hex');
     rmSync(tag, { force: true });
     if (hex !== (sha256 ?? hex)) {

@@ -15,6 +15,10 @@ import { areApart } from './templates.js';
 
 /** JSON that is read whole: 16 MiB at most. */
 export const JSON_BYTES = 16 * 1024 * 1024;
+/** A snapshot.json has some 60 kB: 2 MiB at most. */
+export const SNAPSHOT_BYTES = 2 * 1024 * 1024;
+/** There are 200 snapshots at most, and files of 30: so that a way through them is found at once. */
+const CHANGES_MOST = 500;
 
 /** So that tables of the most routes are compared in less than a second. */
 const FOLDERS_MOST = 16;
@@ -28,6 +32,12 @@ export class StartOver extends Error {}
 
 export const originSchema = snapshotSchema.refine(({ routes }) => areSafe(routes), { path: ['routes'] });
 export type Origin = z.infer<typeof originSchema>;
+
+export interface Snapshot {
+  readonly origin: Origin;
+  /** Of its snapshot.json. */
+  readonly content: Buffer;
+}
 
 const isFile = (file: string): boolean =>
   file.split('/').length <= FOLDERS_MOST && !/^(snapshot\.json|changes)(\/|$)/.test(file);
@@ -79,8 +89,11 @@ function areSafe(routes: readonly PublishedRoute[]): boolean {
 }
 
 const OWN_FILE = /^\/changes\/(over-\d+\/)?\d+\.(json|ndjson\.gz)$/;
-const changeIndex = changeIndexSchema.refine((index) =>
-  filesIn(index).every(({ file, sha256: sum }) => OWN_FILE.test(file) && sha256.safeParse(sum).success),
+const changeIndex = changeIndexSchema.refine(
+  (index) =>
+    index.changes.length <= CHANGES_MOST &&
+    index.rollups.length <= CHANGES_MOST &&
+    filesIn(index).every(({ file, sha256: sum }) => OWN_FILE.test(file) && sha256.safeParse(sum).success),
 );
 
 const dataPackage = z.looseObject({

@@ -14,6 +14,8 @@ import type { Address, BundleLine } from './origin.js';
 /** The longest line of a bundle: 64 MiB. */
 const LINE_BYTES = 64 * 1024 * 1024;
 
+const LINES_PER_PAUSE = 100;
+
 /** The bodies of a line, or of a file's lines, are not what they should be. */
 export class Damaged extends Error {}
 
@@ -33,9 +35,19 @@ export class Overlay {
   readonly #put: Statement<[string, number, number | null, string | null, Buffer | null]>;
   readonly #mostBytes: number;
   readonly #addressOf: (path: string) => Address | undefined;
+  readonly #pause: () => Promise<void>;
 
-  /** @param mostBytes what the bodies of one file may have in all, and its lines without bodies */
-  constructor(file: string, mostBytes: number, addressOf: (path: string) => Address | undefined) {
+  /**
+   * @param mostBytes what the bodies of one file may have in all, and its lines without bodies
+   * @param pause called now and then, so that signals are handled
+   */
+  constructor(
+    file: string,
+    mostBytes: number,
+    addressOf: (path: string) => Address | undefined,
+    pause: () => Promise<void> = () => Promise.resolve(),
+  ) {
+    this.#pause = pause;
     this.#file = file;
     this.#mostBytes = mostBytes;
     this.#addressOf = addressOf;
@@ -83,7 +95,10 @@ export class Overlay {
     try {
       let isFirst = step !== undefined;
       let content = 0;
+      let lines = 0;
       for await (const line of linesOf(file)) {
+        lines += 1;
+        if (lines % LINES_PER_PAUSE === 0) await this.#pause();
         if (isFirst) {
           const header = bundleHeader.safeParse(parseJson(line)).data;
           const isOfStep =

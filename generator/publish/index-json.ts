@@ -34,6 +34,8 @@ const schema = z.object({
   withheld: z.object({ records: z.array(z.string()), names: z.array(z.string()) }).exactOptional(),
   /** What the register lacked (see absent.ts in register/); nothing if it is not known. */
   absent: z.array(z.string()).default([]),
+  /** What identifies the published snapshot.json (see tree/manifest-hash.ts). */
+  manifest: z.string().exactOptional(),
   /** The files of the snapshot feed, with their SHA-256 in hex. */
   snapshotFeed: texts.exactOptional(),
 });

@@ -33,8 +33,8 @@ export interface Plan {
 
 /** What a commit publishes about itself. */
 export interface Announcement {
-  /** The content of snapshot.json. */
-  readonly manifest: string;
+  /** The content of snapshot.json; called again with the next sequence if it is another than before. */
+  readonly manifest: (plan: Plan) => string;
   /** Kinds of records, each with the name of the route that has one file per record. */
   readonly kinds: Readonly<Record<string, string>>;
   readonly snapshotFeed: RenderSnapshotFeed;

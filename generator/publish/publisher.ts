@@ -2,7 +2,7 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure, isInterrupt } from '../errors.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
@@ -33,6 +33,7 @@ import type { StagePaths } from './stage.js';
 import { StageWriter, readDocument } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
 import { Takedown } from './takedown.js';
+import { manifestHash } from '../tree/manifest-hash.js';
 import { newTreeId } from './tree.js';
 import type { Tree } from './tree.js';
 
@@ -218,30 +219,42 @@ export class Publisher {
     };
   }
 
-  /** Stages the announcement and commits. @param discard see `apply` */
+  /**
+   * Stages the announcement and commits.
+   * @param discard see `apply`
+   * @returns the plan, with the next sequence if nothing but snapshot.json has changed
+   */
   async commit(
-    plan: Plan,
+    planned: Plan,
     announcement: Announcement | CopiedAnnouncement,
     progress: Progress,
     discard?: Discard,
-  ): Promise<void> {
+  ): Promise<Plan> {
     const { tree } = this;
-    const { sequence, changes } = plan;
+    let plan = planned;
     try {
-      writeFileSync(this.paths.manifest, announcement.manifest, { flush: true });
-      if (!('own' in announcement) && sequence === this.previous?.sequence) {
-        completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
-        renew(this, this.#nextIndex(plan), announcement.snapshotFeed);
-        await this.log?.renew();
-        this.abort();
-        return;
+      let content =
+        'own' in announcement ? Buffer.from(announcement.manifest) : announcement.manifest(planned);
+      if (!('own' in announcement) && planned.sequence === this.previous?.sequence) {
+        if (manifestHash(content) === this.#publishedManifest()) {
+          writeFileSync(this.paths.manifest, content, { flush: true });
+          completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
+          renew(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
+          await this.log?.renew();
+          this.abort();
+          return plan;
+        }
+        // Whoever follows the snapshots, or has their entries in the log, must learn of it.
+        plan = { ...planned, sequence: planned.sequence + 1 };
+        content = announcement.manifest(plan);
       }
+      writeFileSync(this.paths.manifest, content, { flush: true });
       await progress.blocking(async () => {
-        await this.#complete(plan, announcement);
+        await this.#complete(plan, announcement, content);
         flushStage(tree);
       });
       // From here on nothing stops the commit.
-      writeJournal(tree, sequence);
+      writeJournal(tree, plan.sequence);
     } catch (error) {
       this.abort(isInterrupt(error));
       const failure = asFailure(error, `output folder "${tree.out}"`);
@@ -249,11 +262,13 @@ export class Publisher {
         ? failure.adding('the published tree is what it was')
         : failure;
     }
+    const { changes } = plan;
     try {
       await this.log?.confirm(this.paths);
       progress.start('committing', changes.added + changes.changed + changes.removed, 'moves');
       await apply(tree, progress, discard);
       progress.finish();
+      return plan;
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
     } finally {
@@ -266,12 +281,29 @@ export class Publisher {
     this.#lock.release();
   }
 
-  #nextIndex({ digest }: Plan): Index {
-    return { digest, ...this.next.described, ...this.described, ...this.takedown.described };
+  /** What identifies the snapshot.json that was published last, whatever is in its place now. */
+  #publishedManifest(): string {
+    const { newest } = this.log ?? {};
+    const signed = newest?.sequence === this.previous?.sequence ? newest?.manifest : undefined;
+    return signed ?? this.index?.manifest ?? manifestHash(readFileSync(this.tree.manifest));
+  }
+
+  #nextIndex({ digest }: Plan, manifest: string | Uint8Array): Index {
+    return {
+      digest,
+      manifest: manifestHash(manifest),
+      ...this.next.described,
+      ...this.described,
+      ...this.takedown.described,
+    };
   }
 
   /** Stages the publisher's own files, the index and the rollback data. */
-  async #complete(plan: Plan, announcement: Announcement | CopiedAnnouncement): Promise<void> {
+  async #complete(
+    plan: Plan,
+    announcement: Announcement | CopiedAnnouncement,
+    manifest: string | Uint8Array,
+  ): Promise<void> {
     const { tree, paths, previous } = this;
     const isCopy = 'own' in announcement;
     const snapshotFeed = isCopy
@@ -280,7 +312,7 @@ export class Publisher {
     dropFormerAssets(tree, previous, this.#table, this.#lists);
     if (!isCopy) this.log?.stage(paths, this.#lists, plan);
     completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
-    writeIndex(paths.index, { ...this.#nextIndex(plan), snapshotFeed });
+    writeIndex(paths.index, { ...this.#nextIndex(plan, manifest), snapshotFeed });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
     this.#lists.finish();

@@ -16,6 +16,7 @@ import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { cosignAll, sizeCosignedBy } from '../log/witness.js';
 import type { Witness } from '../log/witness.js';
 import type { Signing } from '../signing.js';
+import { manifestHash } from '../tree/manifest-hash.js';
 import { FileWriter, makeFolder } from './files.js';
 import { logFolder } from './log-index.js';
 import type { Plan } from './plan.js';
@@ -214,7 +215,16 @@ export class SignedLog {
   ): void {
     const size = this.#published?.size ?? 0;
     const asOf = readManifest(manifest)?.as_of ?? null;
-    const entry = Buffer.from(entryText({ tree: this.#treeId, sequence, asOf, documents, digest }));
+    const entry = Buffer.from(
+      entryText({
+        tree: this.#treeId,
+        sequence,
+        asOf,
+        documents,
+        digest,
+        manifest: manifestHash(readFileSync(manifest)),
+      }),
+    );
     const { files, removed, root } = append(this.#folder, size, entry);
     this.#added = files;
     const writer = new FileWriter(tree);

@@ -1,11 +1,12 @@
 /** Checks the signed log of a tree: tiles, checkpoint, newest entry, and the chunks of the digest. */
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
 import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
 import { openNote, parseVerifier } from '../log/note.js';
 import { base64Of, bytesOfBase64, checkpointIn, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
+import { manifestHash } from '../tree/manifest-hash.js';
 import { namesOf } from './codings.js';
 import { isCopy } from './copied.js';
 import { summarise, digestOf } from './digest.js';
@@ -91,7 +92,11 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
   const entry = parseEntry(entryAt(folder, size, size - 1).toString());
   const { sequence, digest, as_of: asOf } = manifest;
   const isOfSnapshot =
-    entry.tree === treeId && entry.sequence === sequence && entry.digest === digest && entry.asOf === asOf;
+    entry.tree === treeId &&
+    entry.sequence === sequence &&
+    entry.digest === digest &&
+    entry.asOf === asOf &&
+    (entry.manifest === undefined || entry.manifest === manifestHash(readFileSync(tree.manifest)));
   // A copy may have a snapshot that its origin has not signed yet.
   const isBefore = isCopy(tree) && entry.tree === treeId && entry.sequence + 1 === sequence;
   if (!isOfSnapshot && !isBefore) found('snapshot.json', 'altered');

@@ -1,5 +1,5 @@
 /** Checks a tree against its index and digest for missing, altered and extra files. */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
 import { HashFileWriter, NO_HASH, entriesIn } from '../incremental/hash-file.js';
@@ -21,6 +21,7 @@ import { isFormer, isRendered, readManifest } from './snapshot-json.js';
 import { checkChanges, checkSnapshotFeed } from './verify-changes.js';
 import { checkLog, mendLog, rememberSeen } from './verify-log.js';
 import type { Manifest, PublishedRoute } from './snapshot-json.js';
+import { manifestHash } from '../tree/manifest-hash.js';
 import { FORMAT, snapshotSchema } from '../tree/snapshot-json.js';
 import type { Tree } from './tree.js';
 
@@ -172,7 +173,8 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   };
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-  const { withheld, absent = [] }: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
+  const before: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
+  const { withheld, absent = [], manifest: published } = before;
   writeIndex(folder, {
     digest: manifest.digest,
     sums,
@@ -182,6 +184,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
     exports: {},
     absent,
     ...(withheld && { withheld }),
+    ...(published !== undefined && { manifest: published }),
   });
   replaceIndex(tree, folder);
   for (const file of extra) deleteFile(tree.out, file);
@@ -208,8 +211,9 @@ async function checkTree(
     found.add(nameOf(tree.index), existsSync(tree.index) ? 'altered' : 'missing');
     return 0;
   }
-  if (indexDigest(tree.index, routes) !== manifest.digest || !isServable(manifest))
-    found.add('snapshot.json', 'altered');
+  const isAltered =
+    indexDigest(tree.index, routes) !== manifest.digest || !isServable(manifest) || !isAsCommitted(tree);
+  if (isAltered) found.add('snapshot.json', 'altered');
   progress.start('verifying', manifest.tree.files, 'files');
   let files = 0;
   const from = manifest.compressed_from ?? Number.POSITIVE_INFINITY;
@@ -227,7 +231,8 @@ async function checkTree(
   checkChanges(tree, manifest.sequence, found, repair);
   checkSnapshotFeed(tree, found);
   found.checkpoint = checkLog(tree, manifest, (file, what, content) => {
-    found.add(file, what);
+    // Which is in the log as well as in the index.
+    if (file !== 'snapshot.json' || !isAltered) found.add(file, what);
     if (what === 'extra') repair.extra(file);
     else repair.logged(file, content);
   });
@@ -237,6 +242,12 @@ async function checkTree(
 /** Whether servers take it; those of earlier formats had other members. */
 const isServable = (manifest: Manifest): boolean =>
   manifest.format !== FORMAT || snapshotSchema.safeParse(manifest).success;
+
+/** Whether snapshot.json is what the last commit wrote; an earlier version did not record it. */
+function isAsCommitted(tree: Tree): boolean {
+  const { manifest } = readIndex(tree.index);
+  return manifest === undefined || manifest === manifestHash(readFileSync(tree.manifest));
+}
 
 /** What the name of a former asset says of it. */
 function namedEntry({ out }: Tree, { file }: PublishedRoute): Entry {

@@ -18,6 +18,8 @@ const PATH_LENGTH = 255;
 /** The table of this version has some 130 routes, and an operator 200 files. */
 const ROUTES_MOST = 1000;
 const LIST_MOST = 100;
+/** 4 TiB, more than any tree has. */
+const TREE_BYTES = 2 ** 42;
 const KEYS_MOST = 16;
 
 /** Headers that are about the connection, the client or one response, and so never of a snapshot. */
@@ -272,7 +274,7 @@ export const snapshotSchema = z
       .refine((errors) => ERROR_CODES.every((code) => Object.hasOwn(errors, code))),
     problems_below: listOf(servicePath, LIST_MOST).default([]),
     digest: sha256,
-    tree: z.looseObject({ id: treeId, files: count, bytes: count }),
+    tree: z.looseObject({ id: treeId, files: count, bytes: count.max(TREE_BYTES) }),
     /** The signed log, if there is one, and the keys by which it can be verified. */
     log: log.exactOptional(),
     /** The snapshot of the bulk downloads: the last that wrote them or left none of them stale. */

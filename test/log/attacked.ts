@@ -24,6 +24,7 @@ import { inState, removeTree } from '../support/tree.js';
 import { runVerifier } from './go-verifier.js';
 import { checkpointOf, entriesOf, logOf } from './published.js';
 import { NaiveKey, logOf as naiveLogOf } from './signed.js';
+import { naiveManifest } from './support.js';
 import { Witness, consistency, publicKeyOf, rootOf } from './witness-server.js';
 
 /** The record that attacks are about. */
@@ -264,6 +265,11 @@ export function sign({ out }: Scene, key: NaiveKey, entries: readonly string[]):
     );
   const text = `${key.name}\n${entries.length}\n${rootOf(entries).toString('base64')}\n`;
   put(out, [[`${folder}/checkpoint`, key.note(text)]]);
+  nameKey({ out }, key);
+}
+
+/** Names a key in snapshot.json, which entries cover. */
+export function nameKey({ out }: Pick<Scene, 'out'>, key: NaiveKey): void {
   const manifest = readObject(join(out, 'snapshot.json'));
   const log = { ...object.parse(manifest['log']), keys: [key.vkey] };
   put(out, [['snapshot.json', JSON.stringify({ ...manifest, log })]]);
@@ -275,8 +281,8 @@ export function entryNow({ out }: Scene): string {
   const routes = readFileSync(join(logOf(out), 'index/routes.txt'), 'utf8');
   const documents = [...routes.matchAll(/^\S+ (\d+) /gm)].reduce((sum, [, count]) => sum + Number(count), 0);
   return (
-    `register-api/snapshot@v1\ntree ${tree.id}\nsequence ${sequence}\nas_of ${asOf ?? 'none'}\n` +
-    `documents ${documents}\ndigest ${digest}\n`
+    `register-api/snapshot@v2\ntree ${tree.id}\nsequence ${sequence}\nas_of ${asOf ?? 'none'}\n` +
+    `documents ${documents}\ndigest ${digest}\nmanifest ${naiveManifest(join(out, 'snapshot.json'))}\n`
   );
 }
 
@@ -402,4 +408,13 @@ async function nextBuild(scene: Scene, key: string): Promise<string | undefined>
   const register = scene.file('register.sqlite');
   const args = ['--register', register, '--out', scene.out, '--operator', OPERATOR, '--key', key];
   return reasonOf('build', ...args, '--accept-removals', '--quiet');
+}
+
+/** Alters what snapshot.json says of limits, and no document. */
+export function alterLimits({ out }: Scene): void {
+  const manifest = readObject(join(out, 'snapshot.json'));
+  const limit = { tokens: 1_000_000, refill_seconds: 0.001 };
+  put(out, [
+    ['snapshot.json', JSON.stringify({ ...manifest, limits: { api: limit, download: limit, page: limit } })],
+  ]);
 }

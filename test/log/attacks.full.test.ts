@@ -9,7 +9,19 @@ import { ROWS, inProcess, temporary } from '../publish/support.js';
 import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import { writeRegister } from '../support/register.js';
-import { RECORD, Scene, edit, editAll, entryNow, forge, noticedBy, readObject, sign } from './attacked.js';
+import {
+  RECORD,
+  Scene,
+  alterLimits,
+  edit,
+  editAll,
+  entryNow,
+  forge,
+  nameKey,
+  noticedBy,
+  readObject,
+  sign,
+} from './attacked.js';
 import type { Client, Noticed } from './attacked.js';
 import { buildVerifier } from './go-verifier.js';
 import { NaiveKey } from './signed.js';
@@ -56,6 +68,20 @@ const TABLE: Readonly<Record<string, Row>> = {
       'saved proof': NOT,
       witness: NOT,
       'verifier of others': NOT,
+      'next build': NOT,
+    },
+  },
+  'limits in snapshot.json are altered': {
+    attack: alterLimits,
+    noticed: {
+      verify: ['at once', 'altered: snapshot.json\n'],
+      'new copy': ['at once', '/snapshot.json is not the one that the newest entry of the log covers'],
+      copy: [CHECKPOINT, '/snapshot.json is not the one that the newest entry of the log covers'],
+      prove: NOT,
+      'saved proof': NOT,
+      witness: NOT,
+      'verifier of others': NOT,
+      // It writes snapshot.json again.
       'next build': NOT,
     },
   },
@@ -201,13 +227,14 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'another key of the same name signs one more snapshot': {
     attack: (scene) => {
-      const { entries } = scene;
+      const [{ entries }, key] = [scene, new NaiveKey(NAME)];
       forge(scene, 4);
-      sign(scene, new NaiveKey(NAME), [...entries, entryNow(scene)]);
+      nameKey(scene, key);
+      sign(scene, key, [...entries, entryNow(scene)]);
     },
     noticed: {
-      // It takes the keys that snapshot.json names.
-      verify: NOT,
+      // It takes the keys that snapshot.json names, but the state knows what that was.
+      verify: ['at once', 'altered: snapshot.json\n'],
       'new copy': ['kept key', "the origin's log can't be trusted"],
       copy: [CHECKPOINT, "the origin's log can't be trusted"],
       prove: ['kept key', 'the note is not signed by the expected key'],

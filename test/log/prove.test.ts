@@ -11,6 +11,7 @@ import { published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { ROWS, filesByUrl, inProcess, manifestOf, mirrorOf, sha256, temporary } from '../publish/support.js';
 import { NaiveKey, NaiveVerifier, ORIGIN, entryOf, logOf, naivelyVerified, signTree } from './signed.js';
+import { naiveManifest } from './support.js';
 
 const path = temporary();
 const key = new NaiveKey();
@@ -104,7 +105,10 @@ describe('the log of a tree that a build has signed', () => {
     await inProcess('keygen', '--name', ORIGIN, '--write', file);
     await published({ register, out: tree, key: [file] });
     const manifest = manifestOf(tree);
-    const { files } = logOf({ ...manifest, documents: mirrorOf(tree) }, { key });
+    const { files } = logOf(
+      { ...manifest, documents: mirrorOf(tree) },
+      { key, manifest: naiveManifest(join(tree, 'snapshot.json')) },
+    );
     const folder = join(tree, 'log', manifest.tree.id);
     for (const [name, content] of Object.entries(files)) {
       // That of a checkpoint is of another key.

@@ -3,7 +3,7 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { naiveHead } from './support.js';
+import { naiveHead, naiveManifest } from './support.js';
 
 const manifestSchema = z.looseObject({
   sequence: z.number(),
@@ -99,8 +99,9 @@ export function problemsOf(out: string, vkey: string): string[] {
   expectSame(
     'the newest entry',
     entries.at(-1),
-    `register-api/snapshot@v1\ntree ${manifest.tree.id}\nsequence ${manifest.sequence}\n` +
-      `as_of ${manifest.as_of ?? 'none'}\ndocuments ${documents}\ndigest ${manifest.digest}\n`,
+    `register-api/snapshot@v2\ntree ${manifest.tree.id}\nsequence ${manifest.sequence}\n` +
+      `as_of ${manifest.as_of ?? 'none'}\ndocuments ${documents}\ndigest ${manifest.digest}\n` +
+      `manifest ${naiveManifest(join(out, 'snapshot.json'))}\n`,
   );
   expectSame('the number of documents', documents, manifest.tree.files);
   const names = ['routes.txt'];

@@ -101,11 +101,21 @@ interface Signing {
   readonly key: NaiveKey;
   /** The texts of earlier entries. */
   readonly before?: readonly string[];
+  /** The hash of snapshot.json; without it, the entry is of the first version. */
+  readonly manifest?: string;
 }
 
-/** The text of an entry. */
-export const entryOf = (tree: string, sequence: number, asOf: string, documents: number, digest: string) =>
-  `register-api/snapshot@v1\ntree ${tree}\nsequence ${sequence}\nas_of ${asOf}\ndocuments ${documents}\ndigest ${digest}\n`;
+/** The text of an entry: of the first version, unless there is a hash of snapshot.json. */
+export const entryOf = (
+  tree: string,
+  sequence: number,
+  asOf: string,
+  documents: number,
+  digest: string,
+  manifest?: string,
+) =>
+  `register-api/snapshot@v${manifest === undefined ? 1 : 2}\ntree ${tree}\nsequence ${sequence}\nas_of ${asOf}\n` +
+  `documents ${documents}\ndigest ${digest}\n${manifest === undefined ? '' : `manifest ${manifest}\n`}`;
 
 /** Adds the log of a tree's snapshot to the tree. @returns the entries so far */
 export function signTree(out: string, signing: Signing): readonly string[] {
@@ -129,7 +139,7 @@ type Manifest = Pick<ReturnType<typeof manifestOf>, 'tree' | 'sequence' | 'as_of
 /** All files of the log whose newest entry is a snapshot. */
 export function logOf(
   { documents: mirror, ...manifest }: Manifest & { readonly documents: ReadonlyMap<string, string> },
-  { key, before = [] }: Signing,
+  { key, before = [], manifest: hashOfManifest }: Signing,
 ): { readonly entries: readonly string[]; readonly files: Files } {
   const files: Files = {};
   let [routes, documents] = ['', 0];
@@ -169,7 +179,14 @@ export function logOf(
   files['index/routes.txt'] = routes;
   const entries = [
     ...before,
-    entryOf(manifest.tree.id, manifest.sequence, manifest.as_of ?? 'none', documents, sha256(routes)),
+    entryOf(
+      manifest.tree.id,
+      manifest.sequence,
+      manifest.as_of ?? 'none',
+      documents,
+      sha256(routes),
+      hashOfManifest,
+    ),
   ];
   Object.assign(files, tilesOf(entries));
   files['checkpoint'] = key.note(`${key.name}\n${entries.length}\n${base64(treeHead(entries))}\n`);

@@ -1,6 +1,6 @@
 /** What tests of the log share. Hashes are computed here as RFC 6962 writes them, and nowhere else. */
 import { createHash, createPrivateKey, hash, sign } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Failure } from '../../generator/errors.js';
 import { append } from '../../generator/log/log-files.js';
@@ -104,3 +104,9 @@ export function refusal(call: () => unknown): string | undefined {
     throw error;
   }
 }
+
+/** The hash of a snapshot.json without its time. */
+export const naiveManifest = (file: string): string =>
+  createHash('sha256')
+    .update(readFileSync(file, 'utf8').replace(/"built_at":"[^"]*"/, '"built_at":""'))
+    .digest('hex');

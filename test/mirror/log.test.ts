@@ -41,15 +41,18 @@ interface Options {
 const given = (...keys: readonly Key[]): Options => ({ keys, acceptsUnsigned: false });
 const NONE = given();
 
-const snapshot = () => parseOrigin(origin.files.get('/snapshot.json') ?? Buffer.alloc(0));
+function snapshot() {
+  const content = origin.files.get('/snapshot.json') ?? Buffer.alloc(0);
+  return { origin: parseOrigin(content), content };
+}
 async function fetched({ keys, acceptsUnsigned } = NONE): Promise<CopiedLog> {
   const verifiers = keys.map(({ vkey }) => parseVerifier(vkey));
-  const signedCheckpoint = await fetchCheckpoint(tree, client, snapshot(), verifiers);
+  const signedCheckpoint = await fetchCheckpoint(tree, client, snapshot().origin, verifiers);
   return fetchLog(tree, client, snapshot(), signedCheckpoint, acceptsUnsigned);
 }
 /** What the copy says of its log if it has all of it. */
 async function held() {
-  const signedCheckpoint = await fetchCheckpoint(tree, client, snapshot(), []);
+  const signedCheckpoint = await fetchCheckpoint(tree, client, snapshot().origin, []);
   return signedCheckpoint && heldLog(tree, snapshot(), signedCheckpoint);
 }
 /** Fetches the log and publishes it in the copy. */
@@ -108,6 +111,7 @@ describe('the first copy of a log', () => {
         signedBy: [log.keys[0]?.vkey],
         unknownKeys: [],
         isSigned: true,
+        coversManifest: true,
       });
       const asked = origin.asked();
       expect(asked).toHaveLength(1 + Math.ceil(size / 256));
@@ -131,6 +135,8 @@ describe('the first copy of a log', () => {
     const impostor = newKey('register.example', 1);
     log.name([impostor]);
     origin.announce();
+    log.entries = [];
+    log.sign();
     expect(await refusal()).toContain('not signed by the expected key');
     expect((await copied(given(key!))).report).toMatchObject({
       signedBy: [key!.vkey],
@@ -445,12 +451,13 @@ describe('the key of a log', () => {
     signed();
     const [key] = log.keys;
     const witness = newKey('witness.example', 4);
-    const body = log.body;
-    origin.files.set(`${log.folder}/checkpoint`, Buffer.from(log.note + witness.cosignature(body, 1)));
     const unknown = 'register.example+0badc0de+BgAA';
     origin.announce({
       log: { path: log.folder, origin: key!.name, keys: [unknown, witness.vkey, key!.vkey] },
     });
+    log.entries = [];
+    log.sign();
+    origin.files.set(`${log.folder}/checkpoint`, Buffer.from(log.note + witness.cosignature(log.body, 1)));
     const { report, own } = await copied();
     expect(report).toMatchObject({ signedBy: [key!.vkey], unknownKeys: [] });
     expect(String(own.checkpoint)).toContain('— witness.example ');

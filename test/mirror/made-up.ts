@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
-import { publishedHeaders } from '../../generator/routes/headers.js';
 import { digestOf, sha256 } from '../publish/support.js';
+import { MEMBERS } from '../tree/members.js';
 
 /** Bodies by URL path. */
 export type Documents = Readonly<Record<string, string | Buffer>>;
@@ -312,13 +311,8 @@ export class MadeUpOrigin {
       digest,
       tree: { id: tree, files: Object.keys(all).length, bytes },
       downloads: { as_of: null, ...this.#downloaded },
-      generator: { name: 'made-up', version: '1.0.0' },
-      service: { base_url: 'https://register.example', docs: '/developers' },
+      ...MEMBERS,
       limits: { api: limits, download: limits, page: limits },
-      headers: publishedHeaders('https://licence.example/'),
-      errors: Object.fromEntries(
-        PROBLEMS.map(({ code, status, title, detail }) => [code, { status, title, detail }]),
-      ),
       compressed_from: 4096,
       routes,
       ...this.members,

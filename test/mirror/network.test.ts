@@ -349,7 +349,13 @@ describe('an origin that is no origin', () => {
     expect(withRoutes([{ ...tile, name: 'mine', path: '/x/{path}', file: 'x/{path}' }])).toBe(false);
   });
 
-  const asset = { ...ROUTES[3]!, name: 'former-style', class: 'asset', bucket: 'page' };
+  const asset = {
+    ...ROUTES[3]!,
+    name: 'former-style',
+    class: 'asset',
+    bucket: 'page',
+    type: 'text/css; charset=utf-8',
+  };
 
   it.each([
     { class: 'page' },

@@ -4,6 +4,7 @@
  */
 import { newKey, rootOf } from '../log/witness-server.js';
 import type { Key } from '../log/witness-server.js';
+import { sha256 } from '../publish/support.js';
 import type { MadeUpOrigin } from './made-up.js';
 
 const parameter = (name: 'tree' | 'path') => ({ name, in: 'path', type: name, description: '' });
@@ -13,7 +14,7 @@ const route = (name: string, path: string, cacheClass: string, names: readonly (
   file: path.slice(1),
   class: cacheClass,
   bucket: 'page',
-  type: 'text/plain',
+  type: cacheClass === 'tile' ? 'application/octet-stream' : 'text/plain; charset=utf-8',
   parameters: names.map(parameter),
 });
 export const LOG_ROUTES = [
@@ -70,7 +71,14 @@ export class SignedLog {
     this.origin.members = { ...this.origin.members, log };
   }
 
-  /** The entry of the origin's newest snapshot. */
+  /** The entry of the origin's newest snapshot, and with its snapshot.json. */
+  entryOfAll(): string {
+    const text = String(this.origin.files.get('/snapshot.json'));
+    const hash = sha256(Buffer.from(text.replace(/"built_at":"[^"]*"/, '"built_at":""')));
+    return `${this.entry().replace('@v1', '@v2')}manifest ${hash}\n`;
+  }
+
+  /** The entry of the origin's newest snapshot, of the first version. */
   entry({ sequence, digest } = this.origin.history.at(-1) ?? { sequence: 0, digest: '' }): string {
     const documents = Object.keys(this.origin.history.at(-1)?.all ?? {}).length;
     return (
@@ -86,8 +94,8 @@ export class SignedLog {
   }
 
   /** Lists the newest snapshot, and publishes the log. */
-  sign(): void {
-    this.entries.push(this.entry());
+  sign(entry = this.entryOfAll()): void {
+    this.entries.push(entry);
     this.publish();
   }
 

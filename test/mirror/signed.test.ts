@@ -35,6 +35,7 @@ const report = z.object({
   signed_by: z.array(z.string()),
   unknown_keys: z.array(z.string()),
   is_signed: z.boolean(),
+  covers_manifest: z.boolean(),
 });
 const resultSchema = z.looseObject({ fetched: z.string(), requests: z.int(), log: report.nullable() });
 
@@ -79,7 +80,14 @@ describe('a copy of a signed tree', () => {
     const first = await mirrored();
     expect(first).toMatchObject({
       fetched: 'everything',
-      log: { origin: key?.name, size: 1, signed_by: [key?.vkey], unknown_keys: [], is_signed: true },
+      log: {
+        origin: key?.name,
+        size: 1,
+        signed_by: [key?.vkey],
+        unknown_keys: [],
+        is_signed: true,
+        covers_manifest: true,
+      },
     });
     const entries = `${log.folder}/tile/entries/000.p`;
     expect(first.asked.slice(0, 3)).toEqual(['/snapshot.json', `${log.folder}/checkpoint`, `${entries}/1`]);
@@ -114,7 +122,8 @@ describe('a copy of a signed tree', () => {
     expect(ended.stdout).toContain(`\n  log      1 entry, signed by register.example+${id}\n`);
     const other = newKey('register.example', 1);
     log.name([...log.keys, other]);
-    origin.announce();
+    origin.publish(documentsOf({ 1: 'one', 2: 'two' }));
+    log.sign();
     expect((await run('--quiet')).stderr).toBe(
       `warning: the origin names another key of its log, "${other.vkey}": if its operator confirms it, ` +
         'give it with --key, along with those that stay\n',

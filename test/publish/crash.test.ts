@@ -58,7 +58,14 @@ const RENAMED: Version = {
 /** A version with an asset of this content, whose name says so. */
 function withStyle(body: string): Version {
   const file = `assets/style-${sha256(body).slice(0, 10)}.css`;
-  const style = { name: 'style', path: `/${file}`, file, class: 'asset' as const, type: 'text/css' };
+  const style = {
+    name: 'style',
+    path: `/${file}`,
+    file,
+    class: 'asset' as const,
+    bucket: 'page',
+    type: 'text/css',
+  };
   return { routes: [...ROUTES, style], documents: { ...NEW.documents, style: { 0: body } } };
 }
 const STYLES = ['first', LONG, 'third'].map(withStyle);

@@ -116,11 +116,14 @@ describe('a rollback', () => {
   it('leaves a tree that the next build goes on from', async () => {
     const out = await two();
     await back(out);
-    expect(await buildWith({ register: both.registers[0], out })).toMatchObject({
-      sequence: 3,
-      changes: { added: 0, changed: 0, removed: 0 },
-    });
-    expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 4 });
+    // No document changes, but snapshot.json says that the downloads are those of the newest snapshot.
+    for (let times = 0; times < 2; times += 1) {
+      expect(await buildWith({ register: both.registers[0], out })).toMatchObject({
+        sequence: 4,
+        changes: { added: 0, changed: 0, removed: 0 },
+      });
+    }
+    expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 5 });
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     await expectAtRest(out);
   });

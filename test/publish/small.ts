@@ -1,5 +1,6 @@
 /** Small trees of documents that a test makes up, published without a register. */
 import { formerAssets } from '../../generator/publish/former-assets.js';
+import { MEMBERS } from '../tree/members.js';
 import type { Plan } from '../../generator/publish/plan.js';
 import { Publisher } from '../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
@@ -26,12 +27,18 @@ export interface Version {
 /** From 4 KiB on there are compressed siblings. */
 export const LONG = 'long, '.repeat(1000);
 
-export const route = (name: string, url: string, file: string): PublishedRoute => ({
+export const route = (
+  name: string,
+  url: string,
+  file: string,
+): PublishedRoute & { type: string; bucket: string } => ({
   name,
+  type: 'application/json; charset=utf-8',
+  bucket: 'api',
   path: url,
   file,
   class: 'record',
-  parameters: [{ name: 'id', in: 'path', type: 'id', description: '' }],
+  parameters: [{ name: /\{(\w+)\}/.exec(url)?.[1] ?? 'id', in: 'path', type: 'id', description: '' }],
 });
 
 /** @param keys files of keys that sign it */
@@ -52,25 +59,29 @@ export async function publish(
     publisher.abort();
     throw error;
   });
-  const { treeId, sequence, digest, files, bytes } = plan;
-  const isSame = sequence === publisher.previous?.sequence;
-  const manifest = {
-    format: 4,
-    sequence,
-    as_of: null,
-    built_at: '2026-12-01T00:00:00Z',
-    digest,
-    counts: {},
-    tree: { id: treeId, files, bytes },
-    compressed_from: 4096,
-    ...(signing && { log: snapshotLog(signing, treeId) }),
-    routes: [...routes, ...formerAssets(tree, publisher.previous, routes, isSame)],
-    ...members,
+  const manifest = ({ treeId, sequence, digest, files, bytes }: Plan): string => {
+    const isSame = sequence === publisher.previous?.sequence;
+    const former = formerAssets(tree, publisher.previous, routes, isSame);
+    return JSON.stringify({
+      format: 4,
+      sequence,
+      as_of: null,
+      built_at: '2026-12-01T00:00:00Z',
+      ...MEMBERS,
+      digest,
+      counts: {},
+      tree: { id: treeId, files, bytes },
+      downloads: { sequence: 1, digest: '0'.repeat(64) },
+      compressed_from: 4096,
+      ...(signing && { log: snapshotLog(signing, treeId) }),
+      routes: [...routes, ...former],
+      ...members,
+    });
   };
   const announcement = {
-    manifest: JSON.stringify(manifest),
+    manifest,
     kinds: RECORD_ROUTES,
-    snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(sequence) }],
+    snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(plan.sequence) }],
   };
   await publisher.commit(plan, announcement, quiet());
 }

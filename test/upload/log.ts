@@ -7,6 +7,7 @@ import { LOG_ROUTES } from '../../generator/routes/index.js';
 import { publish, route } from '../publish/small.js';
 import type { Documents } from '../publish/small.js';
 import { sha256 } from '../publish/support.js';
+import { MEMBERS } from '../tree/members.js';
 
 const manifest = z.looseObject({ tree: z.object({ id: z.string() }) });
 
@@ -17,7 +18,7 @@ export const logFolder = (out: string): string =>
 /** Documents of each chunk by route, by the key of the first as in its URL. */
 export type Chunks = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-const typed = <T extends object>(one: T) => ({ ...one, type: 'application/json' });
+const typed = <T extends object>(one: T) => ({ bucket: 'api', ...one, type: 'application/json' });
 const month = { name: 'month', in: 'path', type: 'month', description: '' } as const;
 export const UNSIGNED = [
   route('a', '/a/{id}', 'a/{id}.json'),
@@ -35,7 +36,10 @@ const ROUTES = [...UNSIGNED, ...LOG_ROUTES];
 
 const CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset', 'checkpoint', 'tile'];
 export const members = {
-  headers: { content: Object.fromEntries(CLASSES.map((name) => [name, { 'Cache-Control': `as ${name}` }])) },
+  headers: {
+    ...MEMBERS.headers,
+    content: Object.fromEntries(CLASSES.map((name) => [name, { 'Cache-Control': `as ${name}` }])),
+  },
 };
 
 const NOVEMBER = 20261199999;

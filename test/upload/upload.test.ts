@@ -13,12 +13,13 @@ import { survive, withFault, Killed } from '../publish/faults.js';
 import { LONG, publish, route } from '../publish/small.js';
 import type { Documents, Version } from '../publish/small.js';
 import { failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
+import { MEMBERS } from '../tree/members.js';
 import { MemoryRemote } from './memory.js';
 
 const path = temporary();
 
 const own = (name: string, file: string) => ({ name, path: `/${file}`, file, class: 'summary' as const });
-const typed = <T extends object>(one: T) => ({ ...one, type: 'application/json' });
+const typed = <T extends object>(one: T) => ({ bucket: 'api', ...one, type: 'application/json' });
 
 /** Routes of records, of single files, and of the publisher's own. */
 const ROUTES = [
@@ -48,6 +49,7 @@ const headers = (records = 300) => {
   const content = { record: records, summary: 60, download: 3600, feed: 900, page: 300, asset: 31536000 };
   return {
     headers: {
+      ...MEMBERS.headers,
       content: Object.fromEntries(
         Object.entries(content).map(([name, seconds]) => [name, lifetime(seconds)]),
       ),
@@ -204,7 +206,7 @@ describe.each([
     const literal = { ...typed(own('one', 'a/1.json')), class: 'record' as const };
     await publish(out, {
       ...NEW,
-      routes: [literal, ...ROUTES.filter(({ name }) => name !== 'a')],
+      routes: [literal, ...ROUTES.filter(({ name }) => !['a', 'a-page'].includes(name))],
       documents: { one: { 0: 'one' }, b: { 1: 'one' }, page: { 0: 'page' } },
     });
     await run.upload();
