@@ -105,3 +105,9 @@ export function asFailure(error: unknown, what: string): unknown {
   if (error instanceof Failure || code === undefined || !/^E[A-Z]+$/.test(code)) return error;
   return Failure.environment(`${what} can't be written: ${REASONS[code] ?? messageOf(error)} (${code})`);
 }
+
+/** The failure of something that has changed nothing, which is said if it was interrupted. */
+export const asUntouched = (failure: unknown): unknown =>
+  failure instanceof Failure && isInterrupt(failure)
+    ? failure.adding('the published tree is what it was')
+    : failure;

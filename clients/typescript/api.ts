@@ -2967,6 +2967,11 @@ export interface components {
           readonly tokens: number;
           /** @description Time until one more is allowed. Unit: seconds. */
           readonly refill_seconds: number;
+          /**
+           * Format: int64
+           * @description A download of at least so many bytes counts as one, a smaller one as its share, at least a hundredth. Unit: bytes.
+           */
+          readonly token_bytes: number;
         };
         /** @description Pages and their assets. */
         readonly page: {

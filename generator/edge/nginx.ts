@@ -1,21 +1,14 @@
 /** The nginx configuration that serves a published tree as the proxy does, as far as nginx can. */
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BUCKETS, countedBy, isCompressed } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
-import {
-  HTML_PATTERN,
-  codingPattern,
-  namePattern,
-  pagePattern,
-  pathPattern,
-  valuePattern,
-} from './patterns.js';
+import { HTML_PATTERN, codingPattern, namePattern, pagePattern, valuePattern } from './patterns.js';
 import type { QueryParameter } from './patterns.js';
-import { alternateLink, contentHeaders, problemOf, requiredBy } from './published.js';
-import type { EdgeRoute, Published } from './published.js';
-import { downloadZones, partOf, ratesOf } from './rates.js';
+import { contentHeaders, problemOf, requiredBy } from './published.js';
+import type { Published } from './published.js';
+import { downloadZones, ratesOf } from './rates.js';
 import type { DownloadPart } from './rates.js';
+import { isPage, jsonText, locationsOf, variableName, variableOf } from './nginx-locations.js';
 import { Variable, comment, pattern, quoted, renderNginx, words } from './nginx-text.js';
 import type { NginxText } from './nginx-text.js';
 
@@ -107,9 +100,7 @@ export function nginxConfiguration(published: Published, { out, ...options }: Ng
     queries: routes.flatMap(({ parameters = [] }) =>
       parameters.flatMap((parameter) => (parameter.in === 'path' ? [] : [queryOf(parameter)])),
     ),
-    locations: routes.flatMap((route) =>
-      locationsOf(route, requiredBy(published, route), partOf(bytesOf(route, out), limits)),
-    ),
+    locations: routes.flatMap((route) => locationsOf(route, requiredBy(published, route), { out, limits })),
     absentIn: BUCKETS.filter((bucket) =>
       routes.some((route) => route.requires !== undefined && route.bucket === bucket),
     ).map((bucket) => ({ bucket, name: words(bucket) })),
@@ -147,8 +138,6 @@ function queryOf(parameter: QueryParameter) {
   };
 }
 
-/** The variable of a parameter. nginx has hundreds of its own, which must not be taken for it. */
-const variableName = (parameter: string): string => `parameter_${parameter}`;
 const valueName = (parameter: string): string => `value_${parameter}`;
 
 type Headers = Readonly<Record<string, string>>;
@@ -189,118 +178,6 @@ function tableOf(entries: readonly (readonly [string, Headers])[]) {
   }));
 }
 
-const variableOf = (header: string): string => header.toLowerCase().replaceAll('-', '_');
-
-interface Location {
-  /** What the path is compared with: a path, or a pattern. */
-  readonly match: NginxText;
-  readonly isPattern: boolean;
-  readonly zone: Bucket;
-  readonly part: DownloadPart;
-  /** Assignments to variables. */
-  readonly set: readonly { readonly variable: NginxText; readonly value: NginxText }[];
-  /** A document without which the response is a 404, its detail, and where that is made. */
-  readonly required?: { readonly file: NginxText; readonly detail: NginxText; readonly bucket: NginxText };
-  readonly type?: NginxText;
-  /** Whether there is a file, perhaps with compressed siblings. */
-  readonly hasFile: boolean;
-  readonly isCompressed: boolean;
-  /** The status without the file. */
-  readonly missing: number;
-}
-
-/** The statuses of paths with an invalid parameter, by its type. */
-const REFUSED: Readonly<Record<string, number>> = { id: 483, prefix: 485 };
-
-/** The location of a route, and that of paths whose id or prefix is not valid. */
-function locationsOf(
-  route: EdgeRoute,
-  required: EdgeRoute | undefined,
-  part: DownloadPart,
-): readonly Location[] {
-  const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
-  const inPath = parameters.filter((parameter) => parameter.in === 'path');
-  const values = new Map(inPath.map((parameter) => [parameter.name, valuePattern(parameter)]));
-  const names = new Set(parameters.map(({ name }) => name));
-  const query = parameters.find((parameter) => parameter.in === 'query');
-  // What is wrong if there is no file: an id without a record, or a limit that is none.
-  const detail = query === undefined ? absent : expectedInteger(query);
-  const detailText = detail === undefined ? undefined : quoted(...filled(jsonText(detail), names));
-  const form = isPage(route) ? [set('form', words('problem'))] : [];
-  const location: Location = {
-    isPattern: inPath.length > 0,
-    match:
-      inPath.length === 0
-        ? quoted(path)
-        : matching(path, (name) => `(?<${variableName(name)}>${values.get(name)})`),
-    zone: bucket,
-    part,
-    set: [
-      set('class', words(cacheClass)),
-      set('bucket', words(bucket)),
-      ...form,
-      set('file', quoted(...filled(`/${file}`, names))),
-      // Otherwise it is the document that is missing, and the detail is about that.
-      ...(detailText === undefined || required !== undefined ? [] : [set('detail', detailText)]),
-      ...(required === undefined
-        ? []
-        : [set('alternate', quoted(...filled(alternateLink(required), names)))]),
-      ...Object.entries(contentHeaders(route)).map(([name, value]) =>
-        set(`route_${variableOf(name)}`, quoted(value)),
-      ),
-    ],
-    ...(required !== undefined && {
-      required: {
-        file: quoted(new Variable('document_root'), ...filled(`/${required.file}`, names)),
-        detail: detailText ?? quoted(new Variable('detail')),
-        bucket: words(bucket),
-      },
-    }),
-    type: quoted(type),
-    hasFile: true,
-    isCompressed: isCompressed(cacheClass),
-    missing: query === undefined ? 404 : 484,
-  };
-  const [refused] = inPath.flatMap(({ type }) => REFUSED[type] ?? []);
-  if (refused === undefined) return [location];
-  return [
-    location,
-    {
-      isPattern: true,
-      match: matching(path, () => '[^/]*'),
-      zone: bucket,
-      part,
-      set: [set('bucket', words(bucket)), ...form],
-      hasFile: false,
-      isCompressed: false,
-      missing: refused,
-    },
-  ];
-}
-
-/** The size of a route's only file at present; that of a whole download for others. */
-const bytesOf = ({ path, file }: EdgeRoute, out: string): number =>
-  (path.includes('{') ? undefined : statSync(resolve(out, file), { throwIfNoEntry: false })?.size) ??
-  Number.POSITIVE_INFINITY;
-
-const set = (variable: string, value: NginxText) => ({ variable: words(variable), value });
-
-const isPage = ({ class: cacheClass, type }: EdgeRoute): boolean =>
-  cacheClass === 'page' && type.startsWith('text/html');
-
-const expectedInteger = ({ name, minimum, maximum }: QueryParameter): string =>
-  `${name}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
-
-const matching = (path: string, replace: (name: string) => string): NginxText =>
-  pattern(pathPattern(path, replace), '');
-
-/** The pieces of a template, in which parameters are variables. */
-const filled = (template: string, names: ReadonlySet<string>): readonly (string | Variable)[] =>
-  template.split(/(\{\w+\})/).map((piece, index) => {
-    const name = piece.slice(1, -1);
-    return index % 2 === 1 && names.has(name) ? new Variable(variableName(name)) : piece;
-  });
-
 /** The status and body of an error, in which `$detail` stays a variable. */
 function errorOf(published: Published, code: string) {
   const { status, problem } = problemOf(published, code);
@@ -321,6 +198,3 @@ function errorPageOf({ errors, routes }: Published, code: string) {
   const page = routes.find((route) => route.path === path && isPage(route));
   return page && { file: quoted(`/${page.file}`), type: quoted(page.type) };
 }
-
-/** A text as it stands within the quotes of JSON. */
-const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -89,7 +89,7 @@ export interface Swap {
   readonly before: string;
   readonly after: string;
 }
-export const swapsSchema = z.array(z.object({ key: z.string(), before: z.string(), after: z.string() }));
+const swapsSchema = z.array(z.object({ key: z.string(), before: z.string(), after: z.string() }));
 
 /** A key that no other process can use meanwhile. */
 export class HeldKey {
@@ -159,7 +159,7 @@ const lockOf = (key: string): Lock => Lock.take(`${key}.lock`, `uses the key "${
  * @param isHeld whether this process holds the key
  * @throws Failure invalid: the key has signed something else meanwhile
  */
-export function swap({ key, before, after }: Swap, isHeld: boolean): void {
+function swap({ key, before, after }: Swap, isHeld: boolean): void {
   const lock = isHeld ? undefined : lockOf(key);
   try {
     const last = readLast(key);
@@ -203,4 +203,14 @@ function replace(file: string, content: string): void {
 function unwritable(file: string, error: unknown): unknown {
   if (error instanceof Failure || codeOf(error) === undefined) return error;
   return Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
+}
+
+/**
+ * Swaps the KEY.last of each key that has signed a commit. Idempotent.
+ * @param swaps a list of `swapsSchema`; there may be none
+ * @param isHeld see `swap`
+ */
+export function swapKeys(swaps: string, isHeld: boolean): void {
+  if (!existsSync(swaps)) return;
+  for (const each of swapsSchema.parse(JSON.parse(readFileSync(swaps, 'utf8')))) swap(each, isHeld);
 }

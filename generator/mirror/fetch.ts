@@ -221,7 +221,10 @@ export async function fetchRest(session: Session): Promise<void> {
   const { rest } = overlay;
   if (rest.length === 0) return;
   const requests = rest.flatMap(({ route, documents, bytes }) =>
-    Array<Counted>(documents).fill({ bucket: routes.get(route)?.bucket ?? 'api', bytes: bytes / documents }),
+    Array.from({ length: documents }, () => ({
+      bucket: routes.get(route)?.bucket ?? ('api' as const),
+      bytes: bytes / documents,
+    })),
   );
   startDownload(session, sum(rest), requests);
   for (const { route: name } of rest) {

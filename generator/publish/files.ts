@@ -1,4 +1,4 @@
-/** File system primitives: write, link, move into place, delete along with emptied folders. */
+/** File system primitives: write, link, read in chunks. */
 import {
   closeSync,
   copyFileSync,
@@ -6,17 +6,11 @@ import {
   linkSync,
   mkdirSync,
   openSync,
-  opendirSync,
   readSync,
-  renameSync,
-  rmSync,
-  rmdirSync,
   statSync,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import type { Dir, Dirent } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { codeOf } from '../errors.js';
 
 /** Creates a folder and its parents. Node 20's recursive mkdir never returns below /proc. */
@@ -161,149 +155,4 @@ export function* linesOf(file: string): Generator<string, void, undefined> {
     yield* lines;
   }
   if (rest !== '') yield rest;
-}
-
-const isNotEmpty = (error: unknown): boolean => ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '');
-
-/**
- * The entries of a folder, each of which must be moved away or deleted when it is yielded; then
- * removes the folder. Some file systems skip entries of a folder that changes while it is read, so it
- * is read until it is empty.
- */
-function* draining(path: string): Generator<Dirent, void, undefined> {
-  for (let folder = opened(path); folder !== undefined; folder = opened(path)) {
-    try {
-      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield entry;
-    } finally {
-      folder.closeSync();
-    }
-    try {
-      rmdirSync(path);
-      return;
-    } catch (error) {
-      if (!isNotEmpty(error)) throw error;
-    }
-  }
-}
-
-function opened(path: string): Dir | undefined {
-  try {
-    return opendirSync(path);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/**
- * Moves everything below one folder into another, yields after each move, and removes the emptied
- * folder. A folder that does not exist there yet is moved by a single rename. Idempotent: a second
- * run moves what remains.
- */
-export function* moveInto(from: string, to: string): Generator<void, void, undefined> {
-  for (const entry of draining(from)) {
-    const source = join(from, entry.name);
-    const target = join(to, entry.name);
-    if (!entry.isDirectory()) moveFile(source, target);
-    else if (!moveWhole(source, target)) yield* moveInto(source, target);
-    yield;
-  }
-}
-
-/**
- * Moves the files in a folder's subfolders to the paths that `placeOf` gives for their names, below
- * another folder; yields after each move, and removes the emptied folders. Idempotent: a second run
- * moves what remains.
- */
-export function* moveEach(
-  from: string,
-  to: string,
-  placeOf: (name: string) => string,
-): Generator<void, void, undefined> {
-  for (const { name } of draining(from)) {
-    for (const entry of draining(join(from, name))) {
-      moveFile(join(from, name, entry.name), join(to, placeOf(entry.name)));
-      yield;
-    }
-  }
-}
-
-/** Renames a file. A folder in its place is deleted; a missing parent folder is created. */
-function moveFile(source: string, target: string): void {
-  try {
-    renameSync(source, target);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EISDIR') rmSync(target, { recursive: true, force: true });
-    else if (['ENOENT', 'ENOTDIR'].includes(code ?? '') && existsSync(source)) restoreFolder(dirname(target));
-    else throw error;
-    renameSync(source, target);
-  }
-}
-
-/** Creates a folder. A file in its place, or in a parent's place, is deleted. */
-function restoreFolder(folder: string): void {
-  try {
-    mkdirSync(folder);
-    return;
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EEXIST') unlinkSync(folder);
-    else if (code === 'ENOENT' || code === 'ENOTDIR') restoreFolder(dirname(folder));
-    else throw error;
-  }
-  mkdirSync(folder);
-}
-
-/** rename(2) replaces a missing or empty folder, but no other. */
-function moveWhole(source: string, target: string): boolean {
-  try {
-    renameSync(source, target);
-    return true;
-  } catch (error) {
-    if (isNotEmpty(error)) return false;
-    if (codeOf(error) !== 'ENOTDIR') throw error;
-    // There is a file in the folder's place.
-    unlinkSync(target);
-    renameSync(source, target);
-    return true;
-  }
-}
-
-/**
- * Deletes a folder within a time budget; `rmSync` would call stat and read all names first.
- * @returns whether everything was deleted
- */
-export function deleteFolder(folder: string, budgetMs = Number.POSITIVE_INFINITY): boolean {
-  const until = performance.now() + budgetMs;
-  const emptied = (path: string): boolean => {
-    for (const entry of draining(path)) {
-      const child = join(path, entry.name);
-      if (!entry.isDirectory()) unlinkSync(child);
-      else if (!emptied(child)) return false;
-      if (performance.now() > until) return false;
-    }
-    return true;
-  };
-  return emptied(folder);
-}
-
-/** Deletes a file, if it exists, and the parent folders that become empty, up to the root. */
-export function deleteFile(root: string, file: string): void {
-  try {
-    unlinkSync(join(root, file));
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EISDIR') rmSync(join(root, file), { recursive: true, force: true });
-    else if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-  }
-  for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
-    try {
-      rmdirSync(join(root, folder));
-    } catch (error) {
-      const code = codeOf(error);
-      if (isNotEmpty(error)) return;
-      if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-    }
-  }
 }

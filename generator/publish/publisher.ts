@@ -2,16 +2,15 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, asFailure, isInterrupt } from '../errors.js';
+import { asFailure, asUntouched, isInterrupt } from '../errors.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
-import { NO_CHANGES, readChangeIndex, untrackedFiles } from './changes/change-index.js';
+import { readChangeIndex } from './changes/change-index.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
 import { apply, flushStage, isPrepared, stageTakedown, stageWithout, writeJournal } from './commit.js';
 import type { Discard } from './commit.js';
-import { treeDigest } from './digest.js';
 import { readIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
 import { dropFormerAssets } from './former-assets.js';
@@ -19,16 +18,16 @@ import { Lock } from '../lock.js';
 import { completeIndex, indexFolder } from './log-index.js';
 import type { ChunkFolders } from './log-index.js';
 import { NextIndex } from './next-index.js';
+import { planOf, publishedManifest } from './next-plan.js';
 import { stageCopied, stageOwn } from './own-files.js';
 import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
 import { comparedRoutes, hasLog, isFormer } from './snapshot-json.js';
-import { FORMAT } from '../tree/snapshot-json.js';
 import type { ComparedRoute, Manifest, PublishedRoute } from './snapshot-json.js';
 import { renew } from './renew.js';
 import { SignedLog } from './signed-log.js';
-import { ListWriter, discardStage, newStage, reserveRoom } from './stage.js';
+import { ListWriter, discardStage, finishStage, newStage } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { StageWriter, readDocument } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
@@ -67,7 +66,7 @@ export class Publisher {
   readonly #routes: readonly ComparedRoute[];
   readonly #writer: StageWriter;
   readonly #lists: ListWriter;
-  readonly #treeId: string;
+  readonly treeId: string;
   /** Set if snapshots are signed here. */
   readonly log: SignedLog | undefined;
   /** Set if there is a log, be it signed here or at the origin. */
@@ -77,7 +76,7 @@ export class Publisher {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;
-    this.#treeId = treeId;
+    this.treeId = treeId;
     this.log = log;
     this.#table = routes;
     // Without snapshot.json, the index describes what was found at the paths of these routes.
@@ -134,9 +133,8 @@ export class Publisher {
       const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
       // It deletes what an interrupted build has left in the stage.
-      return await progress.blocking(
-        () => new Publisher(tree, { lock, previous, routes: table, treeId, log }),
-      );
+      const opened = { lock, previous, routes: table, treeId, log };
+      return await progress.blocking(() => new Publisher(tree, opened));
     } catch (error) {
       try {
         log?.release();
@@ -183,40 +181,18 @@ export class Publisher {
     this.#writer.leave(routes);
   }
 
-  /** Completes routes, so that they can be indexed: no more of their documents are put. */
+  /** Completes routes, so that they can be indexed. */
   complete = (routes: readonly string[]): void => this.#writer.complete(routes);
 
   /** Computes the totals, once all documents are put. */
   async plan(): Promise<Plan> {
-    return this.#makePlan().catch((error: unknown) => {
-      throw asFailure(error, `output folder "${this.tree.out}"`);
-    });
-  }
-
-  async #makePlan(): Promise<Plan> {
-    const { previous, next } = this;
-    this.#writer.complete(this.#routes.map(({ route }) => route.name));
-    await next.indexRest(this.takedown);
-    const { changes, bytes } = next.total();
-    const known = readChangeIndex(this.tree);
-    // Bundles may hold what is withheld now, even if its documents are long gone.
-    const isTakedown = this.takedown.isOne && untrackedFiles(this.tree, NO_CHANGES).length > 0;
-    const isTouched =
-      previous?.format !== FORMAT ||
-      isTakedown ||
-      changes.added + changes.changed + changes.removed > 0 ||
-      this.log?.isNewest(previous) === false;
-    // If snapshot.json was lost, the index of changes and the log still have the last sequence number.
-    const last = Math.max(previous?.sequence ?? known?.sequence ?? 0, this.log?.newest?.sequence ?? 0);
-    return {
-      treeId: this.#treeId,
-      sequence: last + (isTouched ? 1 : 0),
-      digest: isTouched ? treeDigest(this.#published, ({ name }) => next.of(name)) : previous.digest,
-      changes,
-      files: changes.added + changes.changed + changes.unchanged,
-      bytes,
-      firstKeys: next.firstKeys(),
-    };
+    const { tree, treeId, previous, next, takedown, log } = this;
+    try {
+      this.#writer.complete(this.#routes.map(({ route }) => route.name));
+      return await planOf({ tree, treeId, previous, next, takedown, log, routes: this.#published });
+    } catch (error) {
+      throw asFailure(error, `output folder "${tree.out}"`);
+    }
   }
 
   /**
@@ -236,7 +212,7 @@ export class Publisher {
       let content =
         'own' in announcement ? Buffer.from(announcement.manifest) : announcement.manifest(planned);
       if (!('own' in announcement) && planned.sequence === this.previous?.sequence) {
-        if (manifestHash(content) === this.#publishedManifest()) {
+        if (manifestHash(content) === publishedManifest(this)) {
           writeFileSync(this.paths.manifest, content, { flush: true });
           completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
           renew(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
@@ -257,10 +233,7 @@ export class Publisher {
       writeJournal(tree, plan.sequence);
     } catch (error) {
       this.abort(isInterrupt(error));
-      const failure = asFailure(error, `output folder "${tree.out}"`);
-      throw failure instanceof Failure && isInterrupt(failure)
-        ? failure.adding('the published tree is what it was')
-        : failure;
+      throw asUntouched(asFailure(error, `output folder "${tree.out}"`));
     }
     const { changes } = plan;
     try {
@@ -279,13 +252,6 @@ export class Publisher {
   #release(): void {
     this.log?.release();
     this.#lock.release();
-  }
-
-  /** What identifies the snapshot.json that was published last, whatever is in its place now. */
-  #publishedManifest(): string {
-    const { newest } = this.log ?? {};
-    const signed = newest?.sequence === this.previous?.sequence ? newest?.manifest : undefined;
-    return signed ?? this.index?.manifest ?? manifestHash(readFileSync(this.tree.manifest));
   }
 
   #nextIndex({ digest }: Plan, manifest: string | Uint8Array): Index {
@@ -316,17 +282,8 @@ export class Publisher {
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
     this.#lists.finish();
-    rmSync(paths.patches, { recursive: true, force: true });
-    rmSync(paths.scratch, { recursive: true, force: true });
-    if (previous === undefined) {
-      // What was found may be withheld by now. No folder grows: a first snapshot moves whole ones.
-      rmSync(tree.index, { recursive: true, force: true });
-      rmSync(paths.previous, { recursive: true });
-      mkdirSync(paths.previous);
-      return;
-    }
-    if (!isCopy && this.takedown.isOne) stageTakedown(paths, this.takedown);
-    reserveRoom(paths, this.next.placed);
+    if (!isCopy && previous !== undefined && this.takedown.isOne) stageTakedown(paths, this.takedown);
+    finishStage(tree, paths, previous === undefined, this.next.placed);
   }
 
   /** Gives up before the commit. @param isWaitedFor limits the time for cleaning up */

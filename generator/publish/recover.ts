@@ -6,7 +6,7 @@ import { makeFolder } from './files.js';
 import { isSound } from './index-json.js';
 import { Lock } from '../lock.js';
 import { rebuildIndex } from './rebuild-index.js';
-import { swapKeys } from './signed-log.js';
+import { swapKeys } from '../log/key-file.js';
 import { readManifest } from './snapshot-json.js';
 import type { Manifest } from './snapshot-json.js';
 import { stagePaths } from './stage.js';
@@ -29,7 +29,7 @@ export async function completeCommit(tree: Tree, progress: Progress): Promise<vo
 async function complete(tree: Tree, progress: Progress): Promise<void> {
   progress.start('completing an interrupted commit', 0, 'moves');
   makeFolder(tree.out);
-  swapKeys(stagePaths(tree), false);
+  swapKeys(stagePaths(tree).keys, false);
   await apply(tree, progress);
   progress.finish();
 }

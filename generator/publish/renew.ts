@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { renewDownloads } from './changes/change-index.js';
 import { replacePrevious, stageTakedown } from './commit.js';
-import { moveInto } from './files.js';
+import { moveInto } from './moves.js';
 import { replaceIndex, writeIndex } from './index-json.js';
 import type { Index } from './index-json.js';
 import type { Publisher } from './publisher.js';

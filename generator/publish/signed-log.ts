@@ -7,7 +7,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, codeOf, messageOf } from '../errors.js';
-import { HeldKey, readKey, swap, swapsSchema } from '../log/key-file.js';
+import { HeldKey, readKey, swapKeys } from '../log/key-file.js';
 import { append, entryAt, headOf, rootOf } from '../log/log-files.js';
 import { consistencyProof } from '../log/merkle.js';
 import { openNote, parseVerifier } from '../log/note.js';
@@ -39,9 +39,8 @@ function publishedNote({ out }: Tree, treeId: string): string | undefined {
 
 /** @throws Failure usage: the tree has a log, and there is no key */
 export function requireKey({ out, manifest }: Tree, treeId: string, signing: Signing | undefined): void {
-  if (signing !== undefined) return;
   // If the folder alone is lost, the tree must not forget that it had a log.
-  if (!existsSync(join(out, logFolder(treeId))) && !hadLog(manifest)) return;
+  if (signing !== undefined || (!existsSync(join(out, logFolder(treeId))) && !hadLog(manifest))) return;
   throw Failure.usage(
     `"${out}" has a signed log, and each snapshot must be in it: expected its key ` +
       '(--key, SNAPSHOT_KEY or "key" of the operator file)',
@@ -254,7 +253,7 @@ export class SignedLog {
 
   /** Once the journal is written: swaps KEY.last, and adds the cosignatures of witnesses. */
   async confirm(paths: StagePaths): Promise<void> {
-    swapKeys(paths, true);
+    swapKeys(paths.keys, true);
     const file = join(paths.signed, checkpointFile(this.#treeId));
     try {
       await this.#cosign(readFileSync(file, 'utf8'), file);
@@ -295,10 +294,4 @@ export class SignedLog {
   release(): void {
     for (const key of this.#keys) key.release();
   }
-}
-
-/** Swaps the KEY.last of each key that has signed a commit. Idempotent. @param isHeld see `swap` */
-export function swapKeys({ keys }: Pick<StagePaths, 'keys'>, isHeld: boolean): void {
-  if (!existsSync(keys)) return;
-  for (const each of swapsSchema.parse(JSON.parse(readFileSync(keys, 'utf8')))) swap(each, isHeld);
 }

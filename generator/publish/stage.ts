@@ -6,7 +6,8 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeS
 import { join } from 'node:path';
 import { putLine } from './changes/bundle-line.js';
 import type { Put } from './changes/bundle-line.js';
-import { LineWriter, deleteFolder } from './files.js';
+import { LineWriter } from './files.js';
+import { deleteFolder } from './moves.js';
 import type { Tree } from './tree.js';
 
 export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) {
@@ -129,7 +130,7 @@ export function newStage(tree: Tree): StagePaths {
 }
 
 /** Reserves disk space for folders that grow. @param placed how many files a commit moves */
-export function reserveRoom({ reserve }: StagePaths, placed: number): void {
+function reserveRoom({ reserve }: StagePaths, placed: number): void {
   const folders = Math.min(placed, RESERVED_FOLDERS);
   const blocks = folders + Math.ceil((placed * ENTRY_BYTES) / BLOCK_BYTES);
   const descriptor = openSync(reserve, 'w');
@@ -145,4 +146,18 @@ export function reserveRoom({ reserve }: StagePaths, placed: number): void {
 export function discardStage({ stage }: Tree, isWaitedFor: boolean): void {
   if (isWaitedFor) deleteFolder(stage, BUDGET_MS);
   else rmSync(stage, { recursive: true, force: true });
+}
+
+/** Leaves in the stage what the commit needs, and for a first snapshot nothing that was found. */
+export function finishStage({ index }: Tree, paths: StagePaths, isFirst: boolean, placed: number): void {
+  rmSync(paths.patches, { recursive: true, force: true });
+  rmSync(paths.scratch, { recursive: true, force: true });
+  if (!isFirst) {
+    reserveRoom(paths, placed);
+    return;
+  }
+  // It may be withheld by now. No folder grows: a first snapshot moves whole ones.
+  rmSync(index, { recursive: true, force: true });
+  rmSync(paths.previous, { recursive: true });
+  mkdirSync(paths.previous);
 }

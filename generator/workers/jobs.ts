@@ -130,7 +130,7 @@ const JOBS: {
     return applyPatches(old, patches, next);
   },
   discard: async (_, folder) => {
-    const { deleteFolder } = await import('../publish/files.js');
+    const { deleteFolder } = await import('../publish/moves.js');
     deleteFolder(folder);
   },
 };

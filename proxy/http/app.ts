@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 import { createClientAddress, type RangeMatcher } from '../limiter/client-ip.js';
@@ -15,17 +15,13 @@ import { classOf, createContext, type RequestContext } from './context.js';
 import { ALLOW, UNCOMPRESSED } from './headers.js';
 import { createMessageClasses, type MessageClasses } from './messages.js';
 import { acceptedCodings } from './negotiation.js';
-import { QUOTED_MAX_LENGTH } from './parameters.js';
-import { evaluatePreconditions, isRangeCurrent } from './preconditions.js';
-import { parseRange } from './ranges.js';
 import { NOTHING_HERE } from './request-target.js';
 import { findViolation } from './request-rules.js';
 import {
-  content,
-  notModified,
   options,
   problem,
   redirect,
+  respondWith,
   type HttpResponse,
   type Representation,
 } from './responses.js';
@@ -121,21 +117,23 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     },
   });
 
+  /** The API's token comes first, so that a request that it refuses looks at no file. */
+  const limitDownload: RequestHandler = async (request, response, next) => {
+    if (!(await passes(limiter.limit, request, response))) return;
+    await weighDownload(request);
+    const isFree = contextOf(request).downloadCost === 0;
+    if (isFree || (await passes(limiter.limitDownload, request, response))) next();
+  };
+
   const limit: RequestHandler = (request, response, next) => {
     const { match, bucket } = contextOf(request);
     if (match.kind === 'redirect' && match.isFree) {
       next();
       return undefined;
     }
-    if (bucket !== 'download') return limiter.limit(request, response, next);
-    return limiter.limit(request, response, (error?: unknown) => {
-      if (error !== undefined) return next(error);
-      return weighDownload(request)
-        .then(() =>
-          contextOf(request).downloadCost > 0 ? limiter.limitDownload(request, response, next) : next(),
-        )
-        .catch(next);
-    });
+    return bucket === 'download'
+      ? limitDownload(request, response, next)
+      : limiter.limit(request, response, next);
   };
 
   const serve: RequestHandler = async (request, response) => {
@@ -171,7 +169,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     const representation = isRequired
       ? await represent(context, match, request.headers['accept-encoding'])
       : undefined;
-    if (representation !== undefined) return respondWith(request, route, representation);
+    if (representation !== undefined) return respondWith(context, request, route, representation);
     // Mirrors delete records on a 404, so only a tree that exists may return it.
     await watcher.confirm();
     if (!watcher.isPresent) return noSnapshot(context, 'the published tree is not there at present');
@@ -263,26 +261,18 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   return { listener, messages, files, limiter };
 }
 
+/** Whether a limit lets a request pass; if not, it has been refused. */
+async function passes(limit: RequestHandler, request: Request, response: Response): Promise<boolean> {
+  const calls: unknown[] = [];
+  await limit(request, response, (error?: unknown) => void calls.push(error));
+  const [error] = calls;
+  if (error !== undefined) throw error;
+  return calls.length > 0;
+}
+
 function contextOf({ context }: IncomingMessage): RequestContext {
   if (context === undefined) throw new Error('a request reached Express without a context');
   return context;
-}
-
-/** 200, 206, 304, 412 or 416. */
-function respondWith(request: IncomingMessage, route: Route, representation: Representation): HttpResponse {
-  const { method, headers } = request;
-  const context = contextOf(request);
-  const { file } = representation;
-  const outcome = evaluatePreconditions(headers, file);
-  if (outcome === 'not_modified') return notModified(context.active, route, representation);
-  if (outcome === 'failed') return problem(context, 'precondition_failed');
-  // Range is defined only for GET (RFC 9110 §14.2).
-  const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
-  const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
-  if (range !== 'unsatisfiable') return content(context.active, route, representation, range);
-  const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
-  const detail = `range "${asked}": expected one that starts within the ${file.size} bytes of the file`;
-  return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
 }
 
 function elapsedSeconds({ startedMs }: RequestContext): number {

@@ -78,7 +78,7 @@ export function boundRequests(socket: Socket): void {
       }
       const found = chunk.indexOf(END_OF_HEAD, at);
       const end = found < 0 ? chunk.length : found + END_OF_HEAD.length;
-      parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+      Reflect.apply(parse, socket, [chunk.subarray(at, end)]);
       at = end;
     }
   });

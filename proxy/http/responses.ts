@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 import { errorPageOf } from '../tree/error-pages.js';
 import { errorOf } from '../tree/snapshot.js';
 import type { CachedFile } from '../tree/file-cache.js';
@@ -5,7 +7,9 @@ import type { ActiveSnapshot } from '../tree/watcher.js';
 import type { RequestContext } from './context.js';
 import type { ErrorCode, HeaderList } from './headers.js';
 import { prefersHtml } from './negotiation.js';
-import type { ByteRange } from './ranges.js';
+import { QUOTED_MAX_LENGTH } from './parameters.js';
+import { evaluatePreconditions, isRangeCurrent } from './preconditions.js';
+import { parseRange, type ByteRange } from './ranges.js';
 import { uriReference } from './request-target.js';
 import type { Route } from './router.js';
 
@@ -176,4 +180,24 @@ export function problem(
     String(body.length),
   ];
   return { status, headers, body, downloadCost: 0 };
+}
+
+/** The response with a file: 200, 206, 304, 412 or 416. */
+export function respondWith(
+  context: RequestContext,
+  { method, headers }: { readonly method?: string | undefined; readonly headers: IncomingHttpHeaders },
+  route: Route,
+  representation: Representation,
+): HttpResponse {
+  const { file } = representation;
+  const outcome = evaluatePreconditions(headers, file);
+  if (outcome === 'not_modified') return notModified(context.active, route, representation);
+  if (outcome === 'failed') return problem(context, 'precondition_failed');
+  // Range is defined only for GET (RFC 9110 §14.2).
+  const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
+  const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
+  if (range !== 'unsatisfiable') return content(context.active, route, representation, range);
+  const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
+  const detail = `range "${asked}": expected one that starts within the ${file.size} bytes of the file`;
+  return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { join } from 'node:path';
 
@@ -7,7 +6,8 @@ import type { Validators } from '../http/preconditions.js';
 import type { Clock } from '../log.js';
 import { TimeoutError, withTimeout } from '../timeout.js';
 import type { Disk } from './disk.js';
-import { openFile, readChunks, shorten, type FileRead, type OpenFile } from './files.js';
+import { openFile, type FileRead, type OpenFile } from './files.js';
+import { LargeDigests } from './large-digests.js';
 import { publishedDigest, type PublishedDigests } from './published-digests.js';
 
 /** Memory for cached files, including the overhead of entries. 64 MiB. */
@@ -28,11 +28,6 @@ const REVALIDATE_MS = 30_000;
  * comes after the snapshot.json that it is of, and clients expect it within 5 s.
  */
 export const CHECKPOINT_REVALIDATE_MS = 1_000;
-/**
- * Digests of large files are kept apart from the cache, since making one reads the whole file. More
- * than a tree has downloads.
- */
-const MAX_LARGE_DIGESTS = 200;
 /** A request waits this long for the digest of a large file; the next one finds it. 5 s. */
 const DIGEST_BUDGET_MS = 5_000;
 /** An entry of this epoch is served if its revalidation fails or takes longer. 250 ms. */
@@ -77,11 +72,7 @@ export class FileCache {
   readonly #entries: LRUCache<string, Entry>;
   /** Reads in progress, shared by concurrent requests. */
   readonly #reads = new Map<string, Promise<CachedFile | undefined>>();
-  /** By the identity of a large file. */
-  readonly #digests = new LRUCache<string, string>({ max: MAX_LARGE_DIGESTS });
-  /** Large files that are read, or wait to be, by identity: one after the other. */
-  readonly #digesting = new Map<string, Promise<CachedFile | undefined>>();
-  #lastDigest: Promise<unknown> = Promise.resolve();
+  readonly #large = new LargeDigests();
 
   constructor(disk: Disk, clock: Clock, maxBytes = CACHE_MAX_BYTES) {
     this.#disk = disk;
@@ -200,33 +191,13 @@ export class FileCache {
 
   /** Undefined if the file was removed before its digest was computed. */
   async #describe(path: string, read: FileRead, epoch: Epoch): Promise<CachedFile | undefined> {
-    const known =
-      read.digest ?? this.#digests.get(read.identity) ?? publishedDigest(path, read, epoch.digests);
-    if (known !== undefined) return cachedFile(path, read, known);
-    return withTimeout(DIGEST_BUDGET_MS, this.#digest(path, read, epoch));
-  }
-
-  /** Reads a large file for its digest. If it was replaced, describes what was read. */
-  #digest(path: string, read: FileRead, { root }: Epoch): Promise<CachedFile | undefined> {
-    const present = this.#digesting.get(read.identity);
-    if (present !== undefined) return present;
-    const compute = async (): Promise<CachedFile | undefined> => {
-      const opened = await openFile(join(root, path));
-      if (opened === undefined) return undefined;
-      try {
-        const hash = createHash('sha256');
-        for await (const chunk of readChunks(opened)) hash.update(chunk);
-        const digest = shorten(hash.digest('hex'));
-        this.#digests.set(opened.identity, digest);
-        return cachedFile(path, { ...read, ...opened }, digest);
-      } finally {
-        await opened.handle.close();
-      }
-    };
-    const described = this.#lastDigest.then(compute).finally(() => this.#digesting.delete(read.identity));
-    this.#lastDigest = described.catch(() => undefined);
-    this.#digesting.set(read.identity, described);
-    return described;
+    const digest = read.digest ?? publishedDigest(path, read, epoch.digests);
+    if (digest !== undefined) return cachedFile(path, read, digest);
+    const digested = await withTimeout(
+      DIGEST_BUDGET_MS,
+      this.#large.of(join(epoch.root, path), read.identity),
+    );
+    return digested && cachedFile(path, { ...read, ...digested.state }, digested.digest);
   }
 
   async #loadSibling(

@@ -28,16 +28,20 @@ export interface ReadRequest {
   readonly decode?: { readonly coding: Coding; readonly maxBytes: number } | undefined;
 }
 
-/** A file in one state. */
-export interface FileRead {
-  /** The tree's folder with all links resolved. */
-  readonly root: string;
+/** One state of a file. */
+export interface FileState {
   /** Changes whenever the file is replaced. */
   readonly identity: string;
   readonly size: number;
   readonly modifiedMs: number;
   /** When it was written, renamed or linked. */
   readonly changedMs: number;
+}
+
+/** A file in one state. */
+export interface FileRead extends FileState {
+  /** The tree's folder with all links resolved. */
+  readonly root: string;
   /** Undefined if the file is larger than requested, or unchanged. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
   /** See {@link digestOf}. Undefined without bytes, and if a form is not exactly one stream. */
@@ -143,10 +147,8 @@ function digestOfDecoded(
 }
 
 /** An open file that is too large for memory; the caller closes it. */
-export interface OpenFile {
+export interface OpenFile extends FileState {
   readonly handle: FileHandle;
-  readonly identity: string;
-  readonly size: number;
 }
 
 /** Opens a file; undefined if there is no regular file at this path. */
@@ -182,16 +184,7 @@ export async function* readChunks(
   }
 }
 
-function stateOf({
-  ino,
-  size,
-  mtimeMs,
-  ctimeMs,
-}: Stats): Pick<FileRead, 'identity' | 'size' | 'modifiedMs' | 'changedMs'> {
-  return {
-    identity: `${ino}-${size}-${mtimeMs}-${ctimeMs}`,
-    size,
-    modifiedMs: mtimeMs,
-    changedMs: ctimeMs,
-  };
+function stateOf({ ino, size, mtimeMs, ctimeMs }: Stats): FileState {
+  const identity = `${ino}-${size}-${mtimeMs}-${ctimeMs}`;
+  return { identity, size, modifiedMs: mtimeMs, changedMs: ctimeMs };
 }

@@ -62,16 +62,18 @@ if (isMainThread) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const workerData = { port, connections: Number(connections), requests: Number(requests) };
   const worker = new Worker(new URL(import.meta.url), { workerData });
-  let isDone = false;
-  worker.once('exit', () => (isDone = true));
+  const done = new AbortController();
+  worker.once('exit', () => done.abort());
   const times: number[] = [];
-  while (!isDone) {
+  while (!done.signal.aborted) {
     times.push(await latency(port, agent));
     await pause(5);
   }
   times.sort((a, b) => a - b);
   const at = (share: number): number => Math.round(times[Math.floor(share * (times.length - 1))] ?? 0);
-  console.log(`${times.length} requests: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`);
+  process.stdout.write(
+    `${times.length} requests: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms\n`,
+  );
   agent.destroy();
   proxy.kill();
 } else {
@@ -80,8 +82,8 @@ if (isMainThread) {
     const startMs = performance.now();
     const counts = await Promise.all(Array.from({ length: connections }, () => burst(port, requests)));
     const total = counts.reduce((sum, count) => sum + count, 0);
-    console.log(
-      `${connections} x ${requests}: ${total} responses in ${Math.round(performance.now() - startMs)} ms`,
+    process.stdout.write(
+      `${connections} x ${requests}: ${total} responses in ${Math.round(performance.now() - startMs)} ms\n`,
     );
     await pause(1_000);
   }

@@ -129,10 +129,8 @@ describe('a download', () => {
   });
 
   it('is refused after a hundred small ones for each token, with a true Retry-After; the API and what describes the files still answer', async () => {
-    const { get } = await site([
-      ...['--download-tokens', '1', '--download-refill-seconds', '86400'],
-      ...['--api-tokens', '1000'],
-    ]);
+    const limits = '--download-tokens 1 --download-refill-seconds 86400 --api-tokens 1000';
+    const { get } = await site(limits.split(' '));
     for (let count = 1; count <= 100; count += 1) {
       expect((await get('/downloads/items.csv')).status, `download ${count}`).toBe(200);
     }

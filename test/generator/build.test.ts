@@ -389,6 +389,7 @@ describe('a build that is stopped', () => {
       start: () => undefined,
       finish: () => undefined,
       advance: () => ((steps += 1) > 30 ? Promise.reject(stopped) : undefined),
+      blocking: <T>(work: () => T | Promise<T>) => Promise.resolve(work()),
     };
     const config = buildConfig({ register, out, operator: OPERATOR });
     await expect(build(config, { ...effects, progress })).rejects.toThrow('stopped');

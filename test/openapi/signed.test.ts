@@ -180,6 +180,6 @@ describe('a snapshot.json', () => {
     const snapshot = read(out);
     const text = JSON.stringify({ ...snapshot, headers: { ...snapshot.headers, content } });
     writeFileSync(join(out, 'snapshot.json'), text);
-    expect(() => readPublished(new Tree(out))).toThrow('lacks "headers.content"');
+    expect(() => readPublished(new Tree(out))).toThrow('(see "headers.content")');
   });
 });

@@ -3,7 +3,8 @@ import type { BuildConfig } from '../../config.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
-import { amount, interval, leastTime, WHOLE_DOWNLOAD } from '../pages/words.js';
+import { amount, interval } from '../pages/words.js';
+import { leastTime, WHOLE_DOWNLOAD } from './limit.js';
 
 /** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;

@@ -6,7 +6,8 @@ import type { Value } from '../../schema/field.js';
 import { DATABASE } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import { valueRow } from './fields.js';
-import { amount, integer, interval, leastTime, moment, size, WHOLE_DOWNLOAD } from './words.js';
+import { leastTime, WHOLE_DOWNLOAD } from '../downloads/limit.js';
+import { amount, integer, interval, moment, size } from './words.js';
 
 export interface DownloadFile {
   /** URL path: `/downloads/groups.csv.gz`. */

@@ -1,5 +1,4 @@
 /** Numbers and times in words. Without Intl, whose data differ between builds of Node. */
-import { DOWNLOAD_TOKEN_BYTES, downloadCost } from '../../routes/index.js';
 
 const MONTHS = [
   'January',
@@ -63,20 +62,6 @@ function scaled(amountOf: number, units: readonly string[], space: string): stri
 
 /** The words after "every": `second`, `5 seconds`, `minute`. */
 export const interval = (seconds: number): string => span(seconds).replace(/^1 /, '');
-
-/** The size from which on a download counts as one. */
-export const WHOLE_DOWNLOAD = `${DOWNLOAD_TOKEN_BYTES / 1024 ** 2} MiB`;
-
-/** How long a client takes at least to fetch files of so many bytes: `20 minutes`; undefined if it need not wait. */
-export function leastTime(
-  files: readonly { readonly bytes: number }[],
-  { tokens, refillSeconds }: Readonly<{ tokens: number; refillSeconds: number }>,
-): string | undefined {
-  const cost = files.reduce((sum, { bytes }) => sum + downloadCost(bytes), 0);
-  const seconds = Math.ceil((cost - tokens) * refillSeconds);
-  if (seconds <= 0) return undefined;
-  return span(seconds > 3600 ? Math.ceil(seconds / 60) * 60 : seconds);
-}
 
 /** A number of seconds in the largest unit that is exact. */
 export function span(seconds: number): string {

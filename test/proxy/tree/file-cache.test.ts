@@ -450,9 +450,21 @@ describe('FileCache.open', () => {
   });
 });
 
+const etagOf = (digest: string): string => `"${digest.slice(0, 32)}"`;
+
+/** What a tree says of its downloads, in a datapackage.json that comes before its snapshot.json. */
+async function published(root: string, dataPackage: string): Promise<PublishedDigests> {
+  await publish(root, 'downloads/datapackage.json', dataPackage);
+  await publish(root, 'snapshot.json', '{}');
+  const document = await INLINE_DISK.read({ root, path: 'snapshot.json', maxBytes: 100 });
+  if (document === undefined) throw new Error('expected a snapshot.json');
+  const routes = [{ ...ROUTES[0], path: '/package', file: 'downloads/datapackage.json' }];
+  const snapshot = parseSnapshot(JSON.stringify(snapshotJson({ routes })));
+  return readPublishedDigests(snapshot, document, INLINE_DISK);
+}
+
 describe('the digest of a large file', () => {
   const LARGE = Buffer.alloc(HELD_MAX_BYTES + 1, 'large ');
-  const etagOf = (digest: string): string => `"${digest.slice(0, 32)}"`;
 
   it('outlives the entry in the cache', async () => {
     const { root, files, at } = await setUp(10 * 1024);
@@ -469,16 +481,6 @@ describe('the digest of a large file', () => {
     update.mockRestore();
   });
 
-  /** What a tree says of its downloads, in a datapackage.json that comes before its snapshot.json. */
-  async function published(root: string, dataPackage: string): Promise<PublishedDigests> {
-    await publish(root, 'downloads/datapackage.json', dataPackage);
-    await publish(root, 'snapshot.json', '{}');
-    const document = await INLINE_DISK.read({ root, path: 'snapshot.json', maxBytes: 100 });
-    if (document === undefined) throw new Error('expected a snapshot.json');
-    const routes = [{ ...ROUTES[0], path: '/package', file: 'downloads/datapackage.json' }];
-    const snapshot = parseSnapshot(JSON.stringify(snapshotJson({ routes })));
-    return readPublishedDigests(snapshot, document, INLINE_DISK);
-  }
   const listing = (hash: string, bytes = LARGE.length): string =>
     JSON.stringify({ resources: [{ path: 'large.csv', bytes, hash: `sha256:${hash}` }] });
   /** No file has it, so whoever says it has not read the file. */

@@ -26,6 +26,10 @@ const TREE = { name: 'tree', in: 'path', type: 'tree' };
 const REST = { name: 'path', in: 'path', type: 'path' };
 const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 9, default: 3 };
 
+const REFUSED_HEADERS =
+  'Transfer-Encoding Content-Length content-encoding Content-Type Connection Keep-Alive Upgrade Trailer TE ' +
+  'Proxy-Authenticate Set-Cookie set-cookie Cookie Refresh Location Clear-Site-Data ETag Date Content-Range';
+
 describe('parseSnapshot', () => {
   it('says which format it reads when it meets another one', () => {
     expect(() => parse({ format: 5 })).toThrow('tree is of format 5, this proxy reads format 4');
@@ -126,19 +130,18 @@ describe('parseSnapshot', () => {
     },
   );
 
-  it.each([
-    ...['Transfer-Encoding', 'Content-Length', 'content-encoding', 'Connection', 'Keep-Alive', 'Upgrade'],
-    ...['Trailer', 'TE', 'Proxy-Authenticate', 'Set-Cookie', 'set-cookie', 'Cookie', 'Refresh', 'Location'],
-    ...['Clear-Site-Data', 'ETag', 'Date', 'Content-Range', 'X_Y', 'X-1', 'X-Y: z\r\nW', ''],
-  ])('refuses the header %j in every table', (name) => {
-    const field = { [name]: '1' };
-    for (const table of ['all', 'options', 'not_found', 'error']) {
-      expect(() => parse({ headers: { ...HEADERS, [table]: field } })).toThrow(`headers.${table}`);
-    }
-    const content = { ...HEADERS.content, page: field };
-    expect(() => parse({ headers: { ...HEADERS, content } })).toThrow('headers.content.page');
-    expect(() => parse(withRoute({ headers: field }))).toThrow('routes');
-  });
+  it.each([...REFUSED_HEADERS.split(' '), 'X_Y', 'X-1', 'X-Y: z\r\nW', ''])(
+    'refuses the header %j in every table',
+    (name) => {
+      const field = { [name]: '1' };
+      for (const table of ['all', 'options', 'not_found', 'error']) {
+        expect(() => parse({ headers: { ...HEADERS, [table]: field } })).toThrow(`headers.${table}`);
+      }
+      const content = { ...HEADERS.content, page: field };
+      expect(() => parse({ headers: { ...HEADERS, content } })).toThrow('headers.content.page');
+      expect(() => parse(withRoute({ headers: field }))).toThrow('routes');
+    },
+  );
 
   it.each([
     { tokens: 0, refill_seconds: 1 },

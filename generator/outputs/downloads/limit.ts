@@ -1,0 +1,17 @@
+/** The limit of downloads, in words. */
+import { DOWNLOAD_TOKEN_BYTES, downloadCost } from '../../routes/index.js';
+import { span } from '../pages/words.js';
+
+/** The size from which on a download counts as one. */
+export const WHOLE_DOWNLOAD = `${DOWNLOAD_TOKEN_BYTES / 1024 ** 2} MiB`;
+
+/** How long a client takes at least to fetch files of so many bytes: `20 minutes`; undefined if it need not wait. */
+export function leastTime(
+  files: readonly { readonly bytes: number }[],
+  { tokens, refillSeconds }: Readonly<{ tokens: number; refillSeconds: number }>,
+): string | undefined {
+  const cost = files.reduce((sum, { bytes }) => sum + downloadCost(bytes), 0);
+  const seconds = Math.ceil((cost - tokens) * refillSeconds);
+  if (seconds <= 0) return undefined;
+  return span(seconds > 3600 ? Math.ceil(seconds / 60) * 60 : seconds);
+}
