@@ -80,6 +80,8 @@ function moveFile(source: string, target: string): void {
     else throw error;
     renameSync(source, target);
   }
+  // rename(2) does nothing if both are names of one file already.
+  if (existsSync(source)) unlinkSync(source);
 }
 
 /** Creates a folder. A file in its place, or in a parent's place, is deleted. */
