@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { errorCode } from '../../proxy/log.js';
 import { listening, MAIN, start, type Process } from './process.js';
 import { ask, emptyFolder, problemOf, publish, publishSnapshot, tree } from './support.js';
+import { LIMITS } from '../support/snapshot.js';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -418,7 +419,9 @@ describe('main: operations', () => {
   });
 
   it('counts what the proxy did', async () => {
-    const args = ['--dist', await tree(), '--api-tokens', '100', '--download-tokens', '1'];
+    // Each download costs a token, small as it is.
+    const limits = { ...LIMITS, download: { ...LIMITS.download, token_bytes: 1 } };
+    const args = ['--dist', await tree({ limits }), '--api-tokens', '100', '--download-tokens', '1'];
     const { admin, port } = await withAdmin(args);
     const targets = ['/api/v1/group/7', '/api/v1/group/7', '/nothing', '/downloads/groups.csv'];
     for (const target of [...targets, '/downloads/groups.csv']) await ask(port, target);
