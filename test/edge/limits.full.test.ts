@@ -88,10 +88,13 @@ describe.runIf(isPossible)('nginx', () => {
   });
 
   it('counts downloads by a limit of their own and by that of the API; a HEAD by the latter alone', async () => {
-    expect(await allowed('/downloads/groups.csv', 20, '203.0.113.4')).toBe(12);
-    expect(await allowed('/downloads/groups.csv', 20, '203.0.113.4', 'HEAD')).toBe(20);
+    // A bundle counts as a whole download, though there is none.
+    expect(await allowed('/changes/9.ndjson.gz', 20, '203.0.113.4')).toBe(12);
+    expect(await allowed('/changes/9.ndjson.gz', 20, '203.0.113.4', 'HEAD')).toBe(20);
     expect(await allowed('/api/v1', 60, '203.0.113.4')).toBe(28);
     expect(await allowed('/', 100, '203.0.113.4')).toBe(100);
+    // A small file counts as a hundredth, so that the limit of the API comes first.
+    expect(await allowed('/downloads/groups.csv', 70, '203.0.113.5')).toBe(60);
   });
 
   it('serves a new snapshot without being told, and says 503, never 404, while there is no tree', async () => {
