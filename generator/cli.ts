@@ -192,8 +192,8 @@ function commandLine(): readonly string[] {
   return isKnown || first.startsWith('-') ? process.argv : process.argv.slice(0, 3);
 }
 
-/** How long a process that was stopped may take to end by itself: 500 ms. */
-const END_MS = 500;
+/** How long a process that was stopped may take to end by itself: 1 s. */
+const END_MS = 1_000;
 
 try {
   await program.parseAsync(commandLine());

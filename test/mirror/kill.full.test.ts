@@ -72,14 +72,13 @@ it('a mirror waits as long as real limits make it', async () => {
   const [dist, out] = [path('dist'), path('copy')];
   const register = writeRegister(path('register.sqlite'), ROWS);
   await published({ register, out: dist });
-  // The default limits, but for the minute that a download takes to come back.
-  const limits = ['--api-tokens', '60', '--download-tokens', '12', '--download-refill-seconds', '1'];
+  const limits = ['--api-tokens', '10', '--api-refill-seconds', '1'];
   const proxy = await startProxy(dist, limits);
   try {
     const begun = performance.now();
     const { code, stderr } = await start(['mirror', proxy.base, '--out', out]).done;
     expect(code).toBe(0);
-    // 33 downloads, of which 12 are free. A 429 would cost a second and no more.
+    // 33 downloads take a token of the API each, of which 10 are free. A 429 would cost a second and no more.
     expect(performance.now() - begun).toBeGreaterThan(20_000);
     expect(stderr).toMatch(/at least \d+ (s|min) by the limits/);
     expectEqual(out, dist);

@@ -45,6 +45,8 @@ const documentation = (): string => DOCUMENTATION_PAGES.map((page) => pages.get(
 /** The same, asked of the service under test instead of where it says that it is. */
 const here = (text: string): string => text.replaceAll(site.base, site.proxy.base);
 
+const hasPython = has('examples in Python', 'python3');
+
 describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
   it('is answered as it says', async () => {
     const lines = [...pages].flatMap(([page, html]) =>
@@ -103,7 +105,7 @@ const examples = (html: string): string[] =>
   codeOf(html).filter((code) => /^(?:import json|const response)/.test(code));
 
 describe('the first request', () => {
-  it('works in JavaScript and in Python', async () => {
+  it.skipIf(!hasPython)('works in JavaScript and in Python', async () => {
     const first = examples(developers());
     expect(first).toHaveLength(2);
     for (const code of first) expect(await runExample(code)).toBe(await printed());
@@ -111,7 +113,7 @@ describe('the first request', () => {
 });
 
 describe('every request of the reference', () => {
-  it('works in Python, and is the same in JavaScript and for curl', async () => {
+  it.skipIf(!hasPython)('works in Python, and is the same in JavaScript and for curl', async () => {
     const reference = DOCUMENTATION_PAGES.filter((page) => page.includes('/reference/'));
     const codes = reference.flatMap((page) => codeOf(pages.get(page) ?? ''));
     const urlsIn = (start: string): (string | undefined)[] =>
@@ -152,7 +154,7 @@ const samples = (): [url: string, text: string][] =>
   );
 
 describe('the example that looks up a name', () => {
-  it('finds a published user, in each language', async () => {
+  it.skipIf(!hasPython)('finds a published user, in each language', async () => {
     const codes = codeOf(pages.get('/developers/guides/finding') ?? '');
     const [, name = ''] = /const name = ("[^"]*")\./.exec(codes.join('')) ?? [];
     expect(codes).toHaveLength(2);
