@@ -77,7 +77,7 @@ export async function run(
   } catch (error) {
     if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
       child.kill('SIGTERM');
-      await Promise.race([ended, setTimeout(GRACE_MS)]);
+      await Promise.race([ended, setTimeout(GRACE_MS, undefined, { ref: false })]);
       child.kill('SIGKILL');
     }
     throw error;

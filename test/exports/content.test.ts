@@ -15,6 +15,7 @@ import { NASTY, NASTY_REGISTER, TIME } from '../support/nasty.js';
 import { SCHEMA, changeRegister, writeRegister } from '../support/register.js';
 import { readTree } from '../support/tree.js';
 import { fields } from '../support/values.js';
+import { has } from '../support/programs.js';
 
 const TABLES = [
   'groups',
@@ -61,20 +62,23 @@ describe('groups.csv', () => {
     expect(lines.endsWith(`\r\n9007199254740991,${rest(27)}${measured}`)).toBe(true);
   });
 
-  it('is read by Python’s csv module in strict mode, every value as it was measured', () => {
-    const script =
-      'import csv, json, sys; csv.field_size_limit(10**9); ' +
-      'print(json.dumps(list(csv.reader(open(sys.argv[1], newline="", encoding="utf-8"), strict=True))))';
-    const { stdout, stderr, status } = spawnSync('python3', ['-c', script, file(out, 'groups.csv')], {
-      encoding: 'utf8',
-      maxBuffer: 2 ** 26,
-    });
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
-    const [, ...records] = z.array(z.array(z.string())).parse(JSON.parse(stdout));
-    for (const [index, name] of NASTY.entries())
-      expect(records[index]?.slice(0, 2)).toEqual([String(index + 1), name]);
-  });
+  it.skipIf(!has('CSV files as Python reads them', 'python3'))(
+    'is read by Python’s csv module in strict mode, every value as it was measured',
+    () => {
+      const script =
+        'import csv, json, sys; csv.field_size_limit(10**9); ' +
+        'print(json.dumps(list(csv.reader(open(sys.argv[1], newline="", encoding="utf-8"), strict=True))))';
+      const { stdout, stderr, status } = spawnSync('python3', ['-c', script, file(out, 'groups.csv')], {
+        encoding: 'utf8',
+        maxBuffer: 2 ** 26,
+      });
+      expect(stderr).toBe('');
+      expect(status).toBe(0);
+      const [, ...records] = z.array(z.array(z.string())).parse(JSON.parse(stdout));
+      for (const [index, name] of NASTY.entries())
+        expect(records[index]?.slice(0, 2)).toEqual([String(index + 1), name]);
+    },
+  );
 });
 
 /** The values of a document under the names that CSV gives them: `owner_id`, `change_h24_to`. */
