@@ -220,12 +220,9 @@ export async function fetchRest(session: Session): Promise<void> {
   const routes = new Map(origin.routes.map((route) => [route.name, route]));
   const { rest } = overlay;
   if (rest.length === 0) return;
-  const requests = rest.flatMap(({ route, documents, bytes }) =>
-    Array.from({ length: documents }, () => ({
-      bucket: routes.get(route)?.bucket ?? ('api' as const),
-      bytes: bytes / documents,
-    })),
-  );
+  const requests = rest.map(({ route, documents: count, bytes }) => {
+    return { bucket: routes.get(route)?.bucket ?? 'api', bytes: bytes / count, count };
+  });
   startDownload(session, sum(rest), requests);
   for (const { route: name } of rest) {
     const route = routes.get(name);

@@ -10,10 +10,13 @@ export interface Limit {
   readonly token_bytes?: number;
 }
 
-/** What a request takes a token for, or the cost of its bytes. */
+/** Requests that count alike. */
 export interface Counted {
   readonly bucket: Bucket;
+  /** The size of each file. */
   readonly bytes: number;
+  /** How many; 1 by default. */
+  readonly count?: number;
 }
 
 /** The longest time until a token is back that is believed: a day. Timers end at 2^31 ms. */
@@ -93,8 +96,10 @@ export class Limits {
   /** The least time for so many requests, in seconds. */
   secondsFor(requests: readonly Counted[]): number {
     const costs: Record<Bucket, number> = { api: 0, download: 0, page: 0 };
-    for (const { bucket, bytes } of requests) {
-      for (const name of countedBy(bucket)) costs[name] += name === 'download' ? this.costOf(bytes) : 1;
+    for (const { bucket, bytes, count = 1 } of requests) {
+      for (const name of countedBy(bucket)) {
+        costs[name] += count * (name === 'download' ? this.costOf(bytes) : 1);
+      }
     }
     const seconds = [...this.#levels.keys()].map((name) => {
       const { left, refillMs } = this.#now(name) ?? { left: 0, refillMs: 0 };
