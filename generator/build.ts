@@ -8,7 +8,7 @@ import type { DownloadsSummary } from './exports/summary.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/snapshot.js';
-import { RECORD_ROUTES, implausible, implausibleAbsence, implausibleList } from './removal-guard.js';
+import { RECORD_ROUTES, implausible, implausibleRemovals, rewritten } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isCopy } from './publish/copied.js';
 import type { Changes } from './publish/index-route.js';
@@ -24,9 +24,10 @@ import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';
 import type { Overview } from './register/overview.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
-import { unknownWithheld } from './register/warnings.js';
 import type { Warning } from './register/warnings.js';
 import { timeAt } from './schema/time.js';
+import { tableFor } from './routes/index.js';
+import { measuredKinds } from './schema/measured.js';
 import { routesOf } from './site-files.js';
 import { withheldOf } from './withheld.js';
 import type { Pool } from './workers/pool.js';
@@ -44,8 +45,8 @@ export interface Effects {
     /** Identifies code and runtime: different code may render the same rows differently. */
     readonly code: string;
   };
-  /** Starts the pool that runs the jobs of a build. */
-  readonly startPool: (register: string) => Pool;
+  /** Starts the pool that runs the jobs of a build. @param notMeasured see `Register.open` */
+  readonly startPool: (register: string, notMeasured: readonly string[]) => Pool;
 }
 
 /** The register must not be published as it is; the report says why. */
@@ -59,14 +60,18 @@ export interface Published extends DownloadsSummary {
   readonly report: CheckReport;
   readonly sequence: number;
   readonly asOf: string | null;
-  /** Published records, per kind. */
+  /** Published records, per kind that is measured. */
   readonly records: Readonly<Record<string, number>>;
   /** Records that are left out as invalid, per kind; empty if none is. */
   readonly excluded: Readonly<Record<string, number>>;
   /** What the register lacks, so that it counts as not measured (see absent.ts). */
   readonly absent: readonly string[];
-  /** Withheld ids without a record. */
+  /** Why everything was rendered; null if not, or in a first build. */
+  readonly fullRender: string | null;
+  /** What may be a mistake in the register. */
   readonly warnings: readonly Warning[];
+  /** Kinds that this build rewrote without a new measurement. */
+  readonly rewritten: readonly Warning[];
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
@@ -90,8 +95,8 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     );
   }
   const identity = identityOf(config.register);
-  const register = Register.open(config.register);
-  const pool = effects.startPool(config.register);
+  const register = Register.open(config.register, config.notMeasured);
+  const pool = effects.startPool(config.register, config.notMeasured);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
     (closing ??= (async () => {
@@ -103,7 +108,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       prepare({ config, tree, identity, register, pool, effects, close }),
     );
     if ('findings' in prepared) return { published: false, report: prepared };
-    const { publisher, overview, plan, downloads, report, excluded, warnings } = prepared;
+    const { publisher, overview, plan, downloads, report } = prepared;
     const announcement = announce(prepared, config, effects);
     const committed = await publisher.commit(plan, announcement, progress, (folder) =>
       pool.run('discard', folder),
@@ -116,11 +121,15 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       sequence,
       asOf: overview.asOf,
       records: Object.fromEntries(
-        overview.populations.map(({ resource, records }) => [resource.plural, records]),
+        overview.populations
+          .filter(({ resource }) => overview.measured.has(resource.plural))
+          .map(({ resource, records }) => [resource.plural, records]),
       ),
-      excluded,
+      excluded: prepared.excluded,
       absent: register.absent,
-      warnings,
+      fullRender: prepared.fullRender,
+      warnings: prepared.warnings,
+      rewritten: prepared.rewritten,
       ...summaryOf(downloads),
       files,
       bytes,
@@ -159,7 +168,9 @@ interface Prepared {
   readonly publisher: Publisher;
   readonly report: CheckReport;
   readonly excluded: Published['excluded'];
+  readonly fullRender: Published['fullRender'];
   readonly warnings: Published['warnings'];
+  readonly rewritten: Published['rewritten'];
   readonly overview: Overview;
   readonly plan: Plan;
   readonly downloads: Downloads;
@@ -168,7 +179,7 @@ interface Prepared {
 /** Everything before the commit. @returns the report instead if the register is refused */
 async function prepare(work: Work): Promise<Prepared | CheckReport> {
   const { config, tree, identity, register, pool, effects, close } = work;
-  const table = routesOf(config);
+  const table = tableFor(routesOf(config), register.measured);
   const publisher = await Publisher.open(
     tree,
     {
@@ -184,7 +195,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     const { index, paths } = publisher;
     const basis = { index, folder: tree.index, patches: paths.patches };
     const examined = await examine(register, pool, basis, key, config.skipInvalid, effects.progress);
-    const { report, hasFingerprints } = examined;
+    const { report, hasFingerprints, counts, excluded, warnings } = examined;
     if (!isPublishable(report, config.skipInvalid)) {
       await close();
       publisher.abort();
@@ -192,26 +203,48 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     }
     const { takedown } = publisher;
     takedown.withheld = withheldOf(register.exclusions());
-    const warnings = await effects.progress.blocking(() => unknownWithheld(register));
     const { absent } = register;
-    if (!config.acceptRemovals) {
-      refuse(implausibleAbsence(index?.absent, absent));
-      refuse(implausibleList(takedown.before, takedown.withheld.marks));
-    }
-    publisher.described = { buildKey: key, fingerprints: hasFingerprints, exports: {}, absent: [...absent] };
-    const overview = await effects.progress.blocking(examined.overview);
+    const compared = {
+      register,
+      counts,
+      buildKey: key,
+      declared: config.notMeasured,
+      withheld: takedown.withheld.marks,
+      out: tree.out,
+      index,
+      asOf: publisher.previous?.as_of ?? null,
+    };
+    if (!config.acceptRemovals)
+      refuse(await effects.progress.blocking(() => implausible(compared), 'counting what is withheld'));
+    publisher.described = {
+      buildKey: key,
+      fingerprints: hasFingerprints,
+      exports: {},
+      absent: [...absent],
+      counts,
+    };
+    const overview = await effects.progress.blocking(examined.overview, 'adding up the register');
     const downloads = await renderAll(
       { config, register, pool, publisher, overview, buildKey: key },
       examined,
       effects.progress,
     );
-    const plan = await effects.progress.blocking(() => publisher.plan());
-    if (!config.acceptRemovals) {
-      const { next } = publisher;
-      refuse(implausible(next.changesByRoute(), next.withheldByRoute()));
-    }
-    const { excluded } = examined;
-    return { publisher, report, excluded, warnings, overview, plan, downloads };
+    const plan = await effects.progress.blocking(() => publisher.plan(), 'adding up the tree');
+    const { next } = publisher;
+    const byRoute = next.changesByRoute();
+    if (!config.acceptRemovals)
+      refuse(implausibleRemovals(byRoute, next.withheldByRoute(), register.measured));
+    return {
+      publisher,
+      report,
+      excluded,
+      fullRender: examined.fullRender,
+      warnings,
+      rewritten: rewritten(compared, byRoute),
+      overview,
+      plan,
+      downloads,
+    };
   } catch (error) {
     // The original error matters more than one during cleanup.
     try {
@@ -236,7 +269,7 @@ function announce(
   { now, generator }: Effects,
 ): Announcement {
   const { tree, previous } = publisher;
-  const routes = routesOf(config);
+  const routes = tableFor(routesOf(config), overview.measured);
   const builtAt = timeAt(now().getTime());
   return {
     manifest: (plan) => {
@@ -245,6 +278,9 @@ function announce(
       return manifest({ config, overview, downloads, table, plan, builtAt, generator });
     },
     kinds: RECORD_ROUTES,
-    snapshotFeed: snapshotFeed(config.operator),
+    snapshotFeed: snapshotFeed(
+      config.operator,
+      measuredKinds(overview.measured).map(({ plural }) => plural),
+    ),
   };
 }

@@ -24,6 +24,7 @@ import { readPackage, returnToUser } from './package.js';
 import { progressFor } from './progress.js';
 import type { Progress } from './progress.js';
 import { ThreadPool } from './workers/pool.js';
+import type { Pool } from './workers/pool.js';
 
 const self = readPackage();
 const defaultsFolder = returnToUser(process, self);
@@ -72,21 +73,29 @@ function progress(quiet: boolean): Progress {
 }
 
 /**
- * The versions of what renders. That of Unicode decides under which text a name is looked up: one
- * version of Node has several where it uses the ICU of the system.
+ * The versions of what renders. That of Unicode decides under which text a name is looked up, that
+ * of zlib and the processor how files are compressed. One version of Node has several where it uses
+ * the libraries of the system.
  */
-const code = (): string => `${codeIdentity()} ${process.version} ${process.versions.unicode}`;
+const code = (): string => {
+  const { arch, version, versions } = process;
+  return [codeIdentity(), version, versions.unicode, versions.zlib, arch].join(' ');
+};
+
+const startPool = (register: string, notMeasured: readonly string[]): Pool =>
+  new ThreadPool(new URL('workers/worker.js', import.meta.url), register, notMeasured);
 
 const terminal: Terminal = {
   say,
   warn,
   progress,
+  startPool,
   effects: (quiet) => ({
     progress: progress(quiet),
     warn,
     now: () => new Date(),
     generator: { name: self.name, version: self.version, code: code() },
-    startPool: (register) => new ThreadPool(new URL('workers/worker.js', import.meta.url), register),
+    startPool,
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
   exitWith: (code) => {

@@ -10,6 +10,8 @@ import type { OperatorFile } from './operator-file.js';
 import { liesIn } from './publish/files.js';
 import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
+import { withHistories } from './schema/measured.js';
+import type { Words } from './schema/words.js';
 import { signingOf, witnessOf } from './signing.js';
 import type { Signing } from './signing.js';
 import { siteFiles } from './site-files.js';
@@ -36,6 +38,11 @@ export interface Operator {
   readonly licence: { readonly name: string; readonly url: string };
   /** The domain under which feed entry ids are minted (RFC 4151). */
   readonly tagAuthority: string;
+  /** What the front page says first, instead of our words. */
+  readonly headline?: string;
+  readonly introduction?: string;
+  /** What the kinds are called in texts for people. */
+  readonly words?: Words;
 }
 
 export interface BuildConfig {
@@ -44,6 +51,8 @@ export interface BuildConfig {
   /** The private state of the tree; next to it by default. */
   readonly state: string | undefined;
   readonly operator: Operator;
+  /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
+  readonly notMeasured: readonly string[];
   readonly limits: Limits;
   /** The operator's own files, and the style sheet with the accent. */
   readonly files: readonly SiteFile[];
@@ -91,7 +100,7 @@ export function buildConfig(flags: unknown): BuildConfig {
   const given = readFlags(flags);
   const { content, refuse } = readOperator(given.operator);
   const { name, url, contact, platform, licence, base_url, tag_authority } = content;
-  const { limits, files, accent } = content;
+  const { limits, files, accent, headline, introduction, words } = content;
   requireApart(given.register, given.out);
   requireOwnFiles(given);
   const folder = files === undefined ? undefined : relativeToOperator(given.operator, files);
@@ -117,7 +126,11 @@ export function buildConfig(flags: unknown): BuildConfig {
       licence,
       baseUrl: given.baseUrl ?? base_url,
       tagAuthority: tag_authority,
+      ...(headline !== undefined && { headline }),
+      ...(introduction !== undefined && { introduction }),
+      ...(words !== undefined && { words }),
     },
+    notMeasured: withHistories(content.not_measured),
     limits,
     files: [...own, ...generated],
     brand,
@@ -148,6 +161,16 @@ const signedWith = (
     key ?? (file.key === undefined ? [] : [relativeToOperator(operator, file.key)]),
     (witness ?? file.witnesses ?? []).map(witnessOf),
   );
+
+/** What doesn't count as measured, for a command that renders nothing: it needs no operator file. */
+export const notMeasuredBy = (operator: string): readonly string[] =>
+  existsSync(operator) || operator !== DEFAULTS.operator
+    ? withHistories(readOperator(operator).content.not_measured)
+    : [];
+
+/** What the kinds are called, for a command that needs no operator file. */
+export const wordsBy = (operator: string): Words =>
+  existsSync(operator) ? (readOperator(operator).content.words ?? {}) : {};
 
 /** With what a command signs that renders nothing, so that it needs no operator file. */
 export const signingFor = (flags: SigningFlags): Signing | undefined =>

@@ -18,7 +18,7 @@ import { stayingFeeds } from './outputs/feeds/contents.js';
 import { dueSections } from './outputs/finding/index.js';
 import { summaries } from './outputs/index.js';
 import { stayingLists } from './outputs/lists/index.js';
-import { implausible, implausibleAbsence, implausibleList } from './removal-guard.js';
+import { implausible, implausibleRemovals, rewritten } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isPrepared } from './publish/commit.js';
 import { isSound, readIndex } from './publish/index-json.js';
@@ -31,9 +31,10 @@ import { isPublishable } from './register/findings.js';
 import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
+import type { Warning } from './register/warnings.js';
 import { BULK_FILES, OTHER_DOCUMENTS } from './routes/exports.js';
-import { ROUTES, isDocument } from './routes/index.js';
-import { contentOf, isSiteFile, routesOf } from './site-files.js';
+import { isDocument, tableFor, tableOf } from './routes/index.js';
+import { contentOf, isSiteFile, replacedBy, routesOf } from './site-files.js';
 import { withheldOf } from './withheld.js';
 import { renderFeeds } from './workers/feeds.js';
 import { renderLists } from './workers/lists.js';
@@ -51,6 +52,9 @@ export interface Difference {
   readonly exports: readonly string[];
   /** Why a build would be refused; null if it would not. */
   readonly implausible: string | null;
+  /** What a build would warn of. */
+  readonly warnings: readonly Warning[];
+  readonly rewritten: readonly Warning[];
   readonly examples: readonly Example[];
 }
 
@@ -63,8 +67,8 @@ export async function diff(
   { progress, generator, startPool }: Effects,
 ): Promise<Difference> {
   const identity = identityOf(config.register);
-  const register = Register.open(config.register);
-  const pool = startPool(config.register);
+  const register = Register.open(config.register, config.notMeasured);
+  const pool = startPool(config.register, config.notMeasured);
   const patches = mkdtempSync(join(tmpdir(), 'register-diff-'));
   try {
     const tree = new Tree(config.out, config.state);
@@ -81,8 +85,10 @@ export async function diff(
       );
     }
     const { keys, marks } = withheldOf(register.exclusions());
-    const routes = comparedRoutes(manifest?.routes ?? [], routesOf(config)).filter(
-      ({ route }) => isDocument(route) || isSiteFile(route),
+    const table = tableFor(routesOf(config), register.measured);
+    const replaced = replacedBy(config.files);
+    const routes = comparedRoutes(manifest?.routes ?? [], table).filter(
+      ({ route }) => isDocument(route) || isSiteFile(route) || replaced.has(route.name),
     );
     const dryRun = new DryRun(
       config.out,
@@ -108,6 +114,16 @@ export async function diff(
     const { added, changed, removed } = totalOf(others);
     const isSameCode = index?.exports[other]?.startsWith(generator.code) === true;
     if (!isSameCode || added + changed + removed > 0) due.add(other);
+    const compared = {
+      register,
+      counts: examined.counts,
+      buildKey: key,
+      declared: config.notMeasured,
+      withheld: marks,
+      out: tree.out,
+      index,
+      asOf: manifest?.as_of ?? null,
+    };
     return {
       report,
       sequence: manifest?.sequence ?? null,
@@ -115,10 +131,9 @@ export async function diff(
       byRoute: Object.fromEntries(byRoute),
       exports: [...EXPORTS, ...BULK_FILES].map(({ name }) => name).filter((name) => due.has(name)),
       implausible:
-        implausibleAbsence(index?.absent, register.absent) ??
-        implausibleList(index?.withheld, marks) ??
-        implausible(byRoute, dryRun.withheld) ??
-        null,
+        implausible(compared) ?? implausibleRemovals(byRoute, dryRun.withheld, register.measured) ?? null,
+      warnings: examined.warnings,
+      rewritten: rewritten(compared, byRoute),
       examples: dryRun.examples,
     };
   } finally {
@@ -147,7 +162,12 @@ async function render(
   const overview = await progress.blocking(examined.overview);
   progress.start('comparing', 0, 'documents');
   dryRun.compare((sinkOf) => {
-    for (const { route, key, body } of summaries({ register, config, overview, table: ROUTES }))
+    for (const { route, key, body } of summaries({
+      register,
+      config,
+      overview,
+      table: tableFor(tableOf(config), overview.measured),
+    }))
       sinkOf(route).put(key, body);
     for (const file of config.files) sinkOf(file.route.name).put(0, contentOf(file));
   });

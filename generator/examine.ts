@@ -1,8 +1,10 @@
 /** Detects changes since the previous snapshot and checks the register, before rendering. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Counts } from './counts.js';
 import { Failure } from './errors.js';
-import { isShardable, recordsFile, shardsOf, wholeShard } from './incremental/detect.js';
+import { describedTable, fullRenderCause } from './full-render.js';
+import { recordsFile, shardsOf, unrangedTables, wholeShard } from './incremental/detect.js';
 import type { Detected, Shard, TableChanges } from './incremental/detect.js';
 import { follow } from './progress.js';
 import type { Progress } from './progress.js';
@@ -14,9 +16,13 @@ import type { CheckReport } from './register/findings.js';
 import type { Register } from './register/database.js';
 import { entriesOf, invalidRecords, markWithheld, overviewOf, recordsOf } from './register/overview.js';
 import type { Counted, Overview, RowCounts } from './register/overview.js';
-import { RESOURCES } from './schema/index.js';
+import { countRows, unknownWithheld, warningsOf } from './register/warnings.js';
+import type { Warning } from './register/warnings.js';
+import { RESOURCES, resourceOf, tablesOf } from './schema/index.js';
+import { explainer } from './register/slow-steps.js';
 import type { Pool } from './workers/pool.js';
 import type { RenderShard } from './workers/shard.js';
+import { stepsIn } from './workers/threads.js';
 
 export interface Examined {
   readonly report: CheckReport;
@@ -28,8 +34,14 @@ export interface Examined {
   readonly changed: ReadonlyMap<Shard, Detected> | undefined;
   /** The tables with changes, if known. */
   readonly changedTables: ReadonlySet<string> | undefined;
+  /** Why everything is rendered; null if not, or if there is nothing to compare with. */
+  readonly fullRender: string | null;
   /** Whether the next build gets fingerprints to compare with. */
   readonly hasFingerprints: boolean;
+  /** What is published of each table; empty if the register must not be published. */
+  readonly counts: Counts;
+  /** What may be a mistake in the register. */
+  readonly warnings: readonly Warning[];
   /** Totals of the register. @throws Failure as `recordsOf` does */
   readonly overview: () => Overview;
 }
@@ -58,12 +70,13 @@ export async function examine(
   const { index } = basis;
   const before = index?.fingerprints === true ? index.buildKey : undefined;
   const isComparable = before?.code === buildKey.code && before.schema === buildKey.schema;
-  const canDetect = await progress.blocking(() => isReadable(register));
+  const unranged = await progress.blocking(() => unrangedIn(register), 'reading the register');
+  const canDetect = unranged?.length === 0;
   if (canDetect) await pool.all('exclude', register.exclusions());
   const shards = RESOURCES.flatMap((resource) =>
     canDetect ? shardsOf(register, resource) : [wholeShard(resource)],
   );
-  const detect = () => detectAll(shards, pool, basis, isComparable, progress);
+  const detect = () => detectAll(register, shards, pool, basis, isComparable, progress);
   const detecting = canDetect && isComparable ? detect() : undefined;
   // A stop may reject it before it is awaited.
   detecting?.catch(() => undefined);
@@ -74,33 +87,70 @@ export async function examine(
   const scope = changed !== undefined && isSameOperator && areFew(changed) ? 'changed' : 'all';
   if (scope === 'changed') await pool.all('scope', basis.patches);
   const checked = (of: typeof scope): Promise<CheckReport> =>
-    check(register, progress, skipInvalid, of, (step) => pool.run('check', step));
+    check(register, progress, skipInvalid, of, stepsIn(pool));
   let report = await checked(scope);
   // Errors are reported for the whole register.
   if (scope === 'changed' && report.total > 0) report = await checked('all');
   if (report.total > 0 || !canDetect) {
-    if (isPublishable(report, skipInvalid)) await progress.blocking(() => markWithheld(register));
+    if (isPublishable(report, skipInvalid))
+      await progress.blocking(() => markWithheld(register), 'marking what is withheld');
     await pool.all('exclude', register.exclusions());
   }
   // Invalid records must be found and reported again by the next build.
   const isWhole = report.total === 0;
   const detected = isWhole && canDetect ? (changed ?? (await detect())) : undefined;
   const compared = isComparable ? detected : undefined;
-  const isLessThanAll = !isWhole && isPublishable(report, skipInvalid);
+  const tables = compared && changedTables(compared);
+  const isToPublish = isPublishable(report, skipInvalid);
+  const counting = isToPublish ? countAll(pool, index?.counts, tables) : undefined;
+  counting?.catch(() => undefined);
+  // Runs on the main thread while the workers count.
+  const warnings = isToPublish
+    ? await progress.blocking(() => warningsIn(scope, register), 'looking for odd values')
+    : [];
   return {
     report,
-    excluded: isLessThanAll ? await progress.blocking(() => invalidRecords(register)) : {},
+    excluded:
+      isToPublish && !isWhole
+        ? await progress.blocking(() => invalidRecords(register), 'counting invalid records')
+        : {},
     shards,
     changed: isSameOperator ? compared : undefined,
-    changedTables: compared && changedTables(compared),
+    changedTables: tables,
+    counts: (await counting) ?? {},
+    warnings,
+    fullRender: fullRenderCause({ index, buildKey, isPartial: !isWhole, unranged: unranged ?? [] }),
     hasFingerprints: detected !== undefined,
     overview: () =>
       overviewOf(
         isWhole && records !== undefined ? records() : recordsOf(register),
         detected === undefined ? entriesOf(register) : countsOf(detected),
+        register.measured,
       ),
   };
 }
+
+/** Counts tables in the threads; those without changes are what they were. */
+async function countAll(
+  pool: Pool,
+  before: Counts | undefined,
+  changed: ReadonlySet<string> | undefined,
+): Promise<Counts> {
+  const counting = RESOURCES.flatMap((resource) =>
+    tablesOf(resource).map(async (table) => {
+      const kept = changed?.has(table.name) === false ? before?.[table.name] : undefined;
+      return [table.name, kept ?? (await pool.run('count', { kind: resource.kind, table }))] as const;
+    }),
+  );
+  return Object.fromEntries(await Promise.all(counting));
+}
+
+/**
+ * What `check` warns of. That reads every table, which a build otherwise does only if it checks all
+ * records: if few changed, it would take 5 % longer. The withheld list is always read.
+ */
+const warningsIn = (scope: 'all' | 'changed', register: Register): readonly Warning[] =>
+  scope === 'all' ? warningsOf(register, countRows(register)) : unknownWithheld(register);
 
 /** The shards with documents to render. @param patches the folder of patches */
 export const shardsToRender = ({ shards, changed }: Examined, patches: string): readonly RenderShard[] =>
@@ -108,15 +158,18 @@ export const shardsToRender = ({ shards, changed }: Examined, patches: string): 
     .filter((shard) => changed?.get(shard)?.dirty !== 0)
     .map((shard) => ({ shard, changed: changed && join(patches, recordsFile(shard.kind), shard.part) }));
 
-/** Whether all tables can be read by ranges of ids. If so, the exclusions are set. */
-function isReadable(register: Register): boolean {
+/**
+ * The tables that can't be read by ranges of ids, as `view games`; undefined if one can't be read at
+ * all. If there are none, the exclusions are set.
+ */
+function unrangedIn(register: Register): readonly string[] | undefined {
   try {
-    if (!RESOURCES.every((resource) => isShardable(register, resource))) return false;
-    markWithheld(register);
-    return true;
+    const tables = RESOURCES.flatMap((resource) => unrangedTables(register, resource));
+    if (tables.length === 0) markWithheld(register);
+    return tables.map((table) => describedTable(register, table));
   } catch (error) {
     // The check will report the error.
-    if (isUnreadable(error)) return false;
+    if (isUnreadable(error)) return undefined;
     throw error;
   }
 }
@@ -128,6 +181,7 @@ type Changed = ReadonlyMap<Shard, Detected>;
 
 /** @returns undefined if the register can't be read; the check reports why */
 async function detectAll(
+  register: Register,
   shards: readonly Shard[],
   pool: Pool,
   { folder, patches }: Basis,
@@ -137,8 +191,13 @@ async function detectAll(
   progress.start('looking for changes', shards.length, 'shards');
   let done = 0;
   const old = isComparable ? folder : undefined;
+  const explained = explainer(register, progress);
   const detecting = shards.map(async (shard) => {
-    const detected = await pool.run('detect', { shard, old, patches });
+    const resource = resourceOf(shard.kind);
+    const step = { what: `looking for changes in ${resource.plural}`, tables: tablesOf(resource) };
+    const detected = await explained(step, (onStart) =>
+      pool.run('detect', { shard, old, patches }, { onStart }),
+    );
     done += 1;
     return [shard, detected] as const;
   });
@@ -151,15 +210,15 @@ async function detectAll(
   return undefined;
 }
 
-const tablesOf = (changed: Changed): readonly TableChanges[] =>
+const changesIn = (changed: Changed): readonly TableChanges[] =>
   [...changed.values()].flatMap(({ tables }) => tables);
 
 const changedTables = (changed: Changed): ReadonlySet<string> =>
-  new Set(tablesOf(changed).flatMap(({ table, isChanged }) => (isChanged ? [table] : [])));
+  new Set(changesIn(changed).flatMap(({ table, isChanged }) => (isChanged ? [table] : [])));
 
 function countsOf(changed: Changed): Counted {
   const counts = new Map<string, RowCounts>();
-  for (const { table, rows, records } of tablesOf(changed)) {
+  for (const { table, rows, records } of changesIn(changed)) {
     const its = counts.get(table) ?? { rows: 0, records: 0 };
     counts.set(table, { rows: its.rows + rows, records: its.records + records });
   }

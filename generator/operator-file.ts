@@ -6,6 +6,8 @@ import type { Mistake } from './brand.js';
 import { closest } from './closest.js';
 import type { Limit } from './config.js';
 import { Failure, codeOf, messageOf } from './errors.js';
+import type { Kind } from './schema/field.js';
+import { MEASURABLE } from './schema/measured.js';
 import { placesIn } from './json-places.js';
 import type { Place } from './json-places.js';
 
@@ -61,6 +63,22 @@ const link = z.string(LINK).refine((value) => {
   return path.safeParse(value).success || z.url({ protocol: /^https$/ }).safeParse(value).success;
 }, LINK);
 
+const MEASURED =
+  'expected a table or column that a register may lack, such as "items", "group_names" or "groups.description"';
+const measurable = z.string(MEASURED).refine((name) => MEASURABLE.includes(name), {
+  error: ({ input }) => {
+    const meant = closest(String(input), MEASURABLE);
+    return meant === undefined ? MEASURED : `${MEASURED} (did you mean "${meant}"?)`;
+  },
+});
+
+const WORD = 'expected text of 1 to 40 characters without spaces around it';
+const word = z
+  .string(WORD)
+  .max(40, WORD)
+  .refine((value) => value !== '' && value.trim() === value, WORD);
+const names = object({ one: word, many: word });
+
 const operatorFile = object({
   name: text,
   url: webUrl,
@@ -82,6 +100,18 @@ const operatorFile = object({
   logo: path.exactOptional(),
   imprint: link.exactOptional(),
   privacy: link.exactOptional(),
+  /** What the front page says first, instead of our words. */
+  headline: text.exactOptional(),
+  introduction: text.exactOptional(),
+  /** What the kinds are called on pages and in feeds. */
+  words: object({
+    group: names.exactOptional(),
+    user: names.exactOptional(),
+    game: names.exactOptional(),
+    item: names.exactOptional(),
+  } satisfies Record<Kind, z.ZodType>).exactOptional(),
+  /** What doesn't count as measured, even if the register has it. */
+  not_measured: z.array(measurable).default([]),
   /** The file of the key that signs snapshots, relative to the operator file. */
   key: text.exactOptional(),
   /** A URL and a verifier key each. */
@@ -103,7 +133,8 @@ export function readOperator(file: string): {
   try {
     content = readFileSync(file, 'utf8');
   } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
+    const why =
+      codeOf(error) === 'ENOENT' ? 'does not exist (--operator)' : `can't be read: ${messageOf(error)}`;
     throw Failure.environment(`operator file "${file}" ${why}`);
   }
   const json = content.replace(/^\uFEFF/, '');

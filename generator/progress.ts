@@ -11,8 +11,11 @@ export interface Progress {
   /**
    * Does work that may block this thread for seconds. A signal ends the process at once meanwhile,
    * without a word, so use it only where that leaves nothing half done. Rejects on a stop.
+   * @param title what it does, if it may take long and is no part of a phase
    */
-  blocking<T>(work: () => T | Promise<T>): Promise<T>;
+  blocking<T>(work: () => T | Promise<T>, title?: string): Promise<T>;
+  /** Adds a line that stays. */
+  note(line: string): void;
   finish(): void;
   /** Removes the display, finished or not, so that an error is readable and the process can end. */
   stop(): void;
@@ -22,6 +25,8 @@ export interface Progress {
 export const TURN_MS = 50;
 /** The shortest time between two plain lines: 5000 ms (= 5 seconds). */
 const LINE_MS = 5000;
+/** What takes longer than this, 2000 ms (= 2 seconds), shows how long it takes. */
+const LONG_MS = 2000;
 
 /** How a process handles the request to stop. */
 export interface Stop {
@@ -38,6 +43,7 @@ abstract class Paced implements Progress {
   protected unit = '';
   protected total = 0;
   protected done = 0;
+  protected startedAt = 0;
   #turnAt = 0;
 
   constructor(stop: Stop) {
@@ -45,7 +51,7 @@ abstract class Paced implements Progress {
   }
 
   start(title: string, total: number, unit: string): void {
-    Object.assign(this, { title, total, unit, done: 0 });
+    Object.assign(this, { title, total, unit, done: 0, startedAt: performance.now() });
     this.begin();
   }
 
@@ -63,10 +69,22 @@ abstract class Paced implements Progress {
     this.#stop.signal.throwIfAborted();
   }
 
-  async blocking<T>(work: () => T | Promise<T>): Promise<T> {
+  async blocking<T>(work: () => T | Promise<T>, title?: string): Promise<T> {
+    if (title !== undefined) this.beginBlocking(title);
+    const startedAt = performance.now();
     const result = await (this.#stop.unheard?.(work) ?? work());
+    if (title !== undefined) this.endBlocking(title, performance.now() - startedAt);
     await this.#turn();
     return result;
+  }
+
+  note(_line: string): void {}
+
+  /** `, 12 s left`, if that can be told. */
+  protected left(now: number): string {
+    const elapsed = now - this.startedAt;
+    if (this.done === 0 || this.done >= this.total || elapsed < LONG_MS) return '';
+    return `, ${Math.ceil((elapsed * (this.total - this.done)) / this.done / 1000)} s left`;
   }
 
   finish(): void {
@@ -78,28 +96,56 @@ abstract class Paced implements Progress {
   protected begin(): void {}
   protected paint(_now: number): void {}
   protected end(): void {}
+  protected beginBlocking(_title: string): void {}
+  protected endBlocking(_title: string, _ms: number): void {}
 }
 
 class Silent extends Paced {}
 
 class Bar extends Paced {
+  readonly #write: (line: string) => void;
   #bar: SingleBar | undefined;
 
+  constructor(stop: Stop, write: (line: string) => void) {
+    super(stop);
+    this.#write = write;
+  }
+
   protected override begin(): void {
-    const format = this.total === 0 ? '{title} {value} {unit}' : '{title} [{bar}] {value}/{total} {unit}';
+    this.#show(this.total === 0 ? '{title} {value} {unit}' : '{title} [{bar}] {value}/{total} {unit}{left}');
+  }
+
+  #show(format: string): void {
     // A signal may end the process at any moment, and nothing would show the cursor again.
     const options = { format, hideCursor: false, gracefulExit: false, clearOnComplete: true };
     this.#bar = new SingleBar(options, Presets.shades_classic);
-    this.#bar.start(this.total, 0, { title: this.title, unit: this.unit });
+    this.#bar.start(this.total, this.done, { title: this.title, unit: this.unit, left: '' });
   }
 
-  protected override paint(): void {
-    this.#bar?.update(this.total === 0 ? this.done : Math.min(this.done, this.total));
+  override note(line: string): void {
+    const isShown = this.#bar !== undefined;
+    this.stop();
+    this.#write(line);
+    if (isShown) this.begin();
+  }
+
+  protected override paint(now: number): void {
+    const done = this.total === 0 ? this.done : Math.min(this.done, this.total);
+    this.#bar?.update(done, { left: this.left(now) });
   }
 
   protected override end(): void {
     // The last steps were hardly ever painted, and a step may have done the work of many.
-    this.#bar?.update(this.total === 0 ? this.done : this.total);
+    this.#bar?.update(this.total === 0 ? this.done : this.total, { left: '' });
+    this.stop();
+  }
+
+  protected override beginBlocking(title: string): void {
+    this.title = title;
+    this.#show('{title}');
+  }
+
+  protected override endBlocking(): void {
     this.stop();
   }
 
@@ -111,29 +157,40 @@ class Bar extends Paced {
 
 class Lines extends Paced {
   readonly #write: (line: string) => void;
-  #startedAt = 0;
   #lineAt = 0;
+  /** What was done at the last line. */
+  #shown = 0;
 
   constructor(stop: Stop, write: (line: string) => void) {
     super(stop);
     this.#write = write;
   }
 
+  override note(line: string): void {
+    this.#write(line);
+  }
+
   protected override begin(): void {
-    this.#startedAt = performance.now();
-    this.#lineAt = this.#startedAt + LINE_MS;
+    this.#lineAt = this.startedAt + LINE_MS;
+    this.#shown = 0;
   }
 
   protected override paint(now: number): void {
-    if (now < this.#lineAt) return;
+    if (now < this.#lineAt || this.done === this.#shown) return;
     this.#lineAt = now + LINE_MS;
+    this.#shown = this.done;
     const total = this.total === 0 ? '' : ` of ${number(this.total)}`;
-    this.#write(`${this.title}: ${number(this.done)}${total} ${this.unit}`);
+    this.#write(`${this.title}: ${number(this.done)}${total} ${this.unit}${this.left(now)}`);
   }
 
   protected override end(): void {
-    const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
-    this.#write(`${this.title}: ${number(this.done)} ${this.unit} in ${seconds} s`);
+    this.#write(
+      `${this.title}: ${number(this.done)} ${this.unit} in ${seconds(performance.now() - this.startedAt)}`,
+    );
+  }
+
+  protected override endBlocking(title: string, ms: number): void {
+    if (ms >= LONG_MS) this.#write(`${title}: ${seconds(ms)}`);
   }
 }
 
@@ -157,6 +214,8 @@ export async function follow<T>(work: Promise<T>, done: () => number, progress: 
   return work;
 }
 
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
 /** 1234567 -> `1,234,567`, in any locale. */
 export const number = (value: number): string => value.toLocaleString('en-US');
 
@@ -167,5 +226,5 @@ export function progressFor(
   write: (line: string) => void,
 ): Progress {
   if (mode === 'quiet') return new Silent(stop);
-  return mode === 'terminal' ? new Bar(stop) : new Lines(stop, write);
+  return mode === 'terminal' ? new Bar(stop, write) : new Lines(stop, write);
 }

@@ -6,6 +6,7 @@ import type { Examined } from './examine.js';
 import { Exports } from './exports/exports.js';
 import type { Downloads } from './exports/exports.js';
 import { isOther } from './exports/other-documents.js';
+import { LastDownloads } from './exports/last.js';
 import { otherPart, registerParts } from './exports/parts.js';
 import type { Part } from './exports/parts.js';
 import type { BuildKey } from './incremental/build-key.js';
@@ -20,12 +21,13 @@ import type { Progress } from './progress.js';
 import { treeDigest } from './publish/digest.js';
 import type { Indexer } from './publish/next-index.js';
 import type { Publisher } from './publish/publisher.js';
+import type { StagePaths } from './publish/stage.js';
 import type { Register } from './register/database.js';
 import { populationOf } from './register/overview.js';
 import type { Overview } from './register/overview.js';
 import { isRendered } from './publish/snapshot-json.js';
 import { routeNames } from './routes/feeds.js';
-import { tableOf } from './routes/index.js';
+import { tableFor, tableOf } from './routes/index.js';
 import type { Kind } from './schema/field.js';
 import { RESOURCES, documentsOf } from './schema/index.js';
 import { contentOf, routesOf } from './site-files.js';
@@ -48,7 +50,7 @@ export async function renderAll(
 ): Promise<Downloads> {
   const { changed, changedTables, hasFingerprints } = examined;
   const { index, next, tree, paths, spec: stage, previous, takedown } = publisher;
-  const sources = { register, config, overview, table: tableOf(config) };
+  const sources = { register, config, overview, table: tableFor(tableOf(config), overview.measured) };
   const routes = [
     ...RECORD_DOCUMENTS,
     ...RENDERED_FEEDS.flatMap(routeNames),
@@ -86,8 +88,11 @@ export async function renderAll(
   const rendered = deferRejection(Promise.all(rendering));
   // A newly withheld record must not stay in a download.
   const keep = config.keepDownloads && changed !== undefined && !takedown.isOne;
-  const exports = new Exports(pool, publisher, changedTables, keep);
-  exports.start(registerParts(config.operator, overview, buildKey.code));
+  const exports = new Exports(pool, publisher, changedTables, register.measured, keep);
+  const last = new LastDownloads(publisher, buildKey.code, (kind) =>
+    fewChanges(kind, examined, overview, paths),
+  );
+  exports.start(registerParts(config.operator, overview, buildKey.code, last));
   const samples = new Samples(sources);
   progress.start('rendering', expectedFiles(overview, changed, finding), 'files');
   for (const { route, key, body } of samples.watch(summaries(sources))) {
@@ -142,6 +147,28 @@ async function otherDocuments(config: BuildConfig, publisher: Publisher, code: s
   );
 }
 
+/** If a larger share of a kind's records changed, its downloads are not made from their last version. */
+const FEW = 1 / 4;
+
+/** The patches of the fingerprints of a kind's records, if few of them changed. */
+function fewChanges(
+  kind: Kind,
+  examined: Examined,
+  { populations }: Overview,
+  { patches }: Pick<StagePaths, 'patches'>,
+): readonly string[] | undefined {
+  const { records } = populationOf(populations, { kind });
+  if (examined.changed === undefined || changedRecords(examined.changed, kind) > FEW * records)
+    return undefined;
+  return shardsToRender(examined, patches).flatMap(({ shard, changed }) =>
+    shard.kind === kind && changed !== undefined ? [changed] : [],
+  );
+}
+
+/** How many records of a kind were added, changed or removed. */
+const changedRecords = (changed: NonNullable<Examined['changed']>, kind: Kind): number =>
+  [...changed].reduce((sum, [shard, { dirty }]) => sum + (shard.kind === kind ? dirty : 0), 0);
+
 /** Avoids an unhandled rejection; the error surfaces where the promise is awaited. */
 function deferRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
@@ -161,9 +188,7 @@ function expectedFiles(
   finding: readonly DueSection[],
 ): number {
   const records = (kind: Kind): number =>
-    changed === undefined
-      ? populationOf(populations, { kind }).records
-      : [...changed].reduce((sum, [shard, { dirty }]) => sum + (shard.kind === kind ? dirty : 0), 0);
+    changed === undefined ? populationOf(populations, { kind }).records : changedRecords(changed, kind);
   return RESOURCES.reduce(
     (sum, resource) => sum + records(resource.kind) * documentsOf(resource).length,
     finding.reduce((sum, { expected }) => sum + expected, FIXED_FILES),

@@ -4,6 +4,7 @@ import type { Difference } from './diff.js';
 import type { FieldChange } from './dry-run.js';
 import { number } from './progress.js';
 import type { VerifyReport } from './publish/verify.js';
+import { placeOf } from './register/findings.js';
 import type { CheckReport, Example, Finding } from './register/findings.js';
 import type { RowsByTable, Warning } from './register/warnings.js';
 import { BULK_FILES, EXPORT_FORMATS } from './routes/exports.js';
@@ -56,12 +57,6 @@ export const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
 
 const counted = (count: number, one: string): string => `${number(count)} ${one}${count === 1 ? '' : 's'}`;
 
-/** `groups.name`, or `usernames (user_id, position)` */
-function placeOf({ table, column }: Pick<Finding, 'table' | 'column'>): string {
-  if (column === null) return table;
-  return column.includes(',') ? `${table} (${column})` : `${table}.${column}`;
-}
-
 /** For each finding what was expected, some examples, and a hint. */
 export const findingLines = ({ findings }: CheckReport): string[] =>
   findings.flatMap((finding) => {
@@ -98,7 +93,7 @@ export const isNews = ({ changes: { added, changed, removed } }: Published): boo
   added + changed + removed > 0;
 
 export function publishedLines(out: string, result: Published, cost: Cost): string[] {
-  const { sequence, asOf, records, absent, files, bytes, changes, log } = result;
+  const { sequence, asOf, records, absent, fullRender, files, bytes, changes, log } = result;
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
@@ -109,6 +104,7 @@ export function publishedLines(out: string, result: Published, cost: Cost): stri
     `  changes    ${list({ ...changes })}`,
     ...(log === null ? [] : [`  log        ${counted(log.size, 'snapshot')}, signed as ${log.origin}`]),
     `  cost       ${costText(cost)}`,
+    ...(fullRender === null ? [] : [`  everything was rendered: ${fullRender}`]),
   ];
 }
 
@@ -136,11 +132,11 @@ export function soundLines(register: string, sound: Sound, cost: Cost): string[]
   const rows = (table: string): string => `${number(counts[table] ?? 0)} ${table}`;
   return [
     `"${register}" keeps the contract (${costText(cost)})`,
-    ...RESOURCES.map(
-      ({ plural, histories }) => `  ${[plural, ...histories.map(({ table }) => table)].map(rows).join(', ')}`,
-    ),
+    ...RESOURCES.map(({ plural, histories }) =>
+      [plural, ...histories.map(({ table }) => table)].filter((table) => table in counts),
+    ).flatMap((tables) => (tables.length === 0 ? [] : [`  ${tables.map(rows).join(', ')}`])),
     absent.includes(WITHHELD.name) ? '  no withheld: nothing is withheld' : `  ${rows(WITHHELD.name)}`,
-    ...notMeasured(absent).map((columns) => `  not in the register, so not measured: ${columns}`),
+    ...notMeasured(absent).map((columns) => `  not measured: ${columns}`),
     ...warningLines(warnings),
   ];
 }
@@ -149,7 +145,7 @@ export function soundLines(register: string, sound: Sound, cost: Cost): string[]
 export const warningLines = (warnings: readonly Warning[]): readonly string[] =>
   warnings.map((warning) => `warning: ${warningText(warning)}`);
 
-/** The columns that a register lacks, in one text, if any. */
+/** The tables and columns that are not measured, in one text, if any. */
 function notMeasured(absent: readonly string[]): readonly string[] {
   const columns = absent.filter((what) => what !== WITHHELD.name);
   return columns.length === 0 ? [] : [columns.join(', ')];
@@ -181,28 +177,35 @@ export const excludedLines = ({ report, excluded }: Published): string[] => [
   }),
 ];
 
-/** Counts per route, then examples with old and new values. */
+/** Why a build would be refused and what it would warn of, counts per route, then examples. */
 export function differenceLines({
   sequence,
   changes,
   byRoute,
   exports,
   implausible,
+  warnings,
+  rewritten,
   examples,
 }: Difference): string[] {
+  const doubts = [
+    ...(implausible === null ? [] : [`A build would be refused: ${implausible}`]),
+    ...warningLines([...rewritten, ...warnings]),
+  ];
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
   const touched = changes.added + changes.changed + changes.removed;
   const writes = `rewrite ${exports.length} of the bulk downloads: ${exports.join(', ')}`;
   if (touched === 0) {
-    return [exports.length > 0 ? `A build would ${writes}` : `A build would change nothing in ${against}`];
+    const would = exports.length > 0 ? writes : `change nothing in ${against}`;
+    return [...doubts, `A build would ${would}`];
   }
   return [
+    ...doubts,
     `A build would change ${number(touched)} files of ${against}: ${list({ ...changes })}`,
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
       .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
     ...(exports.length === 0 ? [] : [`and ${writes}`]),
-    ...(implausible === null ? [] : [`It would be refused: ${implausible}`]),
     'For example',
     ...examples.flatMap(({ what, url, fields = [] }) => [`  ${what} ${url}`, ...fields.flatMap(fieldLines)]),
   ];

@@ -29,6 +29,7 @@ import { LOG_ROUTES, filler } from './routes/index.js';
 import type { Route } from './routes/index.js';
 import { PATHS } from './routes/paths.js';
 import { timeAt } from './schema/time.js';
+import type { Words } from './schema/words.js';
 import type { Signing } from './signing.js';
 
 export interface RolledBack {
@@ -40,12 +41,14 @@ export interface RolledBack {
 
 /**
  * Publishes what the last commit replaced. A second rollback undoes the first.
+ * @param words what the kinds are called in the feed of snapshots
  * @throws Failure invalid: no previous snapshot is kept (the first has none, and a repair drops it)
  */
 export async function rollback(
   tree: Tree,
   { progress, now, warn }: Effects,
   signing?: Signing,
+  words?: Words,
 ): Promise<RolledBack> {
   tree.requirePublished();
   const opened = await addUnchangedNote(open(tree, signing, warn, progress));
@@ -73,7 +76,7 @@ export async function rollback(
         });
       },
       kinds: RECORD_ROUTES,
-      snapshotFeed: snapshotFeedOf(manifest),
+      snapshotFeed: snapshotFeedOf(manifest, words),
     },
     progress,
   );
@@ -170,8 +173,8 @@ async function restore({ publisher, manifest, kept }: Opened, progress: Progress
       }
     }
     progress.finish();
-    const { absent } = readIndex(join(kept, 'index'));
-    publisher.described = { ...publisher.described, absent };
+    const { absent, counts } = readIndex(join(kept, 'index'));
+    publisher.described = { ...publisher.described, absent, ...(counts && { counts }) };
     return await publisher.plan();
   } catch (error) {
     publisher.abort(isInterrupt(error));

@@ -25,6 +25,9 @@ const SHOWN_PROBLEMS = 20;
 /** Browsers save a file of such a type instead of displaying it. */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
+/** The only hidden folder, whose name is fixed (RFC 8615). */
+const WELL_KNOWN = '.well-known';
+
 const PREFIX = 'file-';
 
 /** `privacy.html` -> `file-privacy_2ehtml`: route names are file names in the state. */
@@ -60,10 +63,17 @@ export interface Site {
 }
 
 /** The routes of a snapshot: the route table, and those of the operator's own files. */
-export const routesOf = (site: Site): readonly Route[] => [
-  ...tableOf(site),
-  ...site.files.map(({ route }) => route),
-];
+export function routesOf(site: Site): readonly Route[] {
+  const table = tableOf(site);
+  return [...table, ...site.files.flatMap(({ route }) => (table.includes(route) ? [] : route))];
+}
+
+/** Routes that keep their name, URL and headers where a file of the operator takes the place of ours. */
+const REPLACEABLE: ReadonlySet<string> = new Set(['front-page', 'robots']);
+
+/** The routes in whose place the operator has a file, by their name. */
+export const replacedBy = (files: readonly SiteFile[]): ReadonlySet<string> =>
+  new Set(files.flatMap(({ route: { name } }) => (REPLACEABLE.has(name) ? name : [])));
 
 /**
  * The files below a folder, sorted by path, with their routes.
@@ -87,12 +97,18 @@ export function siteFiles(folder: string, site: Site = { files: [], isSigned: fa
   }
   const paths = new Set(found);
   const table = routesOf(site);
+  const replaceable = new Map(
+    table.flatMap((route) => (REPLACEABLE.has(route.name) ? [[route.file, route]] : [])),
+  );
   for (const path of found) {
+    if (replaceable.has(path)) continue;
     const other = collisionOf(path, paths, table);
     if (other !== undefined) problems.push(`"${join(folder, path)}" collides with ${other}`);
   }
   if (problems.length > 0) throw Failure.usage(refusal(folder, problems));
-  return found.toSorted().map((path) => ({ route: routeOf(path), source: join(folder, path) }));
+  return found
+    .toSorted()
+    .map((path) => ({ route: replaceable.get(path) ?? routeOf(path), source: join(folder, path) }));
 }
 
 function refusal(folder: string, problems: readonly string[]): string {
@@ -120,7 +136,8 @@ function* entriesBelow(
         bytes: stats.size,
       };
     });
-    if (name.startsWith('.')) yield [path, 'is hidden, expected a name without a leading dot'];
+    if (name.startsWith('.') && path !== WELL_KNOWN)
+      yield [path, `is hidden, expected a name without a leading dot, or the folder "${WELL_KNOWN}"`];
     else if (isLink) yield [path, 'is a symbolic link, expected a file'];
     else if (!/^[\w.~-]+$/.test(name))
       yield [path, 'has characters other than A-Z, a-z, 0-9, ".", "_", "~", "-" in its name'];
@@ -133,6 +150,12 @@ function* entriesBelow(
   }
 }
 
+/** Where files come from that an operator may expect to write. */
+const ORIGINS: ReadonlyMap<string, string> = new Map([
+  ['security-contact', 'made from "contact" of the operator file'],
+  ['api-catalog', 'made from "base_url" and "licence" of the operator file'],
+]);
+
 /** What a file can't be published next to; undefined if there is nothing. */
 function collisionOf(path: string, others: ReadonlySet<string>, table: readonly Route[]): string | undefined {
   const document = CODINGS.map(({ suffix }) => suffix)
@@ -143,7 +166,7 @@ function collisionOf(path: string, others: ReadonlySet<string>, table: readonly 
       isSameUrl(route.path, `/${path}`) ||
       [path, document].some((name) => name !== undefined && overlaps(route.file, name)),
   );
-  if (taken !== undefined) return `${taken.path} (${taken.description})`;
+  if (taken !== undefined) return `${taken.path} (${ORIGINS.get(taken.name) ?? taken.description})`;
   const redirect = REDIRECTS.find((each) => each.path === `/${path}`);
   if (redirect !== undefined) return `${redirect.path}, which leads to ${redirect.to}`;
   return document !== undefined && others.has(document) ? `the compressed form of "${document}"` : undefined;

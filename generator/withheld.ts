@@ -25,5 +25,5 @@ export function withheldOf(lists: Exclusions): Withheld {
 }
 
 /** The state stores hashes, not names: they only show whether an entry is new. */
-const markOf = (kind: Kind, value: unknown): string =>
+export const markOf = (kind: Kind, value: unknown): string =>
   hash('sha256', `${kind}\u0000${String(value)}`).slice(0, MARK_DIGITS);

@@ -1051,42 +1051,6 @@ export interface paths {
       };
     };
   };
-  '/changes/over-7/{sequence}.ndjson.gz': {
-    /** The bodies of all documents that 7 snapshots changed */
-    get: {
-      parameters: {
-        path: {
-          /** @description Number of the snapshot. */
-          sequence: number;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': unknown;
-          };
-        };
-      };
-    };
-  };
-  '/changes/over-30/{sequence}.ndjson.gz': {
-    /** The bodies of all documents that 30 snapshots changed */
-    get: {
-      parameters: {
-        path: {
-          /** @description Number of the snapshot. */
-          sequence: number;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': unknown;
-          };
-        };
-      };
-    };
-  };
   '/.well-known/api-catalog': {
     /** Catalog with links to the API and its description */
     get: {
@@ -1282,7 +1246,7 @@ export interface components {
         readonly bytes: number | null;
         /** @description SHA-256 of the change list; null if it has none. */
         readonly sha256: string | null;
-        /** @description The bodies of all documents that it changed; null if they are not kept. */
+        /** @description The bodies of all documents that it changed; null if they are too large or not kept. */
         readonly bundle: {
           /**
            * Format: uri-reference
@@ -1297,35 +1261,6 @@ export interface components {
           /** @description SHA-256 of the bundle. */
           readonly sha256: string;
         } | null;
-      }[];
-      /** @description Bundles over several snapshots, newest first. Each brings a copy of any snapshot from its first to its last to the last. */
-      readonly rollups: readonly {
-        /**
-         * Format: int64
-         * @description Number of the oldest snapshot that it starts from.
-         */
-        readonly from: number;
-        /**
-         * Format: int64
-         * @description Number of the snapshot that it leads to.
-         */
-        readonly sequence: number;
-        /** @description Digest of the oldest snapshot that it starts from. */
-        readonly from_digest: string;
-        /** @description Digest of the snapshot that it leads to. */
-        readonly digest: string;
-        /**
-         * Format: uri-reference
-         * @description Path of the roll-up.
-         */
-        readonly file: string;
-        /**
-         * Format: int64
-         * @description Size of the roll-up. Unit: bytes.
-         */
-        readonly bytes: number;
-        /** @description SHA-256 of the roll-up. */
-        readonly sha256: string;
       }[];
     };
     /** @description The user or group that created it. */
@@ -1612,90 +1547,96 @@ export interface components {
       readonly id: number;
       /** @description Name of the group, exactly as read. Null: not measured. */
       readonly name: string | null;
-      /** @description Every reading of a group’s member count, oldest first. Gaps are not filled in. */
-      readonly members: readonly {
-        /**
-         * Format: date-time
-         * @description When the member count was read.
-         */
-        readonly measured_at: string;
-        /**
-         * Format: int64
-         * @description Number of members in the group. Unit: members.
-         */
-        readonly member_count: number;
-      }[];
-      /** @description Names that a group has been observed with, oldest first. */
-      readonly names: readonly {
-        /**
-         * Format: int64
-         * @description Position in the history; 1 is the oldest entry.
-         */
-        readonly position: number;
-        /** @description Name of the group, exactly as read. */
-        readonly name: string;
-        /** @description Whether this is the newest entry. */
-        readonly is_current: boolean;
-        /**
-         * Format: date-time
-         * @description When this entry was first read.
-         */
-        readonly first_measured_at: string;
-        /**
-         * Format: date-time
-         * @description When this entry was last read.
-         */
-        readonly last_measured_at: string;
-        /**
-         * Format: date-time
-         * @description When the change happened, according to the platform. Null: the platform gives no date.
-         */
-        readonly changed_at: string | null;
-        /**
-         * Format: date-time
-         * @description When the previous entry was last read; the change happened later. Null: no readings bound the change.
-         */
-        readonly changed_after: string | null;
-        /**
-         * Format: date-time
-         * @description When this entry was first read; the change happened earlier. Null: no readings bound the change.
-         */
-        readonly changed_before: string | null;
-      }[];
-      /** @description Owners that a group has been observed with, oldest first. */
-      readonly owners: readonly {
-        /**
-         * Format: int64
-         * @description Position in the history; 1 is the oldest entry.
-         */
-        readonly position: number;
-        /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
-        readonly owner_state: 'owned' | 'none' | (string & {});
-        /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
-        readonly owner: components['schemas']['Owner'] | null;
-        /** @description Whether this is the newest entry. */
-        readonly is_current: boolean;
-        /**
-         * Format: date-time
-         * @description When this entry was first read.
-         */
-        readonly first_measured_at: string;
-        /**
-         * Format: date-time
-         * @description When this entry was last read.
-         */
-        readonly last_measured_at: string;
-        /**
-         * Format: date-time
-         * @description When the previous entry was last read; the change happened later. Null: no readings bound the change.
-         */
-        readonly changed_after: string | null;
-        /**
-         * Format: date-time
-         * @description When this entry was first read; the change happened earlier. Null: no readings bound the change.
-         */
-        readonly changed_before: string | null;
-      }[];
+      /** @description Every reading of a group’s member count, oldest first. Gaps are not filled in. Null: not measured. */
+      readonly members:
+        | readonly {
+            /**
+             * Format: date-time
+             * @description When the member count was read.
+             */
+            readonly measured_at: string;
+            /**
+             * Format: int64
+             * @description Number of members in the group. Unit: members.
+             */
+            readonly member_count: number;
+          }[]
+        | null;
+      /** @description Names that a group has been observed with, oldest first. Null: not measured. */
+      readonly names:
+        | readonly {
+            /**
+             * Format: int64
+             * @description Position in the history; 1 is the oldest entry.
+             */
+            readonly position: number;
+            /** @description Name of the group, exactly as read. */
+            readonly name: string;
+            /** @description Whether this is the newest entry. */
+            readonly is_current: boolean;
+            /**
+             * Format: date-time
+             * @description When this entry was first read.
+             */
+            readonly first_measured_at: string;
+            /**
+             * Format: date-time
+             * @description When this entry was last read.
+             */
+            readonly last_measured_at: string;
+            /**
+             * Format: date-time
+             * @description When the change happened, according to the platform. Null: the platform gives no date.
+             */
+            readonly changed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the previous entry was last read; the change happened later. Null: no readings bound the change.
+             */
+            readonly changed_after: string | null;
+            /**
+             * Format: date-time
+             * @description When this entry was first read; the change happened earlier. Null: no readings bound the change.
+             */
+            readonly changed_before: string | null;
+          }[]
+        | null;
+      /** @description Owners that a group has been observed with, oldest first. Null: not measured. */
+      readonly owners:
+        | readonly {
+            /**
+             * Format: int64
+             * @description Position in the history; 1 is the oldest entry.
+             */
+            readonly position: number;
+            /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
+            readonly owner_state: 'owned' | 'none' | (string & {});
+            /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
+            readonly owner: components['schemas']['Owner'] | null;
+            /** @description Whether this is the newest entry. */
+            readonly is_current: boolean;
+            /**
+             * Format: date-time
+             * @description When this entry was first read.
+             */
+            readonly first_measured_at: string;
+            /**
+             * Format: date-time
+             * @description When this entry was last read.
+             */
+            readonly last_measured_at: string;
+            /**
+             * Format: date-time
+             * @description When the previous entry was last read; the change happened later. Null: no readings bound the change.
+             */
+            readonly changed_after: string | null;
+            /**
+             * Format: date-time
+             * @description When this entry was first read; the change happened earlier. Null: no readings bound the change.
+             */
+            readonly changed_before: string | null;
+          }[]
+        | null;
       /** @description Paths of this history and its record. */
       readonly links: {
         /**
@@ -1714,7 +1655,7 @@ export interface components {
     readonly Ids: {
       /** @description The ids of each kind of records. */
       readonly kinds: {
-        /** @description The ids of all groups. */
+        /** @description The ids of all groups. Null: not measured. */
         readonly group: {
           /**
            * Format: int64
@@ -1731,8 +1672,8 @@ export interface components {
            * @description Path of the first page; null if there are no records.
            */
           readonly first: string | null;
-        };
-        /** @description The ids of all users. */
+        } | null;
+        /** @description The ids of all users. Null: not measured. */
         readonly user: {
           /**
            * Format: int64
@@ -1749,8 +1690,8 @@ export interface components {
            * @description Path of the first page; null if there are no records.
            */
           readonly first: string | null;
-        };
-        /** @description The ids of all games. */
+        } | null;
+        /** @description The ids of all games. Null: not measured. */
         readonly game: {
           /**
            * Format: int64
@@ -1767,8 +1708,8 @@ export interface components {
            * @description Path of the first page; null if there are no records.
            */
           readonly first: string | null;
-        };
-        /** @description The ids of all items. */
+        } | null;
+        /** @description The ids of all items. Null: not measured. */
         readonly item: {
           /**
            * Format: int64
@@ -1785,7 +1726,7 @@ export interface components {
            * @description Path of the first page; null if there are no records.
            */
           readonly first: string | null;
-        };
+        } | null;
       };
     };
     /** @description A page of the ids of all games. */
@@ -2195,7 +2136,7 @@ export interface components {
       readonly lookup: {
         /** @description The hash, of whose lower-case hexadecimal digits the prefix is the first. */
         readonly hash: string;
-        /** @description Names of users. */
+        /** @description Names of users. Null: not measured. */
         readonly username: {
           /** @description Template of the paths. */
           readonly path: string;
@@ -2204,8 +2145,8 @@ export interface components {
            * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
            */
           readonly digits: number;
-        };
-        /** @description Names of groups. */
+        } | null;
+        /** @description Names of groups. Null: not measured. */
         readonly group: {
           /** @description Template of the paths. */
           readonly path: string;
@@ -2214,13 +2155,13 @@ export interface components {
            * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
            */
           readonly digits: number;
-        };
+        } | null;
       };
       /** @description From an owner to its groups and games. */
       readonly owners: {
         /** @description The hash, of whose lower-case hexadecimal digits the prefix is the first. */
         readonly hash: string;
-        /** @description Owners that are users. */
+        /** @description Owners that are users. Null: not measured. */
         readonly user: {
           /** @description Template of the paths. */
           readonly path: string;
@@ -2229,8 +2170,8 @@ export interface components {
            * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
            */
           readonly digits: number;
-        };
-        /** @description Owners that are groups. */
+        } | null;
+        /** @description Owners that are groups. Null: not measured. */
         readonly group: {
           /** @description Template of the paths. */
           readonly path: string;
@@ -2239,7 +2180,7 @@ export interface components {
            * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
            */
           readonly digits: number;
-        };
+        } | null;
       };
     };
     /** @description The groups that have or had some names. */
@@ -2592,16 +2533,18 @@ export interface components {
          * @description Id of the group.
          */
         readonly id: number;
-        /** @description Games that the group created, in order of id. */
-        readonly games: readonly {
-          /**
-           * Format: int64
-           * @description Id of the game.
-           */
-          readonly id: number;
-          /** @description Name of the game, exactly as read; null if not measured. */
-          readonly name: string | null;
-        }[];
+        /** @description Games that the group created, in order of id. Null: not measured. */
+        readonly games:
+          | readonly {
+              /**
+               * Format: int64
+               * @description Id of the game.
+               */
+              readonly id: number;
+              /** @description Name of the game, exactly as read; null if not measured. */
+              readonly name: string | null;
+            }[]
+          | null;
       }[];
     };
     /** @description What some users own. */
@@ -2615,26 +2558,30 @@ export interface components {
          * @description Id of the user.
          */
         readonly id: number;
-        /** @description Groups that the user owns, in order of id. */
-        readonly groups: readonly {
-          /**
-           * Format: int64
-           * @description Id of the group.
-           */
-          readonly id: number;
-          /** @description Name of the group, exactly as read; null if not measured. */
-          readonly name: string | null;
-        }[];
-        /** @description Games that the user created, in order of id. */
-        readonly games: readonly {
-          /**
-           * Format: int64
-           * @description Id of the game.
-           */
-          readonly id: number;
-          /** @description Name of the game, exactly as read; null if not measured. */
-          readonly name: string | null;
-        }[];
+        /** @description Groups that the user owns, in order of id. Null: not measured. */
+        readonly groups:
+          | readonly {
+              /**
+               * Format: int64
+               * @description Id of the group.
+               */
+              readonly id: number;
+              /** @description Name of the group, exactly as read; null if not measured. */
+              readonly name: string | null;
+            }[]
+          | null;
+        /** @description Games that the user created, in order of id. Null: not measured. */
+        readonly games:
+          | readonly {
+              /**
+               * Format: int64
+               * @description Id of the game.
+               */
+              readonly id: number;
+              /** @description Name of the game, exactly as read; null if not measured. */
+              readonly name: string | null;
+            }[]
+          | null;
       }[];
     };
     /** @description An error, as problem details (RFC 9457). */
@@ -2683,202 +2630,212 @@ export interface components {
        * @description Time of the newest measurement in the register; null if it is empty.
        */
       readonly as_of: string | null;
-      /** @description Groups with a new name. Newest first: in the order in which they were measured. */
-      readonly group_names: readonly {
-        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
-        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-        /**
-         * Format: int64
-         * @description Id of the record.
-         */
-        readonly id: number;
-        /** @description The field that changed. Words: `name`. Others may be added. */
-        readonly field: 'name' | (string & {});
-        /** @description The value before. */
-        readonly from: string;
-        /** @description The value after. */
-        readonly to: string;
-        /**
-         * Format: date-time
-         * @description When it changed, according to the platform; null if that is unknown.
-         */
-        readonly changed_at: string | null;
-        /**
-         * Format: date-time
-         * @description The first reading of the value after.
-         */
-        readonly measured_at: string;
-        /**
-         * Format: date-time
-         * @description The last reading of the value before; null if both values were learned at the same time.
-         */
-        readonly previous_measured_at: string | null;
-        /**
-         * Format: uri-reference
-         * @description Path of the record.
-         */
-        readonly path: string;
-      }[];
-      /** @description Groups with a new owner. Newest first: in the order in which they were measured. */
-      readonly group_owners: readonly {
-        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
-        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-        /**
-         * Format: int64
-         * @description Id of the record.
-         */
-        readonly id: number;
-        /** @description The field that changed. Words: `owner`. Others may be added. */
-        readonly field: 'owner' | (string & {});
-        /** @description The value before. */
-        readonly from: {
-          /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
-          readonly owner_state: 'owned' | 'none' | (string & {});
-          /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
-          readonly owner: components['schemas']['Owner'] | null;
-        };
-        /** @description The value after. */
-        readonly to: {
-          /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
-          readonly owner_state: 'owned' | 'none' | (string & {});
-          /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
-          readonly owner: components['schemas']['Owner'] | null;
-        };
-        /**
-         * Format: date-time
-         * @description When it changed, according to the platform; null if that is unknown.
-         */
-        readonly changed_at: string | null;
-        /**
-         * Format: date-time
-         * @description The first reading of the value after.
-         */
-        readonly measured_at: string;
-        /**
-         * Format: date-time
-         * @description The last reading of the value before; null if both values were learned at the same time.
-         */
-        readonly previous_measured_at: string | null;
-        /**
-         * Format: uri-reference
-         * @description Path of the record.
-         */
-        readonly path: string;
-      }[];
-      /** @description Users with a new username. Newest first: in the order in which they were measured. */
-      readonly usernames: readonly {
-        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
-        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-        /**
-         * Format: int64
-         * @description Id of the record.
-         */
-        readonly id: number;
-        /** @description The field that changed. Words: `username`. Others may be added. */
-        readonly field: 'username' | (string & {});
-        /** @description The value before. */
-        readonly from: string;
-        /** @description The value after. */
-        readonly to: string;
-        /**
-         * Format: date-time
-         * @description When it changed, according to the platform; null if that is unknown.
-         */
-        readonly changed_at: string | null;
-        /**
-         * Format: date-time
-         * @description The first reading of the value after.
-         */
-        readonly measured_at: string;
-        /**
-         * Format: date-time
-         * @description The last reading of the value before; null if both values were learned at the same time.
-         */
-        readonly previous_measured_at: string | null;
-        /**
-         * Format: uri-reference
-         * @description Path of the record.
-         */
-        readonly path: string;
-      }[];
-      /** @description Games measured for the first time. Newest first: in the order in which they were measured. */
-      readonly games: readonly {
-        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
-        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-        /**
-         * Format: int64
-         * @description Id of the record.
-         */
-        readonly id: number;
-        /** @description Name of the record; null if it was not measured. */
-        readonly name: string | null;
-        /** @description The field that was set. Words: `first_measured_at`. Others may be added. */
-        readonly field: 'first_measured_at' | (string & {});
-        /**
-         * Format: date-time
-         * @description Always null.
-         */
-        readonly from: string | null;
-        /**
-         * Format: date-time
-         * @description The first reading of the record.
-         */
-        readonly to: string;
-        /**
-         * Format: date-time
-         * @description The same time.
-         */
-        readonly measured_at: string;
-        /**
-         * Format: date-time
-         * @description Always null.
-         */
-        readonly previous_measured_at: string | null;
-        /**
-         * Format: uri-reference
-         * @description Path of the record.
-         */
-        readonly path: string;
-      }[];
-      /** @description Items measured for the first time. Newest first: in the order in which they were measured. */
-      readonly items: readonly {
-        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
-        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-        /**
-         * Format: int64
-         * @description Id of the record.
-         */
-        readonly id: number;
-        /** @description Name of the record; null if it was not measured. */
-        readonly name: string | null;
-        /** @description The field that was set. Words: `first_measured_at`. Others may be added. */
-        readonly field: 'first_measured_at' | (string & {});
-        /**
-         * Format: date-time
-         * @description Always null.
-         */
-        readonly from: string | null;
-        /**
-         * Format: date-time
-         * @description The first reading of the record.
-         */
-        readonly to: string;
-        /**
-         * Format: date-time
-         * @description The same time.
-         */
-        readonly measured_at: string;
-        /**
-         * Format: date-time
-         * @description Always null.
-         */
-        readonly previous_measured_at: string | null;
-        /**
-         * Format: uri-reference
-         * @description Path of the record.
-         */
-        readonly path: string;
-      }[];
+      /** @description Groups with a new name. Newest first: in the order in which they were measured. Null: not measured. */
+      readonly group_names:
+        | readonly {
+            /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+            readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+            /**
+             * Format: int64
+             * @description Id of the record.
+             */
+            readonly id: number;
+            /** @description The field that changed. Words: `name`. Others may be added. */
+            readonly field: 'name' | (string & {});
+            /** @description The value before. */
+            readonly from: string;
+            /** @description The value after. */
+            readonly to: string;
+            /**
+             * Format: date-time
+             * @description When it changed, according to the platform; null if that is unknown.
+             */
+            readonly changed_at: string | null;
+            /**
+             * Format: date-time
+             * @description The first reading of the value after.
+             */
+            readonly measured_at: string;
+            /**
+             * Format: date-time
+             * @description The last reading of the value before; null if both values were learned at the same time.
+             */
+            readonly previous_measured_at: string | null;
+            /**
+             * Format: uri-reference
+             * @description Path of the record.
+             */
+            readonly path: string;
+          }[]
+        | null;
+      /** @description Groups with a new owner. Newest first: in the order in which they were measured. Null: not measured. */
+      readonly group_owners:
+        | readonly {
+            /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+            readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+            /**
+             * Format: int64
+             * @description Id of the record.
+             */
+            readonly id: number;
+            /** @description The field that changed. Words: `owner`. Others may be added. */
+            readonly field: 'owner' | (string & {});
+            /** @description The value before. */
+            readonly from: {
+              /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
+              readonly owner_state: 'owned' | 'none' | (string & {});
+              /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
+              readonly owner: components['schemas']['Owner'] | null;
+            };
+            /** @description The value after. */
+            readonly to: {
+              /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
+              readonly owner_state: 'owned' | 'none' | (string & {});
+              /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
+              readonly owner: components['schemas']['Owner'] | null;
+            };
+            /**
+             * Format: date-time
+             * @description When it changed, according to the platform; null if that is unknown.
+             */
+            readonly changed_at: string | null;
+            /**
+             * Format: date-time
+             * @description The first reading of the value after.
+             */
+            readonly measured_at: string;
+            /**
+             * Format: date-time
+             * @description The last reading of the value before; null if both values were learned at the same time.
+             */
+            readonly previous_measured_at: string | null;
+            /**
+             * Format: uri-reference
+             * @description Path of the record.
+             */
+            readonly path: string;
+          }[]
+        | null;
+      /** @description Users with a new username. Newest first: in the order in which they were measured. Null: not measured. */
+      readonly usernames:
+        | readonly {
+            /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+            readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+            /**
+             * Format: int64
+             * @description Id of the record.
+             */
+            readonly id: number;
+            /** @description The field that changed. Words: `username`. Others may be added. */
+            readonly field: 'username' | (string & {});
+            /** @description The value before. */
+            readonly from: string;
+            /** @description The value after. */
+            readonly to: string;
+            /**
+             * Format: date-time
+             * @description When it changed, according to the platform; null if that is unknown.
+             */
+            readonly changed_at: string | null;
+            /**
+             * Format: date-time
+             * @description The first reading of the value after.
+             */
+            readonly measured_at: string;
+            /**
+             * Format: date-time
+             * @description The last reading of the value before; null if both values were learned at the same time.
+             */
+            readonly previous_measured_at: string | null;
+            /**
+             * Format: uri-reference
+             * @description Path of the record.
+             */
+            readonly path: string;
+          }[]
+        | null;
+      /** @description Games measured for the first time. Newest first: in the order in which they were measured. Null: not measured. */
+      readonly games:
+        | readonly {
+            /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+            readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+            /**
+             * Format: int64
+             * @description Id of the record.
+             */
+            readonly id: number;
+            /** @description Name of the record; null if it was not measured. */
+            readonly name: string | null;
+            /** @description The field that was set. Words: `first_measured_at`. Others may be added. */
+            readonly field: 'first_measured_at' | (string & {});
+            /**
+             * Format: date-time
+             * @description Always null.
+             */
+            readonly from: string | null;
+            /**
+             * Format: date-time
+             * @description The first reading of the record.
+             */
+            readonly to: string;
+            /**
+             * Format: date-time
+             * @description The same time.
+             */
+            readonly measured_at: string;
+            /**
+             * Format: date-time
+             * @description Always null.
+             */
+            readonly previous_measured_at: string | null;
+            /**
+             * Format: uri-reference
+             * @description Path of the record.
+             */
+            readonly path: string;
+          }[]
+        | null;
+      /** @description Items measured for the first time. Newest first: in the order in which they were measured. Null: not measured. */
+      readonly items:
+        | readonly {
+            /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+            readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+            /**
+             * Format: int64
+             * @description Id of the record.
+             */
+            readonly id: number;
+            /** @description Name of the record; null if it was not measured. */
+            readonly name: string | null;
+            /** @description The field that was set. Words: `first_measured_at`. Others may be added. */
+            readonly field: 'first_measured_at' | (string & {});
+            /**
+             * Format: date-time
+             * @description Always null.
+             */
+            readonly from: string | null;
+            /**
+             * Format: date-time
+             * @description The first reading of the record.
+             */
+            readonly to: string;
+            /**
+             * Format: date-time
+             * @description The same time.
+             */
+            readonly measured_at: string;
+            /**
+             * Format: date-time
+             * @description Always null.
+             */
+            readonly previous_measured_at: string | null;
+            /**
+             * Format: uri-reference
+             * @description Path of the record.
+             */
+            readonly path: string;
+          }[]
+        | null;
     };
     /** @description The published snapshot: its number, time, contents and size. */
     readonly Snapshot: {
@@ -3034,24 +2991,24 @@ export interface components {
       readonly counts: {
         /**
          * Format: int64
-         * @description Number of published groups. Unit: groups.
+         * @description Number of published groups. Unit: groups. Null: not measured.
          */
-        readonly groups: number;
+        readonly groups: number | null;
         /**
          * Format: int64
-         * @description Number of published users. Unit: users.
+         * @description Number of published users. Unit: users. Null: not measured.
          */
-        readonly users: number;
+        readonly users: number | null;
         /**
          * Format: int64
-         * @description Number of published games. Unit: games.
+         * @description Number of published games. Unit: games. Null: not measured.
          */
-        readonly games: number;
+        readonly games: number | null;
         /**
          * Format: int64
-         * @description Number of published items. Unit: items.
+         * @description Number of published items. Unit: items. Null: not measured.
          */
-        readonly items: number;
+        readonly items: number | null;
       };
       /** @description SHA-256 of one line "ROUTE COUNT ROOT" for each route: its name, its number of documents, and their tree head. */
       readonly digest: string;
@@ -3169,7 +3126,7 @@ export interface components {
        * @description Time of the newest measurement in the register; null if it is empty.
        */
       readonly as_of: string | null;
-      /** @description All groups in the register. */
+      /** @description All groups in the register. Null: not measured. */
       readonly groups: {
         /**
          * Format: int64
@@ -3204,8 +3161,8 @@ export interface components {
            */
           readonly measured: number;
         };
-      };
-      /** @description All users in the register. */
+      } | null;
+      /** @description All users in the register. Null: not measured. */
       readonly users: {
         /**
          * Format: int64
@@ -3227,8 +3184,8 @@ export interface components {
          * @description Time of the newest measurement of any of them; null if there are none.
          */
         readonly measured_at: string | null;
-      };
-      /** @description All games in the register. */
+      } | null;
+      /** @description All games in the register. Null: not measured. */
       readonly games: {
         /**
          * Format: int64
@@ -3276,8 +3233,8 @@ export interface components {
            */
           readonly measured: number;
         };
-      };
-      /** @description All items in the register. */
+      } | null;
+      /** @description All items in the register. Null: not measured. */
       readonly items: {
         /**
          * Format: int64
@@ -3299,29 +3256,29 @@ export interface components {
          * @description Time of the newest measurement of any of them; null if there are none.
          */
         readonly measured_at: string | null;
-      };
+      } | null;
       /** @description Totals of all histories. */
       readonly histories: {
         /**
          * Format: int64
-         * @description Readings of the member counts of groups. Unit: readings.
+         * @description Readings of the member counts of groups. Unit: readings. Null: not measured.
          */
-        readonly member_readings: number;
+        readonly member_readings: number | null;
         /**
          * Format: int64
-         * @description Changes of group name. Unit: changes.
+         * @description Changes of group name. Unit: changes. Null: not measured.
          */
-        readonly name_changes: number;
+        readonly name_changes: number | null;
         /**
          * Format: int64
-         * @description Changes of group owner. Unit: changes.
+         * @description Changes of group owner. Unit: changes. Null: not measured.
          */
-        readonly owner_changes: number;
+        readonly owner_changes: number | null;
         /**
          * Format: int64
-         * @description Changes of username. Unit: changes.
+         * @description Changes of username. Unit: changes. Null: not measured.
          */
-        readonly username_changes: number;
+        readonly username_changes: number | null;
       };
     };
     /** @description The measured record of one user. */
@@ -3387,43 +3344,45 @@ export interface components {
       readonly id: number;
       /** @description Username of the user, exactly as read. Null: not measured. */
       readonly username: string | null;
-      /** @description Usernames that a user has been observed with, oldest first. */
-      readonly usernames: readonly {
-        /**
-         * Format: int64
-         * @description Position in the history; 1 is the oldest entry.
-         */
-        readonly position: number;
-        /** @description Username of the user, exactly as read. */
-        readonly username: string;
-        /** @description Whether this is the newest entry. */
-        readonly is_current: boolean;
-        /**
-         * Format: date-time
-         * @description When this entry was first read.
-         */
-        readonly first_measured_at: string;
-        /**
-         * Format: date-time
-         * @description When this entry was last read.
-         */
-        readonly last_measured_at: string;
-        /**
-         * Format: date-time
-         * @description When the change happened, according to the platform. Null: the platform gives no date.
-         */
-        readonly changed_at: string | null;
-        /**
-         * Format: date-time
-         * @description When the previous entry was last read; the change happened later. Null: no readings bound the change.
-         */
-        readonly changed_after: string | null;
-        /**
-         * Format: date-time
-         * @description When this entry was first read; the change happened earlier. Null: no readings bound the change.
-         */
-        readonly changed_before: string | null;
-      }[];
+      /** @description Usernames that a user has been observed with, oldest first. Null: not measured. */
+      readonly usernames:
+        | readonly {
+            /**
+             * Format: int64
+             * @description Position in the history; 1 is the oldest entry.
+             */
+            readonly position: number;
+            /** @description Username of the user, exactly as read. */
+            readonly username: string;
+            /** @description Whether this is the newest entry. */
+            readonly is_current: boolean;
+            /**
+             * Format: date-time
+             * @description When this entry was first read.
+             */
+            readonly first_measured_at: string;
+            /**
+             * Format: date-time
+             * @description When this entry was last read.
+             */
+            readonly last_measured_at: string;
+            /**
+             * Format: date-time
+             * @description When the change happened, according to the platform. Null: the platform gives no date.
+             */
+            readonly changed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the previous entry was last read; the change happened later. Null: no readings bound the change.
+             */
+            readonly changed_after: string | null;
+            /**
+             * Format: date-time
+             * @description When this entry was first read; the change happened earlier. Null: no readings bound the change.
+             */
+            readonly changed_before: string | null;
+          }[]
+        | null;
       /** @description Paths of this history and its record. */
       readonly links: {
         /**

@@ -24,11 +24,9 @@ export class StartOverError extends Error {
 }
 
 type Index = Document<'/changes/index.json'>;
-type Rollup = Index['rollups'][number];
 
-/** A bundle, and the snapshots it leads from and to. */
+/** A bundle, and the snapshot it leads to. */
 interface Step {
-  readonly from: number;
   readonly to: number;
   readonly digest: string;
   readonly file: string;
@@ -36,9 +34,9 @@ interface Step {
 }
 
 /**
- * Yields what changed since a position, by the bundles and roll-ups that need the fewest bytes. It
- * ends at the snapshot that was published when it began; without changes it makes one request.
- * Changes before a `reached` may be applied again after an interruption, with the same result.
+ * Yields what changed since a position, bundle by bundle. It ends at the snapshot that was published
+ * when it began; without changes it makes one request. Changes before a `reached` may be applied
+ * again after an interruption, with the same result.
  * @throws {StartOverError} if the tree is another one, or the position is older than `oldest`
  * @throws {ProblemError} for a response that is an error
  * @throws {Error} if a bundle or document doesn't have its SHA-256: try again later
@@ -70,29 +68,16 @@ function assertKnown(index: Index, { tree, sequence, digest }: Position): void {
     );
   const published =
     [index, ...index.changes].find((each) => each.sequence === sequence)?.digest ??
-    [...index.changes, ...index.rollups].find(({ from }) => from === sequence)?.from_digest;
+    index.changes.find(({ from }) => from === sequence)?.from_digest;
   if (published !== undefined && published !== null && published !== digest)
     throw new StartOverError(`snapshot ${sequence} has the digest ${published}, and the copy ${digest}`);
 }
 
-/** The roll-up that reaches furthest, if it is no larger than the bundles it replaces; else the bundle. */
-function nextStep({ changes, rollups }: Index, at: number): Step {
-  const bytesTo = (to: number): number => {
-    const replaced = changes.filter(({ sequence }) => sequence > at && sequence <= to);
-    const isWhole = replaced.length === to - at && replaced.every(({ bundle }) => bundle !== null);
-    return isWhole ? replaced.reduce((sum, { bundle }) => sum + (bundle?.bytes ?? 0), 0) : Infinity;
-  };
-  const rollup = rollups
-    .filter(({ from, sequence, bytes }) => from <= at && at < sequence && bytes <= bytesTo(sequence))
-    .reduce<Rollup | undefined>(
-      (furthest, each) => (furthest === undefined || each.sequence > furthest.sequence ? each : furthest),
-      undefined,
-    );
-  if (rollup !== undefined) return { ...rollup, to: rollup.sequence };
+function nextStep({ changes }: Index, at: number): Step {
   const next = changes.find(({ sequence }) => sequence === at + 1);
   if (next?.bundle === null || next?.bundle === undefined)
     throw new StartOverError(`there is no bundle from snapshot ${at} to ${at + 1}`);
-  return { from: at, to: next.sequence, digest: next.digest, ...next.bundle };
+  return { to: next.sequence, digest: next.digest, ...next.bundle };
 }
 
 /** The changes in a bundle, whose first line says what it leads from and to. */
@@ -108,10 +93,14 @@ async function* changesIn(bytes: Uint8Array<ArrayBuffer>, step: Step, at: Positi
   if (isFirst) throw new Error(`${step.file}: expected lines`);
 }
 
-function assertStep(line: Line, { from, to, digest, file }: Step, at: Position): void {
-  // A roll-up also leads from the snapshots after its first, whose digests it doesn't have.
-  const start = from === at.sequence ? at.digest : line['from_digest'];
-  const expected = { tree: at.tree, from, to, from_digest: start, to_digest: digest };
+function assertStep(line: Line, { to, digest, file }: Step, at: Position): void {
+  const expected = {
+    tree: at.tree,
+    from: at.sequence,
+    to,
+    from_digest: at.digest,
+    to_digest: digest,
+  };
   for (const [name, value] of Object.entries(expected))
     if (line[name] !== value)
       throw new Error(`${file}: expected ${name} ${String(value)}, got ${String(line[name])}`);

@@ -19,7 +19,7 @@ export function addBuild(program: Command, terminal: Terminal): void {
   const { say, warn, effects, cost, exitWith } = terminal;
   buildOptions(program.command('build'))
     .description('Check the register, render every response, and publish what changed.')
-    .option('--accept-removals', 'publish even if over 10 % of a kind, or all of it, would be removed')
+    .option('--accept-removals', 'publish even if more would be lost than the removal guard lets pass')
     .option(
       '--keep-downloads',
       'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',
@@ -42,6 +42,7 @@ export function addBuild(program: Command, terminal: Terminal): void {
       if (result.report.total > 0) {
         for (const line of excludedLines(result)) warn(line);
       }
+      for (const line of warningLines(result.rewritten)) warn(line);
       if (quiet !== true) for (const line of warningLines(result.warnings)) warn(line);
       if (json === true || quiet === true) return;
       for (const line of publishedLines(config.out, result, cost())) say(line);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { DEFAULTS, signingFor } from '../config.js';
+import { DEFAULTS, signingFor, wordsBy } from '../config.js';
 import { Tree } from '../publish/tree.js';
 import { asOfText, jsonLine } from '../report.js';
 import { rollback } from '../rollback.js';
@@ -24,13 +24,13 @@ export function addRollback(program: Command, terminal: Terminal): void {
     .addOption(waitOption())
     .addOption(jsonOption())
     .addOption(quietOption())
-    .option('--operator <file>', 'for its "key" and "witnesses"', DEFAULTS.operator)
+    .option('--operator <file>', 'for its "key", "witnesses" and "words"', DEFAULTS.operator)
     .addOption(keyOption())
     .addOption(witnessOption())
     .action(async ({ out, state, json, quiet, wait, ...keys }: Flags) => {
       const tree = new Tree(out, state);
       const result = await onTree(terminal, { quiet, wait }, () =>
-        rollback(tree, effects(quiet === true), signingFor(keys)),
+        rollback(tree, effects(quiet === true), signingFor(keys), wordsBy(keys.operator)),
       );
       const { sequence, contentOf, asOf } = result;
       if (json === true) say(jsonLine(result, cost()));

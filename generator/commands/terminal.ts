@@ -12,6 +12,8 @@ export interface Terminal {
   /** Prints a message to standard error. */
   readonly warn: (line: string) => void;
   readonly progress: (quiet: boolean) => Progress;
+  /** Starts the threads that read a register. */
+  readonly startPool: Effects['startPool'];
   readonly effects: (quiet: boolean) => Effects;
   /** The cost of the run so far. */
   readonly cost: () => Cost;

@@ -11,8 +11,8 @@ import { Tree } from '../publish/tree.js';
 import { prepareRepair, verify } from '../publish/verify.js';
 import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
-import { Register } from '../register/database.js';
 import { damageLines, jsonLine } from '../report.js';
+import { inThreads, stepsIn } from '../workers/threads.js';
 import { buildOptions, witnessOption } from './options.js';
 import { onTree, waitOption } from './terminal.js';
 import type { Common, Terminal, Waiting } from './terminal.js';
@@ -25,10 +25,10 @@ interface Flags extends Common, Waiting, Record<string, unknown> {
 }
 
 export function addVerify(program: Command, terminal: Terminal): void {
-  const { say, progress, effects, cost, exitWith } = terminal;
+  const { say, progress, startPool, effects, cost, exitWith } = terminal;
   buildOptions(program.command('verify'))
     .description('Check every file of the tree against its index and digest.')
-    .option('--accept-removals', 'repair even if over 10 % of a kind, or all of it, would be removed')
+    .option('--accept-removals', 'repair even if more would be lost than the removal guard lets pass')
     .option(
       '--repair',
       'complete an interrupted commit, render what is damaged again, delete files that would be served',
@@ -48,7 +48,7 @@ export function addVerify(program: Command, terminal: Terminal): void {
         if (repairing !== undefined) {
           await completeCommit(tree, progress(silent));
           // Checks the other preconditions of a repair before anything is changed.
-          await requireSound(repairing, progress(silent));
+          await requireSound(repairing, progress(silent), startPool);
           const treeId = readChangeIndex(tree)?.tree;
           if (treeId !== undefined) requireKey(tree, treeId, repairing.signing);
         }
@@ -76,16 +76,17 @@ export function addVerify(program: Command, terminal: Terminal): void {
 }
 
 /** @throws Failure invalid: a tree can't be repaired from a register that breaks the contract */
-async function requireSound(config: BuildConfig, progress: Progress): Promise<void> {
-  const register = Register.open(config.register);
-  try {
-    const report = await check(register, progress, config.skipInvalid);
-    if (!isPublishable(report, config.skipInvalid)) {
-      throw Failure.invalid(
-        `"${config.register}" breaks the contract in ${report.total} places, so nothing was repaired (see check)`,
-      );
-    }
-  } finally {
-    register.close();
+async function requireSound(
+  { register: file, notMeasured, skipInvalid }: BuildConfig,
+  progress: Progress,
+  startPool: Terminal['startPool'],
+): Promise<void> {
+  const report = await inThreads({ file, notMeasured }, startPool, (register, pool) =>
+    check(register, progress, skipInvalid, 'all', stepsIn(pool)),
+  );
+  if (!isPublishable(report, skipInvalid)) {
+    throw Failure.invalid(
+      `"${file}" breaks the contract in ${report.total} places, so nothing was repaired (see check)`,
+    );
   }
 }

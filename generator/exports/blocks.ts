@@ -3,6 +3,7 @@ import type { Register } from '../register/database.js';
 import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
 import type { PageColumn } from '../register/pages.js';
 import { entriesQuery, recordsQuery } from '../register/sql.js';
+import type { Scope } from '../register/sql.js';
 import { MAX_INTEGER } from '../schema/field.js';
 import { CellWriter } from './cells.js';
 import type { Block, Cell } from './cells.js';
@@ -14,13 +15,18 @@ import type { Export } from './tables.js';
 const BLOCK_ROWS = 1000;
 
 /**
- * All rows of an export, ordered by key. A block has at least this many rows and never splits a
+ * All rows of an export of a scope's records, ordered by key. A block has at least this many rows
+ * and never splits a
  * record's entries, whether the source is a table or a view: files cut at blocks are then the same.
  */
-export function* blocks(register: Register, table: Export): Generator<Block, void, undefined> {
-  const derived = new DerivedColumns(register, table);
+export function* blocks(
+  register: Register,
+  table: Export,
+  scope: Scope = 'all',
+): Generator<Block, void, undefined> {
+  const derived = new DerivedColumns(register, table, scope);
   try {
-    for (const { rows, columns } of blocksFromSql(register, table))
+    for (const { rows, columns } of blocksFromSql(register, table, scope))
       yield { rows, columns: derived.complete(columns) };
   } finally {
     derived.close();
@@ -28,7 +34,7 @@ export function* blocks(register: Register, table: Export): Generator<Block, voi
 }
 
 /** Blocks of the columns from SQL, the first of which has the ids of the rows' records. */
-function blocksFromSql(register: Register, table: Export): Generator<Block, void, undefined> {
+function blocksFromSql(register: Register, table: Export, scope: Scope): Generator<Block, void, undefined> {
   const { resource, history, key } = table;
   if (table.columns[0]?.value.name !== key[0])
     throw new TypeError(`the columns of "${table.name}" don't begin with ${key[0]}`);
@@ -36,7 +42,9 @@ function blocksFromSql(register: Register, table: Export): Generator<Block, void
     'sql' in from ? [{ sql: from.sql, type }] : [],
   );
   const [isKey] = register.integers(isKeyQuery(history?.table ?? resource.plural, key));
-  return isKey === 1n ? readByPage(register, table, columns) : readRowByRow(register, table, columns);
+  return isKey === 1n && scope === 'all'
+    ? readByPage(register, table, columns)
+    : readRowByRow(register, table, columns, scope);
 }
 
 /** Reads a table with an index on the key, page by page. */
@@ -55,15 +63,18 @@ function* readByPage(
   }
 }
 
-/** Reads anything else row by row in one pass, since each query would scan all of it. */
+/** Reads anything else row by row in one pass, since each query may scan all of it. */
 function* readRowByRow(
   register: Register,
   { resource, history }: Export,
   columns: readonly PageColumn[],
+  scope: Scope,
 ): Generator<Block, void, undefined> {
   const names = columns.map(({ sql }) => sql);
   const sql =
-    history === undefined ? recordsQuery(resource, names) : entriesQuery(resource.kind, history, names);
+    history === undefined
+      ? recordsQuery(resource, names, scope)
+      : entriesQuery(resource.kind, history, names, scope);
   const writer = new CellWriter();
   const block = (lists: readonly Cell[][]): Block => ({
     rows: lists[0]?.length ?? 0,

@@ -69,8 +69,17 @@ export function tableSql({ name: table, description, key, columns, history, reso
   );
 }
 
-export const insertSql = ({ name: table, columns }: Export): string =>
-  `INSERT INTO ${name(table)} VALUES (${columns.map(() => '?').join(', ')})`;
+export const insertSql = (table: string, { columns }: Export): string =>
+  `INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})`;
+
+/**
+ * Inserts the rows of the last version, but for those of changed records, and those in `temp.fresh`
+ * in their place. In the order of the key, so that the file is laid out as if written row by row.
+ */
+export const followSql = ({ name: table, key, resource: { kind } }: Export): string =>
+  `INSERT INTO main.${name(table)} SELECT * FROM last.${name(table)} WHERE ${name(key[0] ?? '')} NOT IN` +
+  ` (SELECT id FROM temp.changed WHERE kind = ${literal(kind)})` +
+  ` UNION ALL SELECT * FROM temp.fresh ORDER BY ${key.map(name).join(', ')}`;
 
 function created(
   table: string,

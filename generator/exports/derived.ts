@@ -1,5 +1,6 @@
 /** The columns of an export that are computed from its records' histories. */
 import type { Register } from '../register/database.js';
+import type { Scope } from '../register/sql.js';
 import type { Computed, DerivedField } from '../schema/field.js';
 import { CellWriter, valuesOf } from './cells.js';
 import type { Cell, Cells } from './cells.js';
@@ -14,13 +15,14 @@ export class DerivedColumns {
   /** The fields to compute, by the history they are computed from. */
   readonly #fields = new Map<EntriesReader, DerivedField[]>();
 
-  constructor(register: Register, { columns, resource }: Export) {
+  constructor(register: Register, { columns, resource }: Export, scope: Scope) {
     this.#columns = columns;
     const fields = new Set(columns.flatMap(({ from }) => ('sql' in from ? [] : [from.derived])));
     for (const history of resource.histories) {
       const own = [...fields].filter((field) => field.history === history.name);
       const reads = new Set(own.flatMap((field) => field.reads));
-      if (own.length > 0) this.#fields.set(entriesReader(register, resource, history, [...reads]), own);
+      if (own.length > 0)
+        this.#fields.set(entriesReader(register, resource, history, [...reads], scope), own);
     }
   }
 

@@ -3,6 +3,7 @@ import { HistoryCursor } from '../register/history-cursor.js';
 import type { Register } from '../register/database.js';
 import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
 import { countsQuery, historyQuery, publishedValue } from '../register/sql.js';
+import type { Scope } from '../register/sql.js';
 import { MAX_INTEGER } from '../schema/field.js';
 import type { Column, Entries, History, Resource } from '../schema/field.js';
 import { valuesOf } from './cells.js';
@@ -19,14 +20,16 @@ export interface EntriesReader {
   close(): void;
 }
 
-/** The fastest reader for some columns of a history. */
+/** The fastest reader for some columns of a history of a scope's records. */
 export function entriesReader(
   register: Register,
   resource: Resource,
   history: History,
   columns: readonly Column[],
+  scope: Scope,
 ): EntriesReader {
   const { table, key, order } = history;
+  if (scope !== 'all') return new HistoryCursor(register, historyQuery(resource.kind, history, scope));
   const [isKey] = register.integers(isKeyQuery(table, [key.name, order.name]));
   if (isKey === 1n) return new PagedEntries(register, resource, history, columns);
   const query = columns.length === 0 ? countsQuery : historyQuery;

@@ -8,12 +8,14 @@ import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';
 import { BULK_FILES, exportRoute } from '../routes/exports.js';
 import type { BulkFile, ExportFormat } from '../routes/exports.js';
+import { isMeasured } from '../routes/index.js';
+import type { Measured } from '../schema/measured.js';
 import type { Pool } from '../workers/pool.js';
-import type { WrittenFile } from './gzip-file.js';
+import type { WrittenFile } from '../publish/gzip-file.js';
 import { describedDownloads } from './kept.js';
 import type { Described, KeptSnapshot } from './kept.js';
 import type { DownloadFile, Part } from './parts.js';
-import { EXPORTS } from './tables.js';
+import { exportsOf } from './tables.js';
 import type { Export } from './tables.js';
 import type { Files } from './write.js';
 
@@ -63,11 +65,17 @@ export class Exports {
    * @param changed the changed tables of the register, if known
    * @param keep leave all downloads as they are, unless damaged
    */
-  constructor(pool: Pool, publisher: Publisher, changed: ReadonlySet<string> | undefined, keep: boolean) {
+  constructor(
+    pool: Pool,
+    publisher: Publisher,
+    changed: ReadonlySet<string> | undefined,
+    measured: Measured,
+    keep: boolean,
+  ) {
     this.#pool = pool;
     this.#publisher = publisher;
     this.#changed = changed;
-    this.#kept = keep ? describedDownloads(publisher) : undefined;
+    this.#kept = keep ? describedDownloads(publisher, measured) : undefined;
   }
 
   /** Starts to write those parts that are due; the largest first, so that threads end together. */
@@ -91,7 +99,7 @@ export class Exports {
   }
 
   /** Publishes the files once they are written, and keeps the others. */
-  async finish({ asOf, populations }: Overview, progress: Progress): Promise<Downloads> {
+  async finish({ asOf, populations, measured }: Overview, progress: Progress): Promise<Downloads> {
     await this.#wait(progress);
     const published = new Map<string, PublishedFile>();
     for (const [part, writing] of this.#parts) {
@@ -118,11 +126,14 @@ export class Exports {
     return {
       asOf: kept === undefined ? asOf : kept.asOf,
       kept: kept?.snapshot,
-      tables: EXPORTS.map((table) => {
+      tables: exportsOf(measured).map((table) => {
         const fileOf = (format: ExportFormat): PublishedFile => of(exportRoute(table.name, format));
         return { ...exported(table, fileOf), asOf: newest(table, fileOf('csv')) };
       }),
-      bulk: BULK_FILES.map((file) => ({ file, ...of(file.route) })),
+      bulk: BULK_FILES.filter((file) => isMeasured(file, measured)).map((file) => ({
+        file,
+        ...of(file.route),
+      })),
     };
   }
 

@@ -7,6 +7,8 @@ import { readChangeIndex } from '../publish/changes/change-index.js';
 import type { Publisher } from '../publish/publisher.js';
 import { measure } from '../publish/scan.js';
 import { EXPORT_ROUTES, pathInFolder } from '../routes/exports.js';
+import type { Measured } from '../schema/measured.js';
+import { isMeasured } from '../routes/index.js';
 import type { UnlistedRoute } from '../routes/index.js';
 
 /** The snapshot whose content kept downloads have. */
@@ -37,9 +39,9 @@ const schema = z.object({
  * The description of the published downloads; undefined if it or any file is missing or damaged.
  * The files are large, so only their sizes are compared: `verify` reads them.
  */
-export function describedDownloads(publisher: Publisher): Described | undefined {
+export function describedDownloads(publisher: Publisher, measured: Measured): Described | undefined {
   try {
-    return described(publisher);
+    return described(publisher, measured);
   } catch (error) {
     // A missing or unreadable file is rewritten.
     if (codeOf(error) === undefined) throw error;
@@ -47,7 +49,7 @@ export function describedDownloads(publisher: Publisher): Described | undefined 
   }
 }
 
-function described(publisher: Publisher): Described | undefined {
+function described(publisher: Publisher, measured: Measured): Described | undefined {
   const description = readDescription(publisher);
   const { sequence, digest } = publisher.previous?.downloads ?? {};
   if (description === undefined || sequence === undefined || digest === undefined) return undefined;
@@ -55,7 +57,8 @@ function described(publisher: Publisher): Described | undefined {
   const { tree, previous } = publisher;
   if (sequence < (readChangeIndex(tree)?.oldest ?? previous?.sequence ?? 0)) return undefined;
   const rows = new Map<string, number>();
-  for (const route of EXPORT_ROUTES.filter(({ bucket }) => bucket === 'download')) {
+  const files = EXPORT_ROUTES.filter((route) => route.bucket === 'download' && isMeasured(route, measured));
+  for (const route of files) {
     const path = pathInFolder(route.file);
     const its = description.resources.find((resource) => resource.path === path)?.rows;
     if (its === undefined || !isWhole(route, publisher)) return undefined;

@@ -13,8 +13,8 @@ import { filler, isDocument, urlTemplate } from '../routes/index.js';
 import { isSiteFile } from '../site-files.js';
 import type { Context } from '../workers/context.js';
 import { Counter } from '../workers/counter.js';
-import { GzipFile } from './gzip-file.js';
-import type { WrittenFile } from './gzip-file.js';
+import { GzipFile } from '../publish/gzip-file.js';
+import type { WrittenFile } from '../publish/gzip-file.js';
 
 /**
  * Whether the documents of a route are in this file: those of the API and feeds that belong to no

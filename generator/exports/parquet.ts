@@ -1,20 +1,20 @@
 /** Parquet: typed columns, Snappy where it pays, statistics, and row groups of bounded size. */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnSource } from 'hyparquet-writer';
-import type { SchemaElement } from 'hyparquet';
+import type { CompressionCodec, SchemaElement } from 'hyparquet';
 import type { Value, ValueType } from '../schema/field.js';
 import { LENGTH, millisecondsAt } from '../schema/time.js';
-import { EMPTY, END } from '../register/pages.js';
+import { END } from '../register/pages.js';
 import { addIntegers, addTexts } from './cells.js';
 import type { Block, Cells } from './cells.js';
 
 /**
- * A row group, the unit that readers skip or read in parallel, is full at 64 Ki cells (2,100 rows
- * of the widest table, 21,000 of the narrowest) or 512 Ki characters of text. It is held in memory
- * while it is encoded; groups four times as large take an export half as much memory again.
+ * A row group, the unit that readers skip or read in parallel, is full at 100,000 rows or 4 MiB,
+ * as CSV. It is held in memory until it is encoded: readers make a request for each column of each
+ * group that they need.
  */
-const GROUP_CELLS = 64 * 1024;
-const GROUP_CHARACTERS = 512 * 1024;
+const GROUP_ROWS = 100_000;
+const GROUP_BYTES = 4 * 1024 * 1024;
 
 type ParquetType = Pick<SchemaElement, 'type' | 'converted_type' | 'logical_type'>;
 
@@ -42,7 +42,7 @@ export class ParquetEncoder {
   readonly #writer: ParquetWriter;
   #blocks: Block[] = [];
   #rows = 0;
-  #characters = 0;
+  #size = 0;
 
   constructor(values: readonly Value[]) {
     this.#values = values;
@@ -61,28 +61,23 @@ export class ParquetEncoder {
   add(block: Block): Uint8Array | undefined {
     this.#blocks.push(block);
     this.#rows += block.rows;
-    for (const [index, { type }] of this.#values.entries())
-      if (TYPES[type] === undefined) this.#characters += charactersIn(block.columns[index]);
-    const isFull = this.#rows * this.#values.length >= GROUP_CELLS || this.#characters >= GROUP_CHARACTERS;
-    return isFull ? this.#writeGroup() : undefined;
+    for (const { length } of block.columns) this.#size += length;
+    return this.#rows >= GROUP_ROWS || this.#size >= GROUP_BYTES ? this.#writeGroup() : undefined;
   }
 
   #writeGroup(): Uint8Array {
-    const columnData = this.#values.map(({ name, type }, index) => ({
-      name,
-      ...encodingOf(
+    const columnData = this.#values.map((value, index) =>
+      sourceOf(
+        value,
         this.#blocks.flatMap(({ columns }) => columns[index] ?? []),
-        type,
       ),
-      // Page offsets are useless without bounds, and would stay in memory for all groups.
-      offsetIndex: false,
-    }));
+    );
     // Synchronous: it only writes to memory.
     void this.#writer.write({ columnData, rowGroupSize: this.#rows });
     this.#keepBounds();
     this.#blocks = [];
     this.#rows = 0;
-    this.#characters = 0;
+    this.#size = 0;
     return this.#take();
   }
 
@@ -110,28 +105,26 @@ export class ParquetEncoder {
   }
 }
 
-/** The number of UTF-16 units in a column's texts: two for each 4-byte character, else one. */
-function charactersIn(cells: Cells | undefined): number {
-  let count = 0;
-  for (const byte of cells ?? [])
-    if (byte < 0x80 || (byte >= 0xc0 && byte < EMPTY)) count += byte < 0xf0 ? 1 : 2;
-  return count;
-}
-
-/** A column's values for the library, with encoding and compression. */
-function encodingOf(
-  column: readonly Cells[],
-  type: ValueType,
-): Pick<ColumnSource, 'data' | 'encoding' | 'codec'> {
-  if (type === 'boolean') return { data: decode(column, addBooleans) };
+/** A column for the library. Most are decoded only when they are encoded, one after the other. */
+function sourceOf({ name, type }: Value, column: readonly Cells[]): ColumnSource {
+  // Page offsets are useless without bounds, and would stay in memory for all groups.
+  const common = { name, offsetIndex: false } as const;
+  const lazy = (read: () => ColumnSource['data'], codec: CompressionCodec): ColumnSource => ({
+    ...common,
+    codec,
+    get data() {
+      return read();
+    },
+  });
+  if (type === 'boolean') return lazy(() => decode(column, addBooleans), 'SNAPPY');
   // Snappy is slow on these, and saves next to nothing.
-  if (type === 'time') return { data: decode(column, addTimes), codec: 'UNCOMPRESSED' };
-  if (TYPES[type] === undefined) return { data: decode(column, addTexts) };
+  if (type === 'time') return lazy(() => decode(column, addTimes), 'UNCOMPRESSED');
+  if (TYPES[type] === undefined) return lazy(() => decode(column, addTexts), 'SNAPPY');
   const integers = decode(column, addIntegers);
   // Packed differences are smaller than Snappy's output, and need no bigint per value.
   return integers.every(isSmall)
-    ? { data: integers, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
-    : { data: integers.map((value) => (value === null ? null : BigInt(value))) };
+    ? { ...common, data: integers, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
+    : { ...common, data: integers.map((value) => (value === null ? null : BigInt(value))) };
 }
 
 function decode<Value>(column: readonly Cells[], add: (cells: Cells, list: Value[]) => void): Value[] {

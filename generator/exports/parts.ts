@@ -13,9 +13,10 @@ import {
 import type { Resource } from '../schema/field.js';
 import { RESOURCES, documentsOf } from '../schema/index.js';
 import type { OnProgress, Pool } from '../workers/pool.js';
+import type { LastDownloads } from './last.js';
 import type { OtherDocumentsJob } from './other-documents.js';
-import type { WrittenFile } from './gzip-file.js';
-import { EXPORTS } from './tables.js';
+import type { WrittenFile } from '../publish/gzip-file.js';
+import { EXPORTS, exportsOf } from './tables.js';
 import type { Export } from './tables.js';
 
 /** A file of the downloads. */
@@ -46,11 +47,22 @@ export interface Part {
   readonly write: (pool: Pool, folder: string, onProgress: OnProgress) => Promise<readonly WrittenFile[]>;
 }
 
-/** The parts that are written from the register's rows. @param code identifies the code that writes */
-export const registerParts = (operator: Operator, overview: Overview, code: string): readonly Part[] => [
-  ...EXPORTS.map((table) => tablePart(table, overview, code)),
-  ...RESOURCES.map((resource) => documentsPart(resource, overview, code)),
-  databasePart(operator, overview, code),
+/**
+ * The parts that are written from the register's rows.
+ * @param code identifies the code that writes
+ * @param last what they may be made from
+ */
+export const registerParts = (
+  operator: Operator,
+  overview: Overview,
+  code: string,
+  last?: LastDownloads,
+): readonly Part[] => [
+  ...exportsOf(overview.measured).map((table) => tablePart(table, overview, code)),
+  ...RESOURCES.filter(({ plural }) => overview.measured.has(plural)).map((resource) =>
+    documentsPart(resource, overview, code, last),
+  ),
+  databasePart(operator, overview, code, last),
 ];
 
 function tablePart(table: Export, overview: Overview, code: string): Part {
@@ -75,23 +87,35 @@ function tablePart(table: Export, overview: Overview, code: string): Part {
   };
 }
 
-function documentsPart(resource: Resource, overview: Overview, code: string): Part {
+function documentsPart(
+  resource: Resource,
+  overview: Overview,
+  code: string,
+  last: LastDownloads | undefined,
+): Part {
   const { kind, plural } = resource;
+  const part = `documents-of-${plural}`;
   const own = EXPORTS.filter((table) => table.resource === resource);
   const records = own.find(({ history }) => history === undefined);
   const rows = records === undefined ? 0 : rowsOf(records, overview);
   return {
-    name: `documents-of-${plural}`,
+    name: part,
     files: documentsOf(resource).map(({ route }) => ({ ...documentsFileOf(route), rows })),
     tables: tablesOf(resource),
     key: code,
     cells: cellsOf(own, overview),
     steps: rows * documentsOf(resource).length,
-    write: (pool, folder, onProgress) => pool.run('documents', { kind, folder }, { onProgress }),
+    write: (pool, folder, onProgress) =>
+      pool.run('documents', { kind, folder, last: last?.documents(part, resource) }, { onProgress }),
   };
 }
 
-function databasePart(operator: Operator, overview: Overview, code: string): Part {
+function databasePart(
+  operator: Operator,
+  overview: Overview,
+  code: string,
+  last: LastDownloads | undefined,
+): Part {
   const { name, url, platform, licence } = operator;
   const rows = EXPORTS.reduce((sum, table) => sum + rowsOf(table, overview), 0);
   const about = { name, url, platform, licence, asOf: overview.asOf };
@@ -103,7 +127,7 @@ function databasePart(operator: Operator, overview: Overview, code: string): Par
     cells: cellsOf(EXPORTS, overview),
     steps: rows,
     write: async (pool, folder, onProgress) => [
-      await pool.run('database', { about, folder }, { onProgress }),
+      await pool.run('database', { about, folder, last: last?.database() }, { onProgress }),
     ],
   };
 }

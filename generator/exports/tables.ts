@@ -5,6 +5,7 @@
 import { publishedValue } from '../register/sql.js';
 import type { Column, Field, History, Resource, DerivedField, Value } from '../schema/field.js';
 import { RESOURCES } from '../schema/index.js';
+import type { Measured } from '../schema/measured.js';
 import type { Shape } from '../schema/shape.js';
 
 /** Where a column's values come from: SQL, or a path in a derived field's value. */
@@ -34,6 +35,10 @@ export const EXPORTS: readonly Export[] = RESOURCES.flatMap((resource) => [
   recordExport(resource),
   ...resource.histories.map((history) => historyExport(resource, history)),
 ]);
+
+/** The exports of what a register measures. */
+export const exportsOf = (measured: Measured): readonly Export[] =>
+  EXPORTS.filter(({ name }) => measured.has(name));
 
 function recordExport(resource: Resource): Export {
   const { kind, plural, record } = resource;

@@ -5,7 +5,7 @@ import { EXPORT_FORMATS, exportFile } from '../routes/exports.js';
 import type { ExportFormat } from '../routes/exports.js';
 import { blocks } from './blocks.js';
 import { CsvEncoder } from './csv.js';
-import { GzipEncoder } from './gzip.js';
+import { GzipEncoder } from '../publish/gzip.js';
 import { ParquetEncoder } from './parquet.js';
 import { Sink } from '../publish/sink.js';
 import type { Measured } from '../publish/sink.js';

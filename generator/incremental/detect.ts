@@ -43,9 +43,9 @@ export const FINGERPRINT_FILES: readonly string[] = RESOURCES.flatMap((resource)
   ...tablesOf(resource).map((table) => chunksFile(table.name)),
 ]);
 
-/** Whether a kind can be read by ranges of ids. */
-export const isShardable = (register: Register, resource: Resource): boolean =>
-  tablesOf(resource).every((table) => isReadByRange(register, table));
+/** The tables of a kind that can't be read by ranges of ids. */
+export const unrangedTables = (register: Register, resource: Resource): readonly string[] =>
+  tablesOf(resource).flatMap((table) => (isReadByRange(register, table) ? [] : [table.name]));
 
 /** SQL condition that a chunk begins at a record. */
 const beginsHere = (kind: Kind): string => `${beginsChunkSql('id', CHUNK_RECORDS)} AND ${isPublished(kind)}`;

@@ -12,7 +12,7 @@ import { isPublished, literal, name, publishedValue } from '../register/sql.js';
 import type { KeyRange } from './patch.js';
 
 /** The column that identifies the record. */
-function recordKey({ name: table, key: [key] }: Table): string {
+export function recordKey({ name: table, key: [key] }: Table): string {
   if (key === undefined) throw new TypeError(`"${table}" has no key`);
   return key.name;
 }

@@ -1,5 +1,7 @@
 /** Asks witnesses to cosign a checkpoint (C2SP tlog-witness), so that nobody can be shown another log. */
 import { codeOf, messageOf } from '../errors.js';
+import { follow } from '../progress.js';
+import type { Progress } from '../progress.js';
 import { openNote, parseVerifier } from './note.js';
 import type { Verifier } from './note.js';
 import { checkpointIn, parseCheckpoint } from './text.js';
@@ -28,6 +30,8 @@ export interface CosignOptions {
   /** The size of the last checkpoint that the witness is known to have cosigned; 0 by default. */
   readonly knownSize?: number;
   readonly timeoutMs?: number;
+  /** Ends the wait for a response; its reason is why there is no cosignature. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -38,13 +42,14 @@ export async function cosign(
   note: string,
   { url, key }: Witness,
   consistencyFrom: ConsistencyFrom,
-  { knownSize = 0, timeoutMs = WITNESS_MS }: CosignOptions = {},
+  { knownSize = 0, timeoutMs = WITNESS_MS, signal: stop }: CosignOptions = {},
 ): Promise<Cosigned> {
   try {
     const verifier = parseVerifier(key);
     if (verifier.type !== 'cosignature') return { reason: `its key "${key}" is not one of cosignatures` };
     const { size } = checkpointIn(note);
-    const signal = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
     const ask = (old: number): Promise<Response> => {
       const proof = consistencyFrom(old).map((line) => `${line}\n`);
       const body = `old ${old}\n${proof.join('')}\n${note}`;
@@ -140,15 +145,34 @@ export interface AllCosigned {
   readonly missing: readonly { readonly url: string; readonly reason: string }[];
 }
 
-/**
- * Asks witnesses, all at once.
- * @param previous the checkpoint before, whose cosignatures say what the witnesses have seen
- */
+export interface CosignAllOptions extends Omit<CosignOptions, 'knownSize'> {
+  /** The checkpoint before, whose cosignatures say what the witnesses have seen. */
+  readonly previous?: string;
+}
+
+/** As `cosignAll`, but a stop ends the wait: then those that have not responded are missing. */
+export async function cosignUntilStop(
+  note: string,
+  witnesses: readonly Witness[],
+  consistencyFrom: ConsistencyFrom,
+  options: Omit<CosignAllOptions, 'signal'>,
+  progress: Progress,
+): Promise<AllCosigned> {
+  const stop = new AbortController();
+  const asked = cosignAll(note, witnesses, consistencyFrom, { ...options, signal: stop.signal });
+  progress.start('asking witnesses', witnesses.length, 'witnesses');
+  await follow(asked, () => witnesses.length, progress).catch((error: unknown) => stop.abort(error));
+  const cosigned = await asked;
+  progress.finish();
+  return cosigned;
+}
+
+/** Asks witnesses, all at once. */
 export async function cosignAll(
   note: string,
   witnesses: readonly Witness[],
   consistencyFrom: ConsistencyFrom,
-  { previous, ...options }: Omit<CosignOptions, 'knownSize'> & { readonly previous?: string } = {},
+  { previous, ...options }: CosignAllOptions = {},
 ): Promise<AllCosigned> {
   const asked = witnesses.map(async (witness) => ({
     url: witness.url,

@@ -75,7 +75,7 @@ export async function copy(
   const isBase = before !== undefined && isSameTree && isWhole(tree);
   const isHeld = isBase && published?.equals(content) === true;
   if (isHeld) {
-    const log = signed === undefined ? null : await heldLog(tree, snapshot, signed);
+    const log = signed === undefined ? null : await heldLog(tree, client, snapshot, signed);
     if (log?.coversManifest === false) requireOurs(origin);
     if (log !== undefined) return { fetched: 'nothing', changes: null, log };
   }
@@ -181,9 +181,9 @@ async function prepare(
     publisher.delegate(origin.routes.map(({ name }) => name));
     const assets = await missingAssets(tree, origin, objects);
     const own = { put: relabelled(tree, origin), removed: [], assets };
-    return { fetched: 'nothing', plan: await publisher.plan(), own };
+    return { fetched: 'nothing', plan: await progress.blocking(() => publisher.plan()), own };
   }
-  const index = await fetchIndex(client, origin);
+  const index = await fetchIndex(client, origin, progress);
   const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin), () =>
     client.pause(),
   );
@@ -203,7 +203,7 @@ async function prepare(
     await fetchRest(session);
     const own = await ownFiles(session);
     await stageAll(publisher, origin, documents, overlay, objects, progress);
-    const plan = await publisher.plan();
+    const plan = await progress.blocking(() => publisher.plan());
     if (plan.digest !== origin.digest) {
       const message = `the copy has the digest ${plan.digest}, expected ${origin.digest}`;
       throw before === undefined ? new MovedOn(message) : new StartOver(message);
@@ -215,9 +215,13 @@ async function prepare(
 }
 
 /** The index of the changes of a snapshot. @throws MovedOn: it is of another */
-async function fetchIndex(client: Client, { tree, sequence, digest }: Origin): Promise<ChangeIndex> {
+async function fetchIndex(
+  client: Client,
+  { tree, sequence, digest }: Origin,
+  progress: Progress,
+): Promise<ChangeIndex> {
   const response = await fetchBuffer(client, PATHS.changes);
-  const index = parseChangeIndex(response?.content ?? Buffer.alloc(0));
+  const index = await progress.blocking(() => parseChangeIndex(response?.content ?? Buffer.alloc(0)));
   if (index.tree === tree.id && index.sequence === sequence && index.digest === digest) return index;
   throw new MovedOn(`${PATHS.changes} is of snapshot ${index.sequence}, expected ${sequence}`);
 }

@@ -190,9 +190,10 @@ async function takeFile(
 }
 
 async function takeList(session: Session, { file }: Step): Promise<void> {
-  const { overlay, origin, client } = session;
+  const { overlay, origin, client, progress } = session;
   if (file.bytes > JSON_BYTES) throw new StartOver(`${file.file} is too long to fetch each document`);
-  const list = parseChangeList(readFileSync(await takeFile(session, file, 'api')));
+  const content = readFileSync(await takeFile(session, file, 'api'));
+  const list = await progress.blocking(() => parseChangeList(content));
   const downloads = origin.routes.filter((route) => isRendered(route) && route.class === 'download');
   const everything = client.limits.secondsFor(
     downloads.map(({ bucket }) => ({ bucket, bytes: origin.tree.bytes })),
@@ -200,18 +201,26 @@ async function takeList(session: Session, { file }: Step): Promise<void> {
   if (client.limits.secondsFor(list.put.map(({ bytes }) => ({ bucket: 'api', bytes }))) > everything) {
     throw new StartOver(`to copy everything is quicker than to fetch ${list.put.length} documents`);
   }
-  for (const put of list.put) {
-    if (put.documents === undefined) {
-      overlay.addLine(put);
-      continue;
+  await overlay.addWhole(async () => {
+    for (const put of list.put) {
+      await client.pause();
+      if (put.documents === undefined) {
+        overlay.addLine(put);
+        continue;
+      }
+      const route = origin.routes.find((each) => urlTemplate(each) === put.path);
+      const [parameter] = route?.parameters ?? [];
+      if (route === undefined || parameter?.in !== 'query') throw new Damaged(`no route is "${put.path}"`);
+      for (let key = parameter.minimum; key <= parameter.maximum; key += 1) {
+        await client.pause();
+        overlay.add({ route, key }, { bytes: put.bytes, sha256: null, body: null });
+      }
     }
-    const route = origin.routes.find((each) => urlTemplate(each) === put.path);
-    const [parameter] = route?.parameters ?? [];
-    if (route === undefined || parameter?.in !== 'query') throw new Damaged(`no route is "${put.path}"`);
-    for (let key = parameter.minimum; key <= parameter.maximum; key += 1)
-      overlay.add({ route, key }, { bytes: put.bytes, sha256: null, body: null });
-  }
-  for (const path of list.delete) overlay.addLine({ path, deleted: true });
+    for (const path of list.delete) {
+      await client.pause();
+      overlay.addLine({ path, deleted: true });
+    }
+  });
 }
 
 /** Fetches, one by one, the documents whose bodies no bundle has. @throws MovedOn */

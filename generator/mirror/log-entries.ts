@@ -45,6 +45,7 @@ function published(tree: Tree, origin: Origin, path: string): Buffer | undefined
 /** The newest entry of the copy, if it has all files of the log and the checkpoint. */
 export async function newestHeld(
   tree: Tree,
+  client: Client,
   origin: Origin,
   checkpoint: Checkpoint,
   note: Buffer,
@@ -52,6 +53,7 @@ export async function newestHeld(
   if (published(tree, origin, 'checkpoint')?.equals(note) !== true) return undefined;
   let isWhole = true;
   const read = await readEntries(
+    client,
     checkpoint,
     undefined,
     (path) => published(tree, origin, path),
@@ -83,7 +85,7 @@ export async function fetchEntries(
     const staged = stagedLog(tree);
     rmSync(staged, { recursive: true, force: true });
     const [files, writer] = [new Map<string, string>(), new FileWriter(staged)];
-    const read = await readEntries(checkpoint, seen, bundleOf, (path, content) => {
+    const read = await readEntries(client, checkpoint, seen, bundleOf, (path, content) => {
       if (published(tree, origin, path)?.equals(content) === true) return;
       writer.write(path, content);
       files.set(`${folderOf(origin)}/${path}`, join(staged, path));
@@ -100,6 +102,7 @@ export const stagedLog = ({ mirror }: Tree): string => join(mirror, 'log');
 
 /** @param put called with all bundles and tiles */
 async function readEntries(
+  client: Client,
   { size, root }: Checkpoint,
   seen: Checkpoint | undefined,
   bundleOf: BundleOf,
@@ -122,6 +125,8 @@ async function readEntries(
       newest = entry;
     }
     put(path, bundle);
+    // The bundles that the copy has are read without a request.
+    await client.pause();
   }
   tiles.finish();
   if (newest === undefined || tiles.root().toString('base64') !== root) return undefined;

@@ -98,10 +98,11 @@ export async function fetchCheckpoint(
 /** What was seen is remembered. @returns undefined if the copy lacks something of the log */
 export async function heldLog(
   tree: Tree,
+  client: Client,
   { origin, content }: Snapshot,
   { note, checkpoint, trusted, report }: SignedCheckpoint,
 ): Promise<LogReport | undefined> {
-  const newest = await newestHeld(tree, origin, checkpoint, note);
+  const newest = await newestHeld(tree, client, origin, checkpoint, note);
   if (newest === undefined) return undefined;
   writeKnownLog(tree, trusted, note.toString());
   const isSigned = isOfSnapshot(newest, { origin, content });

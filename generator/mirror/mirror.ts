@@ -81,7 +81,7 @@ async function bringUpToDate(
     const response = await fetchBuffer(client, '/snapshot.json', { headers, most: SNAPSHOT_BYTES });
     progress.stop();
     const { content, etag } = response ?? { content: published ?? Buffer.alloc(0), etag: undefined };
-    const origin = parseOrigin(content);
+    const origin = await progress.blocking(() => parseOrigin(content));
     client.limits.set(origin.limits);
     client.allow(origin.tree.bytes);
     try {

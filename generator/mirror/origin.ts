@@ -18,10 +18,10 @@ import { areApart } from './templates.js';
 export const JSON_BYTES = 16 * 1024 * 1024;
 /** A snapshot.json has some 60 kB: 2 MiB at most. */
 export const SNAPSHOT_BYTES = 2 * 1024 * 1024;
-/** There are 200 snapshots at most, and files of 30: so that a way through them is found at once. */
+/** There are 30 snapshots: so that a way through them is found at once. */
 const CHANGES_MOST = 500;
 
-/** So that tables of the most routes are compared in less than a second. */
+/** So that tables of the most routes are compared in a second or two. */
 const FOLDERS_MOST = 16;
 /** How many documents the values of a query parameter can make. */
 const VALUES_MOST = 10_000;
@@ -89,12 +89,13 @@ function areSafe(routes: readonly PublishedRoute[]): boolean {
   );
 }
 
-const OWN_FILE = /^\/changes\/(over-\d+\/)?\d+\.(json|ndjson\.gz)$/;
+const OWN_FILE = /^\/changes\/\d+\.(json|ndjson\.gz)$/;
 const changeIndex = changeIndexSchema.refine(
   (index) =>
     index.changes.length <= CHANGES_MOST &&
-    index.rollups.length <= CHANGES_MOST &&
-    filesIn(index).every(({ file, sha256: sum }) => OWN_FILE.test(file) && sha256.safeParse(sum).success),
+    filesIn(index.changes).every(
+      ({ file, sha256: sum }) => OWN_FILE.test(file) && sha256.safeParse(sum).success,
+    ),
 );
 
 const dataPackage = z.looseObject({

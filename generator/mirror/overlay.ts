@@ -14,8 +14,6 @@ import type { Address, BundleLine } from './origin.js';
 /** The longest line of a bundle: 64 MiB. */
 const LINE_BYTES = 64 * 1024 * 1024;
 
-const LINES_PER_PAUSE = 100;
-
 /** The bodies of a line, or of a file's lines, are not what they should be. */
 export class Damaged extends Error {}
 
@@ -56,7 +54,8 @@ export class Overlay {
     // The journal is a file: in memory, it would grow with what a bundle replaces.
     this.#database.exec(`PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;
       CREATE TABLE document (route TEXT, key INTEGER, bytes INTEGER, sha256 TEXT, body BLOB,
-        PRIMARY KEY (route, key)) STRICT`);
+        PRIMARY KEY (route, key)) STRICT;
+      CREATE INDEX missing ON document (route, key, bytes, sha256) WHERE body IS NULL AND bytes IS NOT NULL`);
     this.#put = this.#database.prepare('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)');
   }
 
@@ -85,20 +84,29 @@ export class Overlay {
     this.add(address, { bytes, sha256, body });
   }
 
+  /** Adds all that some work adds, or nothing if it fails. */
+  async addWhole(work: () => Promise<void>): Promise<void> {
+    this.#database.exec('BEGIN');
+    try {
+      await work();
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
   /**
    * Adds all lines of a file, or none.
    * @param step the snapshots between which a bundle leads; undefined for documents of one snapshot
    * @throws Damaged
    */
-  async addFile(file: string, step?: { tree: string; from: number; to: number }): Promise<void> {
-    this.#database.exec('BEGIN');
-    try {
+  addFile(file: string, step?: { tree: string; from: number; to: number }): Promise<void> {
+    return this.addWhole(async () => {
       let isFirst = step !== undefined;
       let content = 0;
-      let lines = 0;
       for await (const line of linesOf(file)) {
-        lines += 1;
-        if (lines % LINES_PER_PAUSE === 0) await this.#pause();
+        await this.#pause();
         if (isFirst) {
           const header = bundleHeader.safeParse(parseJson(line)).data;
           const isOfStep =
@@ -115,11 +123,7 @@ export class Overlay {
         }
         this.addLine(data);
       }
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      this.#database.exec('ROLLBACK');
-      throw error;
-    }
+    });
   }
 
   /** The rows of a route, in ascending order of their keys. */

@@ -38,17 +38,17 @@ export async function ownFiles({
   }
   const before = readChangeIndex(tree);
   const held = new Map(
-    before?.tree === index.tree ? filesIn(before).map(({ file, sha256 }) => [file, sha256]) : [],
+    before?.tree === index.tree ? filesIn(before.changes).map(({ file, sha256 }) => [file, sha256]) : [],
   );
   const copied = restricted(
     index,
     ({ file, sha256 }) =>
       taken.has(sha256) || (held.get(file) === sha256 && existsSync(join(tree.out, file))),
   );
-  for (const { file, sha256 } of filesIn(copied))
+  for (const { file, sha256 } of filesIn(copied.changes))
     if (taken.has(sha256)) put.set(file.slice(1), objects.path(sha256));
   put.set(INDEX_FILE, writeIndex(tree, copied));
-  const removed = untrackedFiles(tree, copied);
+  const removed = untrackedFiles(tree, copied.changes);
   return { put, removed, assets: await missingAssets(tree, origin, objects) };
 }
 
@@ -106,5 +106,5 @@ function restricted(index: ChangeIndex, isHeld: (file: Described) => boolean): C
     };
   });
   const { oldest: _, ...rest } = index;
-  return indexOf({ ...rest, changes, rollups: index.rollups.filter(isHeld) });
+  return indexOf({ ...rest, changes });
 }

@@ -49,7 +49,7 @@ export async function stageAll(
       }
       if (isFollowing) to?.keepBelow(Number.POSITIVE_INFINITY);
     }
-    writer.finish();
+    await progress.blocking(() => writer.finish());
   } finally {
     writer.close();
   }

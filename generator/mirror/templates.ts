@@ -9,6 +9,7 @@ import type { PublishedRoute } from '../publish/snapshot-json.js';
 const KEY = '\0';
 /** What the texts of keys consist of: decimal or hexadecimal digits, and the hyphens of months. */
 const KEY_CHARACTERS = /^[\da-f-]*$/;
+const NO_KEY_CHARACTER = /[^\da-f-]/;
 
 /** `{path}` stands for anything in a folder, so the folder must be apart. */
 const marked = (template: string): string => template.replace(/\/\{path\}$/, '').replace(/\{\w+\}/, KEY);
@@ -16,37 +17,59 @@ const marked = (template: string): string => template.replace(/\/\{path\}$/, '')
 const isKey = (text: string): boolean => KEY_CHARACTERS.test(text);
 
 /** Whether one of two texts begins with the other, and goes on with what a key may consist of. */
-const extend = (one: string, other: string): boolean =>
+const extendStart = (one: string, other: string): boolean =>
   one.length < other.length
     ? other.startsWith(one) && isKey(other.slice(one.length))
     : one.startsWith(other) && isKey(one.slice(other.length));
 
-const reversed = (text: string): string => text.split('').toReversed().join('');
+/** The same of their ends. */
+const extendEnd = (one: string, other: string): boolean =>
+  one.length < other.length
+    ? other.endsWith(one) && isKey(other.slice(0, other.length - one.length))
+    : one.endsWith(other) && isKey(one.slice(0, one.length - other.length));
 
-/** Whether two names can be the same text; a key is one or more characters. */
-function canEqual(one: Name, other: Name): boolean {
-  if (one.end === undefined && other.end === undefined) return one.start === other.start;
-  if (one.end === undefined) return canEqual(other, one);
-  if (other.end !== undefined) return extend(one.start, other.start) && extend(one.end, other.end);
-  const { start } = one;
-  const [text, end] = [other.start, reversed(one.end)];
-  return (
-    text.length > start.length + end.length &&
-    text.startsWith(start) &&
-    text.endsWith(end) &&
-    isKey(text.slice(start.length, text.length - end.length))
-  );
-}
-
-/** A marked template: what is before its parameter, and reversed what is after it, if it has one. */
+/** A marked template: what is before its parameter, and what is after it, if it has one. */
 interface Name {
   readonly start: string;
   readonly end: string | undefined;
 }
+type WithKey = Name & { readonly end: string };
 
 function nameOf(text: string): Name {
   const [start = '', end] = text.split(KEY);
-  return { start, end: end === undefined ? undefined : reversed(end) };
+  return { start, end };
+}
+
+const hasKey = (name: Name): name is WithKey => name.end !== undefined;
+
+/** Whether two names can be the same text; a key is one or more characters. */
+function canEqual(one: Name, other: Name): boolean {
+  if (!hasKey(one)) return hasKey(other) ? canBe(other, one.start) : one.start === other.start;
+  if (!hasKey(other)) return canBe(one, other.start);
+  const overlap = extendEnd(one.end, other.end) && extendStart(one.start, other.start);
+  return overlap || canPrecede(one, other) || canPrecede(other, one);
+}
+
+const canBe = ({ start, end }: WithKey, text: string): boolean =>
+  text.length > start.length + end.length &&
+  text.endsWith(end) &&
+  text.startsWith(start) &&
+  isKey(text.slice(start.length, text.length - end.length));
+
+/**
+ * Whether two names can be the same text in which the key of one ends before that of the other
+ * begins, as `1x2` is both `{id}x2` and `1x{id}`.
+ */
+function canPrecede(one: WithKey, other: WithKey): boolean {
+  if (!one.end.endsWith(other.end) || !other.start.startsWith(one.start)) return false;
+  const keyAndText = other.start.slice(one.start.length);
+  const textAndKey = one.end.slice(0, one.end.length - other.end.length);
+  // The text between the keys has a character that no key has, or the keys could overlap as well.
+  const before = textAndKey.search(NO_KEY_CHARACTER);
+  const at = keyAndText.search(NO_KEY_CHARACTER) - before;
+  const text = keyAndText.slice(at);
+  const isBetween = before >= 0 && at > 0 && textAndKey.startsWith(text);
+  return isBetween && textAndKey.length > text.length && isKey(textAndKey.slice(text.length));
 }
 
 /** The folders above a file. */

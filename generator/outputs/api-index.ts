@@ -2,6 +2,7 @@
 import type { BuildConfig, Limit, Limits, Operator } from '../config.js';
 import { API_VERSION, PATHS } from '../routes/paths.js';
 import type { Route } from '../routes/index.js';
+import { termsText } from './licence.js';
 import type { Output } from './output.js';
 import { parameters } from './parameters.js';
 import { listed, part, shapeOfParts, value, valuesOf } from './parts.js';
@@ -23,9 +24,8 @@ function limitText({ tokens, refillSeconds }: Limit, thing: string): string {
 }
 
 /** The terms of reuse, in words. */
-export const licenceText = ({ name, url, licence, platform }: Operator): string =>
-  `Free to reuse under ${licence.name} (${licence.url}). Credit ${name} with a link to ${url}.` +
-  ` Not affiliated with ${platform}.`;
+export const licenceText = (operator: Operator): string =>
+  `${termsText(operator)} Not affiliated with ${operator.platform}.`;
 
 /** The limits of API clients, in words. */
 export const rateLimitText = ({ api, download }: Limits): string =>

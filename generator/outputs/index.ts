@@ -4,6 +4,8 @@ import type { Downloads } from '../exports/exports.js';
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
+import { wordsIn } from '../schema/words.js';
+import { isMeasured } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { apiIndex } from './api-index.js';
 import { Examples } from './openapi/examples.js';
@@ -24,12 +26,18 @@ export interface Sources {
   readonly register: Register;
   readonly config: BuildConfig;
   readonly overview: Overview;
+  /** All routes, as they are for the register (see `tableFor`). */
   readonly table: readonly Route[];
 }
 
+/** The routes at which there is something. */
+const routesIn = ({ overview, table }: Sources): readonly Route[] =>
+  table.filter((route) => isMeasured(route, overview.measured));
+
 /** The API documents about the register as a whole. */
-export function* summaries({ register, config, overview, table }: Sources): Generator<Output> {
-  yield* apiIndex(config, table);
+export function* summaries(sources: Sources): Generator<Output> {
+  const { register, config, overview } = sources;
+  yield* apiIndex(config, routesIn(sources));
   yield* stats(overview);
   yield* largest(register, overview);
   yield* guide(overview);
@@ -69,13 +77,16 @@ export class Samples {
  * @param read reads one of the others
  */
 export function* descriptions(
-  { config, overview, table }: Sources,
+  sources: Sources,
   { examples, shown }: Samples,
   exported: Downloads,
   firstKey: (route: string) => number | undefined,
   read: ReadDocument,
 ): Generator<FileOutput> {
+  const { config, overview, table } = sources;
   yield* downloads(config, exported);
-  yield* openapi(config, table, examples, firstKey);
-  yield* pages(config, overview, table, shown, offers(table, exported), read, firstKey);
+  yield* openapi(config, routesIn(sources), examples, firstKey);
+  const inWords = wordsIn(config.operator.words);
+  const offered = offers(table, exported, overview.measured, inWords);
+  yield* pages(config, overview, table, shown, offered, read, firstKey);
 }

@@ -10,6 +10,7 @@ import type { Overview } from '../register/overview.js';
 import { name, objectOf } from '../register/sql.js';
 import { LISTED_BY } from '../register/samples.js';
 import { LARGEST_LIMIT } from '../routes/endpoints.js';
+import { ROUTES, isMeasured, routeNamed } from '../routes/index.js';
 import type { Output } from './output.js';
 import { part, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
@@ -84,6 +85,7 @@ export const LARGEST_SHAPE: ObjectShape = {
     {
       is: 'list',
       name: 'groups',
+      nullable: false,
       description: 'The groups, largest first. Groups with equal counts are in order of id.',
       members: shapesOf(FIELDS, []),
     },
@@ -91,7 +93,8 @@ export const LARGEST_SHAPE: ObjectShape = {
 };
 
 /** The files for limits 1 to 200. Ties share a rank: 1, 2, 2, 4. */
-export function* largest(register: Register, { asOf, populations }: Overview): Generator<Output> {
+export function* largest(register: Register, { asOf, populations, measured }: Overview): Generator<Output> {
+  if (!isMeasured(routeNamed(ROUTES, 'largest'), measured)) return;
   const { samples } = populationOf(populations, group);
   const ranked = [
     ...register.rows<[json: string, measuredAt: string]>(

@@ -2,6 +2,7 @@
  * The vocabulary of documents rendered in JavaScript: each member's name, type and meaning is
  * declared along with its value, so a document and its description can't disagree.
  */
+import { NOT_MEASURED } from '../schema/field.js';
 import type { ObjectShape, Shape, ValueShape } from '../schema/shape.js';
 
 /** One member of a document: its shape and its value. */
@@ -39,9 +40,30 @@ export const listed = <Facts, Entry>(
   entries: (facts: Facts) => readonly Entry[] | undefined,
   details: Pick<ValueDetails, 'optional'> = {},
 ): Part<Facts> => ({
-  shape: { is: 'list', name, description, members: parts.map(({ shape }) => shape), ...details },
+  shape: {
+    is: 'list',
+    name,
+    nullable: false,
+    description,
+    members: parts.map(({ shape }) => shape),
+    ...details,
+  },
   of: (facts) => entries(facts)?.map((entry) => valuesOf(parts, entry)),
 });
+
+/** The same part, or null if what it says is not measured. */
+export const ifMeasured = <Facts>(
+  { shape, of }: Part<Facts>,
+  isMeasured: (facts: Facts) => boolean,
+): Part<Facts> => {
+  if (shape.is === 'values' || shape.is === 'map') throw new TypeError(`"${shape.name}" is never null`);
+  const nullMeans =
+    'nullMeans' in shape && shape.nullable ? `${NOT_MEASURED}, or ${shape.nullMeans}` : NOT_MEASURED;
+  return {
+    shape: { ...shape, nullable: true, nullMeans },
+    of: (facts) => (isMeasured(facts) ? of(facts) : null),
+  };
+};
 
 /** Members of one shape whose names depend on the facts. */
 export const mapped = <Facts>(

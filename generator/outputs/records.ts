@@ -2,7 +2,7 @@
 import type { Document, Resource } from '../schema/field.js';
 import { documentsOf } from '../schema/index.js';
 import type { Register } from '../register/database.js';
-import { HistoryCursor } from '../register/history-cursor.js';
+import { HistoryCursor, NO_ENTRIES } from '../register/history-cursor.js';
 import type { ListedEntries } from '../register/history-cursor.js';
 import { historyQuery, partsOf, recordsQuery } from '../register/sql.js';
 import type { Part, Scope } from '../register/sql.js';
@@ -24,6 +24,7 @@ export function* records(
   const cursors = new Map<string, HistoryCursor>();
   try {
     for (const history of resource.histories) {
+      if (!register.measured.has(history.table)) continue;
       cursors.set(history.name, new HistoryCursor(register, historyQuery(resource.kind, history, scope)));
     }
     const rows = register.rows<readonly (number | string)[]>(recordsQuery(resource, columns, scope));
@@ -61,8 +62,7 @@ function assemble(
     if ('column' in piece) return String(row[piece.column]).slice(1, -1);
     const { gap } = piece;
     const own = entries.get(gap.history);
-    if (own === undefined) throw new TypeError(`no history is named "${gap.history}"`);
-    return `${JSON.stringify(gap.name)}:${gap.is === 'list' ? own.json : JSON.stringify(gap.compute(own))}`;
+    return `${JSON.stringify(gap.name)}:${gap.is === 'list' ? (own?.json ?? 'null') : JSON.stringify(gap.compute(own ?? NO_ENTRIES))}`;
   });
   return `{${members.join(',')}}`;
 }

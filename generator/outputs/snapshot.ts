@@ -6,6 +6,7 @@ import type { Headers, PublishedHeaders } from '../routes/headers.js';
 import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
 import { FORMAT } from '../tree/snapshot-json.js';
 import type { Plan } from '../publish/plan.js';
+import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/index.js';
 import type { ObjectShape } from '../schema/shape.js';
@@ -19,7 +20,7 @@ import { PROBLEMS } from './openapi/problems.js';
 import type { Problem } from './openapi/problems.js';
 import { SNAPSHOT_LOG, snapshotLog } from './snapshot-log.js';
 import { HEADER, publishedRoute } from './snapshot-routes.js';
-import { listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
+import { ifMeasured, listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
 /** The facts, some of which are known only when everything is rendered. */
@@ -236,9 +237,12 @@ const partsOf = (isSigned: boolean): readonly Part<ManifestFacts>[] => [
     'counts',
     'Number of published records of each kind.',
     RESOURCES.map(({ kind, plural }) =>
-      part(
-        value(plural, 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
-        ({ overview }) => overview.populations.find(({ resource }) => resource.kind === kind)?.records,
+      ifMeasured(
+        part(
+          value(plural, 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
+          ({ overview }: ManifestFacts) => populationOf(overview.populations, { kind }).records,
+        ),
+        ({ overview }) => overview.measured.has(plural),
       ),
     ),
   ),

@@ -5,14 +5,14 @@ import { columnsOf } from '../schema/field.js';
 import type { Resource } from '../schema/field.js';
 import { RESOURCES } from '../schema/index.js';
 import type { Output } from './output.js';
-import { nested, part, shapeOfParts, value, valuesOf } from './parts.js';
+import { ifMeasured, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
 /** Totals of a kind, and of some of its columns. */
 function wholeOf(resource: Resource): Part<Overview> {
   const { plural } = resource;
   const from = (facts: Overview): Population => populationOf(facts.populations, resource);
-  return nested(plural, `All ${plural} in the register.`, [
+  const whole = nested<Overview>(plural, `All ${plural} in the register.`, [
     part(
       value('records', 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
       (facts) => from(facts).records,
@@ -51,6 +51,7 @@ function wholeOf(resource: Resource): Part<Overview> {
       totalOf(resource, column, (facts) => from(facts).totals.find((total) => total.column === column)),
     ),
   ]);
+  return ifMeasured(whole, ({ measured }) => measured.has(plural));
 }
 
 function totalOf(
@@ -82,13 +83,16 @@ const counted = (
   table: string,
   what: 'entries' | 'changes',
 ): Part<Overview> =>
-  part(value(name, 'count', 190_551, description, { unit }), ({ populations }) => {
-    const found = populations
-      .flatMap(({ histories }) => histories)
-      .find(({ history }) => history.table === table);
-    if (found === undefined) throw new TypeError(`no history is in a table "${table}"`);
-    return found[what];
-  });
+  ifMeasured(
+    part(value(name, 'count', 190_551, description, { unit }), ({ populations }) => {
+      const found = populations
+        .flatMap(({ histories }) => histories)
+        .find(({ history }) => history.table === table);
+      if (found === undefined) throw new TypeError(`no history is in a table "${table}"`);
+      return found[what];
+    }),
+    ({ measured }) => measured.has(table),
+  );
 
 const HISTORIES: readonly Part<Overview>[] = [
   counted(

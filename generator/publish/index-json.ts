@@ -34,6 +34,19 @@ const schema = z.object({
   withheld: z.object({ records: z.array(z.string()), names: z.array(z.string()) }).exactOptional(),
   /** What the register lacked (see absent.ts in register/); nothing if it is not known. */
   absent: z.array(z.string()).default([]),
+  /** What was published of each table of the register (see counts.ts), if it is known. */
+  counts: z
+    .record(
+      z.string(),
+      z.object({
+        rows: z.int(),
+        /** How often each column that may be null was not. */
+        values: z.record(z.string(), z.int()),
+        /** The newest measurement of a table of records; null if it had no rows. */
+        newest: z.string().nullable().exactOptional(),
+      }),
+    )
+    .exactOptional(),
   /** What identifies the published snapshot.json (see tree/manifest-hash.ts). */
   manifest: z.string().exactOptional(),
   /** The files of the snapshot feed, with their SHA-256 in hex. */

@@ -1,6 +1,6 @@
 /** Writes the next index of a route, and its part of the change list and the operator's lists. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyPatches } from '../incremental/patch.js';
 import { entriesIn } from '../incremental/hash-file.js';
@@ -14,7 +14,6 @@ import { ChunkWriter, chunkForm } from './log-index.js';
 import type { ChunkFolders } from './log-index.js';
 import { ListWriter } from './stage.js';
 import type { PublishedRoute } from './snapshot-json.js';
-import { flattened } from './stage-writer.js';
 
 /** Numbers of documents. */
 export interface Changes {
@@ -48,13 +47,12 @@ export interface Indexing {
   readonly patches: readonly string[];
   /** Where the next index is written. */
   readonly next: string;
-  /** The folders of the stage that hold the lists, new files, and files that replace others. */
+  /** The folders of the stage that hold the lists and new files. */
   readonly lists: string;
   readonly added: string;
-  readonly replacing: string;
   /** Set for a route that the next snapshot no longer has. */
   readonly former: Former | undefined;
-  /** Whether the changes are listed, with their bodies. */
+  /** Whether the changes are listed. */
   readonly hasChanges: boolean;
   /** The size from which the previous snapshot's documents have compressed siblings. */
   readonly compressedFrom: number;
@@ -82,7 +80,6 @@ export function indexRoute({
   next,
   lists: folder,
   added,
-  replacing,
   former,
   hasChanges,
   compressedFrom,
@@ -100,12 +97,7 @@ export function indexRoute({
   const successorFile = filler(former?.successor?.file ?? '');
   const isSucceeded = (key: number): boolean =>
     former?.successor !== undefined && isStaged(successorFile(key));
-  const isDownload = route.class === 'download';
   const areVariants = isVariant(route);
-  const readStaged = (name: string): Buffer => {
-    const flat = join(replacing, route.name, flattened(name));
-    return readFileSync(existsSync(flat) ? flat : join(added, name));
-  };
   let [withheld, placed] = [0, 0];
   const note = (entry: Entry | undefined, old: Entry | undefined): void => {
     const { key } = entry ?? old ?? { key: 0 };
@@ -125,10 +117,8 @@ export function indexRoute({
       if (!isSucceeded(key)) lists.delete(url);
       return;
     }
-    if (!hasChanges) return;
-    const put = { path: url, sha256: entry.hash.toString('hex'), bytes: entry.bytes };
-    if (!areVariants) lists.put(put);
-    lists.body(put, isDownload ? undefined : readStaged(file(key)));
+    if (hasChanges && !areVariants)
+      lists.put({ path: url, sha256: entry.hash.toString('hex'), bytes: entry.bytes });
   };
   try {
     const sum = applyPatches(oldIndex, patches, next, note);

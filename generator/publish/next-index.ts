@@ -28,7 +28,7 @@ const HERE: Indexer = {
 const NONE: ReadonlySet<number> = new Set();
 
 export class NextIndex {
-  /** Whether the changes are listed, with their bodies: neither for a first snapshot nor for a copy. */
+  /** Whether the changes are listed: neither for a first snapshot nor for a copy. */
   hasChanges: boolean;
   /** Where the chunks of routes are published; undefined if the tree isn't signed. */
   readonly #chunks: ChunkFolders | undefined;
@@ -85,7 +85,7 @@ export class NextIndex {
     if (found === undefined) throw new TypeError(`no route is named "${name}"`);
     const old = this.#spec.indexes[name];
     const next = join(this.#paths.index, name);
-    const patches = this.#patchesOf(name);
+    const patches = this.patchesOf(name);
     const summary = this.#old?.routes[name];
     const sum = this.#old?.sums[name];
     const isIndexed = patches.length === 0 && old !== undefined && this.#hasChunks(found.route);
@@ -102,7 +102,6 @@ export class NextIndex {
       next,
       lists: this.#paths.lists,
       added: this.#paths.tree,
-      replacing: this.#paths.replacing,
       former: found.isFormer ? this.#former(found) : undefined,
       hasChanges: this.hasChanges,
       compressedFrom: this.#spec.compressedFrom,
@@ -122,7 +121,8 @@ export class NextIndex {
     return { successor: successor?.route, stays: this.#staying.has(file) };
   }
 
-  #patchesOf(name: string): readonly string[] {
+  /** The patches of a route's index, or of another hash file, in the order of their keys. */
+  patchesOf(name: string): readonly string[] {
     const folder = join(this.#paths.patches, name);
     if (!existsSync(folder)) return [];
     return readdirSync(folder)
@@ -135,7 +135,7 @@ export class NextIndex {
     const index = async (name: string): Promise<void> => {
       const sum = isContinued ? this.#old?.sums[name] : undefined;
       const [old, next] = [join(this.#folder, name), join(this.#paths.index, name)];
-      const patches = this.#patchesOf(name);
+      const patches = this.patchesOf(name);
       if (patches.length > 0) {
         this.#sums[name] = await indexer.patch({ old: sum === undefined ? undefined : old, patches, next });
       } else if (sum !== undefined) {

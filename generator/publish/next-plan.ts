@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { FORMAT } from '../tree/snapshot-json.js';
-import { NO_CHANGES, readChangeIndex, untrackedFiles } from './changes/change-index.js';
+import { readChangeIndex, untrackedFiles } from './changes/change-index.js';
 import { treeDigest } from './digest.js';
 import type { Index } from './index-json.js';
 import type { NextIndex } from './next-index.js';
@@ -32,7 +32,7 @@ export async function planOf(planned: Planned): Promise<Plan> {
   const isTouched =
     previous?.format !== FORMAT ||
     // Bundles may hold what is withheld now, even if its documents are long gone.
-    (takedown.isOne && untrackedFiles(tree, NO_CHANGES).length > 0) ||
+    (takedown.isOne && untrackedFiles(tree, []).length > 0) ||
     changes.added + changes.changed + changes.removed > 0 ||
     log?.isNewest(previous) === false;
   // If snapshot.json was lost, the index of changes and the log still have the last sequence number.

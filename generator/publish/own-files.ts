@@ -1,10 +1,11 @@
 /** What a snapshot publishes besides documents and snapshot.json: changes and the feed of snapshots. */
 import { linkSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Progress } from '../progress.js';
 import { stageChanges } from './changes/stage-changes.js';
 import { COMPRESSED_FROM_BYTES, codingOf, namesOf } from './codings.js';
 import { FileWriter } from './files.js';
-import type { Announcement, OwnFiles, Plan } from './plan.js';
+import type { Announcement, CopiedAnnouncement, OwnFiles, Plan } from './plan.js';
 import type { Publisher } from './publisher.js';
 import { measure } from './scan.js';
 import { checkpointFile } from './signed-log.js';
@@ -12,28 +13,48 @@ import { stageSnapshotFeed } from './snapshot-feed.js';
 import { readManifest } from './snapshot-json.js';
 import type { ListWriter, StagePaths } from './stage.js';
 
-/** Stages those of a build. @returns the hashes of the feed, for the index */
+/** The largest bundle of a small tree: 64 MiB. */
+const BUNDLE_BYTES = 64 * 1024 * 1024;
+
+/** Stages them. @returns the hashes of the feed, for the index */
 export async function stageOwn(
-  { tree, paths, previous, next, takedown }: Publisher,
+  publisher: Publisher,
+  lists: ListWriter,
+  plan: Plan,
+  announcement: Announcement | CopiedAnnouncement,
+  progress: Progress,
+): Promise<Record<string, string>> {
+  if (!('own' in announcement)) return stageMade(publisher, lists, plan, announcement, progress);
+  const copied = stageCopied(publisher.paths, lists, announcement.own, plan.treeId);
+  return { ...publisher.index?.snapshotFeed, ...copied };
+}
+
+/** Stages those of a build. */
+async function stageMade(
+  { tree, paths, previous, next, takedown, spec, routes, bundleBytes }: Publisher,
   lists: ListWriter,
   { treeId }: Plan,
   { kinds, snapshotFeed }: Announcement,
+  progress: Progress,
 ): Promise<Record<string, string>> {
   const byRoute = next.changesByRoute();
   const manifest = readManifest(paths.manifest);
   if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
   if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
-  const { changes, added, outdated } = await stageChanges(tree, paths, previous, {
-    treeId,
-    manifest,
-    counts: Object.fromEntries(
-      Object.entries(kinds).map(([kind, route]) => {
-        const { added = 0, changed = 0, removed = 0 } = byRoute.get(route) ?? {};
-        return [kind, { added, changed, removed }];
-      }),
-    ),
-    isTakedown: takedown.isOne,
-  });
+  const counts = Object.fromEntries(
+    Object.entries(kinds).map(([kind, route]) => {
+      const { added = 0, changed = 0, removed = 0 } = byRoute.get(route) ?? {};
+      return [kind, { added, changed, removed }];
+    }),
+  );
+  const { isOne: isTakedown } = takedown;
+  const bundled = { spec, routes, next };
+  const { changes, added, outdated } = await stageChanges(
+    tree,
+    previous,
+    { treeId, manifest, counts, isTakedown, bundled, bundleBytes: bundleBytes ?? BUNDLE_BYTES },
+    progress,
+  );
   for (const file of added) lists.file(file);
   for (const file of outdated) {
     lists.remove(file);
@@ -42,8 +63,8 @@ export async function stageOwn(
   return stageSnapshotFeed(paths, lists, snapshotFeed(changes));
 }
 
-/** Stages those of a copy, which are its origin's. @returns the hashes of the feed, for the index */
-export function stageCopied(
+/** Stages those of a copy, which are its origin's. */
+function stageCopied(
   paths: StagePaths,
   lists: ListWriter,
   { put, removed, assets, log }: OwnFiles,

@@ -15,6 +15,8 @@ export interface Opening {
   readonly warn?: (line: string) => void;
   /** The id of the origin's tree, if this is a copy of it. */
   readonly copyOf?: string;
+  /** There is a bundle up to this size, compressed, or up to a tenth of the tree. */
+  readonly bundleBytes?: number;
 }
 
 /** The totals of a build, known before the commit. */

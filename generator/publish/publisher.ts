@@ -19,7 +19,7 @@ import { completeIndex, indexFolder } from './log-index.js';
 import type { ChunkFolders } from './log-index.js';
 import { NextIndex } from './next-index.js';
 import { planOf, publishedManifest } from './next-plan.js';
-import { stageCopied, stageOwn } from './own-files.js';
+import { stageOwn } from './own-files.js';
 import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
@@ -36,7 +36,7 @@ import { manifestHash } from '../tree/manifest-hash.js';
 import { newTreeId } from './tree.js';
 import type { Tree } from './tree.js';
 
-type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent'>;
+type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent' | 'counts'>;
 
 interface Opened {
   readonly lock: Lock;
@@ -44,6 +44,7 @@ interface Opened {
   readonly routes: readonly PublishedRoute[];
   readonly treeId: string;
   readonly log: SignedLog | undefined;
+  readonly bundleBytes: number | undefined;
 }
 
 /** Publishes one build: put any number of documents, then `plan` and `commit`, or `abort`. */
@@ -66,18 +67,20 @@ export class Publisher {
   readonly #routes: readonly ComparedRoute[];
   readonly #writer: StageWriter;
   readonly #lists: ListWriter;
+  readonly bundleBytes: number | undefined;
   readonly treeId: string;
   /** Set if snapshots are signed here. */
   readonly log: SignedLog | undefined;
   /** Set if there is a log, be it signed here or at the origin. */
   readonly #chunks: ChunkFolders | undefined;
 
-  private constructor(tree: Tree, { lock, previous, routes, treeId, log }: Opened) {
+  private constructor(tree: Tree, { lock, previous, routes, treeId, log, bundleBytes }: Opened) {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;
     this.treeId = treeId;
     this.log = log;
+    this.bundleBytes = bundleBytes;
     this.#table = routes;
     // Without snapshot.json, the index describes what was found at the paths of these routes.
     const isIndexed = existsSync(tree.index);
@@ -122,7 +125,7 @@ export class Publisher {
    * tree, or can't be written; invalid, usage: what is published can't be signed with the keys
    */
   static async open(tree: Tree, opening: Opening, progress: Progress): Promise<Publisher> {
-    const { routes, signing, warn = () => undefined, copyOf } = opening;
+    const { routes, signing, warn = () => undefined, copyOf, bundleBytes } = opening;
     tree.prepare();
     const lock = Lock.take(tree.lock);
     let log: SignedLog | undefined;
@@ -133,8 +136,8 @@ export class Publisher {
       const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
       // It deletes what an interrupted build has left in the stage.
-      const opened = { lock, previous, routes: table, treeId, log };
-      return await progress.blocking(() => new Publisher(tree, opened));
+      const opened = { lock, previous, routes: table, treeId, log, bundleBytes };
+      return await progress.blocking(() => new Publisher(tree, opened), 'preparing the stage');
     } catch (error) {
       try {
         log?.release();
@@ -148,7 +151,7 @@ export class Publisher {
   }
 
   /** The routes of the next snapshot. */
-  get #published(): readonly PublishedRoute[] {
+  get routes(): readonly PublishedRoute[] {
     return this.#routes.flatMap(({ route, isFormer }) => (isFormer ? [] : [route]));
   }
 
@@ -168,8 +171,7 @@ export class Publisher {
   }
 
   /** Reads a document: see `readDocument`. */
-  read = (route: string, key: number): string | undefined =>
-    readDocument(this.spec, this.#published, route, key);
+  read = (route: string, key: number): string | undefined => readDocument(this.spec, this.routes, route, key);
 
   /** Keeps a route's only file from the previous snapshot. */
   keep(route: string): void {
@@ -189,7 +191,7 @@ export class Publisher {
     const { tree, treeId, previous, next, takedown, log } = this;
     try {
       this.#writer.complete(this.#routes.map(({ route }) => route.name));
-      return await planOf({ tree, treeId, previous, next, takedown, log, routes: this.#published });
+      return await planOf({ tree, treeId, previous, next, takedown, log, routes: this.routes });
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
     }
@@ -216,7 +218,7 @@ export class Publisher {
           writeFileSync(this.paths.manifest, content, { flush: true });
           completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
           renew(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
-          await this.log?.renew();
+          await this.log?.renew(progress);
           this.abort();
           return plan;
         }
@@ -225,10 +227,11 @@ export class Publisher {
         content = announcement.manifest(plan);
       }
       writeFileSync(this.paths.manifest, content, { flush: true });
-      await progress.blocking(async () => {
-        await this.#complete(plan, announcement, content);
+      const snapshotFeed = await stageOwn(this, this.#lists, plan, announcement, progress);
+      await progress.blocking(() => {
+        this.#complete(plan, 'own' in announcement, { ...this.#nextIndex(plan, content), snapshotFeed });
         flushStage(tree);
-      });
+      }, 'writing to the disk');
       // From here on nothing stops the commit.
       writeJournal(tree, plan.sequence);
     } catch (error) {
@@ -237,7 +240,7 @@ export class Publisher {
     }
     const { changes } = plan;
     try {
-      await this.log?.confirm(this.paths);
+      await this.log?.confirm(this.paths, progress);
       progress.start('committing', changes.added + changes.changed + changes.removed, 'moves');
       await apply(tree, progress, discard);
       progress.finish();
@@ -264,21 +267,13 @@ export class Publisher {
     };
   }
 
-  /** Stages the publisher's own files, the index and the rollback data. */
-  async #complete(
-    plan: Plan,
-    announcement: Announcement | CopiedAnnouncement,
-    manifest: string | Uint8Array,
-  ): Promise<void> {
+  /** Stages the index and the rollback data. */
+  #complete(plan: Plan, isCopy: boolean, index: Index): void {
     const { tree, paths, previous } = this;
-    const isCopy = 'own' in announcement;
-    const snapshotFeed = isCopy
-      ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own, plan.treeId) }
-      : await stageOwn(this, this.#lists, plan, announcement);
     dropFormerAssets(tree, previous, this.#table, this.#lists);
     if (!isCopy) this.log?.stage(paths, this.#lists, plan);
     completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
-    writeIndex(paths.index, { ...this.#nextIndex(plan, manifest), snapshotFeed });
+    writeIndex(paths.index, index);
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
     this.#lists.finish();

@@ -43,6 +43,7 @@ export async function recover(tree: Tree, progress: Progress): Promise<Manifest 
     rmSync(tree.index, { recursive: true, force: true });
     return undefined;
   }
-  if (await progress.blocking(() => isSound(tree.index, manifest.digest))) return manifest;
+  if (await progress.blocking(() => isSound(tree.index, manifest.digest), 'reading the index'))
+    return manifest;
   return { ...manifest, digest: await rebuildIndex(tree, manifest.routes, progress) };
 }

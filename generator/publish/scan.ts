@@ -30,7 +30,7 @@ export interface Scan {
 
 /** The publisher's own files, described by snapshot.json, /changes and the log instead of the index. */
 const OWN_FILES =
-  /^(snapshot\.json|log\/.+|changes\/(index\.json|\d+\.json|(over-\d+\/)?\d+\.ndjson\.gz)|feeds\/snapshots\.(atom|json))$/;
+  /^(snapshot\.json|log\/.+|changes\/(index\.json|\d+\.(json|ndjson\.gz))|feeds\/snapshots\.(atom|json))$/;
 
 interface Matcher {
   readonly route: PublishedRoute;

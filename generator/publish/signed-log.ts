@@ -13,8 +13,9 @@ import { consistencyProof } from '../log/merkle.js';
 import { openNote, parseVerifier } from '../log/note.js';
 import { base64Of, checkpointIn, checkpointText, entryText, parseEntry } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
-import { cosignAll, sizeCosignedBy } from '../log/witness.js';
+import { cosignUntilStop, sizeCosignedBy } from '../log/witness.js';
 import type { Witness } from '../log/witness.js';
+import type { Progress } from '../progress.js';
 import type { Signing } from '../signing.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { FileWriter, makeFolder } from './files.js';
@@ -252,34 +253,35 @@ export class SignedLog {
   }
 
   /** Once the journal is written: swaps KEY.last, and adds the cosignatures of witnesses. */
-  async confirm(paths: StagePaths): Promise<void> {
+  async confirm(paths: StagePaths, progress: Progress): Promise<void> {
     swapKeys(paths.keys, true);
     const file = join(paths.signed, checkpointFile(this.#treeId));
     try {
-      await this.#cosign(readFileSync(file, 'utf8'), file);
+      await this.#cosign(readFileSync(file, 'utf8'), file, progress);
     } catch (error) {
       this.#warn(`no cosignature could be added: ${messageOf(error)}`);
     }
   }
 
   /** If no snapshot was added: restores a checkpoint that was lost, and asks witnesses once more. */
-  async renew(): Promise<void> {
+  async renew(progress: Progress): Promise<void> {
     if (this.#published === undefined) return;
     const note = this.#note ?? this.#noteOf(this.#published);
     const file = join(this.#tree.out, checkpointFile(this.#treeId));
     if (this.#note === undefined) this.#replace(file, note);
-    await this.#cosign(note, file);
+    await this.#cosign(note, file, progress);
   }
 
-  /** Adds cosignatures to a note and its file. A witness that is down must not stop a snapshot. */
-  async #cosign(note: string, file: string): Promise<void> {
+  /** Adds cosignatures to a note and its file. Neither a witness that is down nor a signal stops a snapshot. */
+  async #cosign(note: string, file: string, progress: Progress): Promise<void> {
     const { size } = checkpointIn(note);
     const heads = headOf(this.#folder, size, this.#added);
     const consistencyFrom = (old: number): readonly string[] =>
       consistencyProof(old, size, heads).map((each) => base64Of(each));
     const witnesses = this.#witnesses.filter((witness) => sizeCosignedBy(note, witness) === 0);
+    if (witnesses.length === 0) return;
     const previous = this.#note === undefined ? {} : { previous: this.#note };
-    const cosigned = await cosignAll(note, witnesses, consistencyFrom, previous);
+    const cosigned = await cosignUntilStop(note, witnesses, consistencyFrom, previous, progress);
     for (const { url, reason } of cosigned.missing) this.#warn(`witness ${url} has not cosigned: ${reason}`);
     if (cosigned.note !== note) this.#replace(file, cosigned.note);
   }

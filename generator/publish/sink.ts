@@ -20,6 +20,11 @@ export class Sink {
     this.#descriptor = openSync(file, 'w');
   }
 
+  /** How many were written. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   write(bytes: Uint8Array): void {
     this.#digest.update(bytes);
     this.#bytes += bytes.length;

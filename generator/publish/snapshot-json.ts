@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Failure, codeOf } from '../errors.js';
 import { LOG_ROUTES, hasFiles } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
-import { BUNDLES } from '../routes/publishing.js';
+import { BUNDLE } from '../routes/publishing.js';
 import { FORMAT, locatedRoute } from '../tree/snapshot-json.js';
 
 /** Formats the publisher can read: an older tree is upgraded, and its sequence continues. */
@@ -77,7 +77,7 @@ const OWN = new Set([
   'snapshot',
   'changes',
   'change-list',
-  ...BUNDLES.map(({ name }) => name),
+  BUNDLE.name,
   'feed-snapshots',
   'feed-snapshots-json',
   ...LOG_ROUTES.map(({ name }) => name),

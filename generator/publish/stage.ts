@@ -4,7 +4,6 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { putLine } from './changes/bundle-line.js';
 import type { Put } from './changes/bundle-line.js';
 import { LineWriter } from './files.js';
 import { deleteFolder } from './moves.js';
@@ -44,11 +43,10 @@ export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) 
 export type StagePaths = ReturnType<typeof stagePaths>;
 
 /**
- * The lists of a commit. `puts` and `deletes` are parts of the change list, `bodies` of the bundle,
- * `removed` has the files to delete, `files` the files put, and `urls` all URLs whose response
- * changes.
+ * The lists of a commit. `puts` and `deletes` are parts of the change list, `removed` has the files
+ * to delete, `files` the files put, and `urls` all URLs whose response changes.
  */
-export type ListName = 'puts' | 'deletes' | 'bodies' | 'removed' | 'files' | 'urls';
+export type ListName = 'puts' | 'deletes' | 'removed' | 'files' | 'urls';
 
 /** The files of one list, from all of the folder's parts. */
 export function listFiles(folder: string, list: ListName): readonly string[] {
@@ -70,7 +68,6 @@ export class ListWriter {
     this.#lists = {
       puts: writer('puts', ',\n'),
       deletes: writer('deletes', ',\n'),
-      bodies: writer('bodies'),
       removed: writer('removed'),
       files: writer('files'),
       urls: writer('urls'),
@@ -80,11 +77,6 @@ export class ListWriter {
   /** @param put one document, or several under one template */
   put(put: Put & { readonly documents?: number }): void {
     this.#lists.puts.write(JSON.stringify(put));
-  }
-
-  /** @param body left out for downloads */
-  body(put: Put, body?: Buffer): void {
-    this.#lists.bodies.write(putLine(put, body));
   }
 
   delete(path: string): void {

@@ -1,7 +1,7 @@
 /** Checks the files of a tree that describe its changes. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { INDEX_FILE, NO_CHANGES, filesIn, readChangeIndex, untrackedFiles } from './changes/change-index.js';
+import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from './changes/change-index.js';
 import { readIndex } from './index-json.js';
 import { isAsIndexed, measure } from './scan.js';
 import type { Tree } from './tree.js';
@@ -11,15 +11,15 @@ import type { Findings, Repair } from './verify.js';
 export function checkChanges(tree: Tree, sequence: number, found: Findings, repair: Repair): void {
   const index = readChangeIndex(tree);
   if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
-  const named = index ?? NO_CHANGES;
-  for (const { file, bytes, sha256 } of filesIn(named)) {
+  const changes = index?.changes ?? [];
+  for (const { file, bytes, sha256 } of filesIn(changes)) {
     const path = join(tree.out, file);
     if (!existsSync(path)) found.add(file.slice(1), 'missing');
     else if (!isAsIndexed(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
       found.add(file.slice(1), 'altered');
     }
   }
-  for (const file of untrackedFiles(tree, named)) {
+  for (const file of untrackedFiles(tree, changes)) {
     found.add(file, 'extra');
     repair.extra(file);
   }

@@ -175,7 +175,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
   const before: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
-  const { withheld, absent = [], manifest: published } = before;
+  const { withheld, absent = [], counts, manifest: published } = before;
   writeIndex(folder, {
     digest: manifest.digest,
     sums,
@@ -184,6 +184,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
     fingerprints: false,
     exports: {},
     absent,
+    ...(counts && { counts }),
     ...(withheld && { withheld }),
     ...(published !== undefined && { manifest: published }),
   });

@@ -1,5 +1,6 @@
 /** Supplies what the contract lets a register lack, so that no query has to care. */
-import { TABLES, WITHHELD } from '../schema/index.js';
+import { TABLES } from '../schema/index.js';
+import { withHistories } from '../schema/measured.js';
 import type { Table } from '../schema/index.js';
 import type { Column } from '../schema/field.js';
 import { isSqliteError } from '../sqlite/index.js';
@@ -11,20 +12,27 @@ export const sqlType = ({ type }: Column): 'INTEGER' | 'TEXT' =>
   type === 'text' || type === 'time' || type === 'enum' ? 'TEXT' : 'INTEGER';
 
 /**
- * Gives a connection what its register lacks, until the end of the transaction: a table without
- * some nullable columns is covered by a temporary view in which they are NULL, and a missing list
- * of withheld records by an empty one. SQLite reads such a view like the table itself, by its key.
+ * Gives a connection what its register doesn't measure, until the end of the transaction: a table
+ * without some nullable columns is covered by a temporary view in which they are NULL, and a missing
+ * table by an empty one, as is the list of withheld records. SQLite reads such a view like the table
+ * itself, by its key.
  * @param columnsIn see `columnReader`
- * @returns what was supplied: `groups.verified`, or `withheld` for the list
+ * @param notMeasured what counts as missing even if the register has it (see `MEASURABLE`)
+ * @returns what was supplied: `groups.verified`, `items` for a table
  */
-export const supplyAbsent = (database: Database, columnsIn: ColumnReader): readonly string[] =>
-  TABLES.flatMap((table) => {
-    const found = columnsIn(table.name);
-    // What can't be read, or must not be absent, is for the check to report.
-    if (found === undefined) return [];
-    if (found.length > 0) return supplyColumns(database, table, found);
-    return table === WITHHELD ? supplyTable(database, table) : [];
-  });
+export function supplyAbsent(
+  database: Database,
+  columnsIn: ColumnReader,
+  notMeasured: readonly string[],
+): readonly string[] {
+  const missing = TABLES.map(({ name: table }) => table).filter((table) => columnsIn(table)?.length === 0);
+  const absent = withHistories([...notMeasured, ...missing]);
+  return TABLES.flatMap((table) =>
+    absent.includes(table.name)
+      ? supplyTable(database, table)
+      : supplyColumns(database, table, columnsIn(table.name), absent),
+  );
+}
 
 function supplyTable(database: Database, table: Table): readonly string[] {
   const key = table.key.map((column) => name(column.name)).join(', ');
@@ -33,8 +41,19 @@ function supplyTable(database: Database, table: Table): readonly string[] {
   return [table.name];
 }
 
-function supplyColumns(database: Database, table: Table, found: readonly string[]): readonly string[] {
-  const present = new Set(found.map((column) => column.toLowerCase()));
+function supplyColumns(
+  database: Database,
+  table: Table,
+  found: readonly string[] | undefined,
+  columnsAbsent: readonly string[],
+): readonly string[] {
+  // What can't be read, or must not be absent, is for the check to report.
+  if (found === undefined) return [];
+  const present = new Set(
+    found
+      .map((column) => column.toLowerCase())
+      .filter((each) => !columnsAbsent.includes(`${table.name}.${each}`)),
+  );
   const absent = table.columns.filter((column) => column.nullable && !present.has(column.name));
   if (absent.length === 0) return [];
   const columns = table.columns

@@ -2,18 +2,21 @@
 import { Failure } from '../errors.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
-import { TABLES } from '../schema/index.js';
+import { TABLES, recordTable, resourceOf } from '../schema/index.js';
 import type { Table } from '../schema/index.js';
 import type { Register } from './database.js';
 import { asText, columnRules, isUtf8, rowRules, scopedRows, textColumns } from './contract.js';
 import type { ColumnRule, RowRule } from './contract.js';
 import { exclusion, literal, name } from './sql.js';
 import type { Scope } from './sql.js';
-import { Findings, keyText, shorten } from './findings.js';
+import { Findings, keyText, placeOf, shorten } from './findings.js';
 import type { Broken, CheckReport } from './findings.js';
+import { explainer } from './slow-steps.js';
 
 /** A query for all rows that break the contract in one way. */
 interface Step {
+  /** What it compares, as `groups (the values of its columns)`. */
+  readonly what: string;
   readonly table: Table;
   /** The offending rows `t`, as a FROM clause. */
   readonly from: string;
@@ -38,21 +41,21 @@ export interface CheckStep {
   readonly step: number;
 }
 
-/** Runs a step in another thread. */
-export type TakeStep = (step: CheckStep) => Promise<CheckReport>;
+/** Runs a step, which may wait before it starts. */
+export type TakeStep = (step: CheckStep, onStart: () => void) => Promise<CheckReport>;
 
 /**
  * Checks every table, column, value and history of the register against the contract.
  * @param skipInvalid also excludes the affected records, so that the rest can be published
  * @param scope the records to check, if the others passed an earlier check
- * @param take runs steps in other threads; by default they run here, one after the other
+ * @param take runs steps in other threads; by default they run here, without progress
  */
 export async function check(
   register: Register,
   progress: Progress,
   skipInvalid: boolean,
   scope: Scope = 'all',
-  take?: TakeStep,
+  take: TakeStep = async (step) => takeStep(register, step),
 ): Promise<CheckReport> {
   const found = new Findings();
   checkShape(register, found);
@@ -61,9 +64,16 @@ export async function check(
 
   const all = steps(scope);
   progress.start('checking the register', all.length, 'steps');
-  const taken = await (take === undefined
-    ? takeAll(register, scope, progress)
-    : takeElsewhere(take, scope, progress));
+  const explained = explainer(register, progress);
+  let done = 0;
+  const taking = all.map(async ({ what, table }, step) => {
+    const its = await explained({ what: `checking ${what}`, tables: readWith(table) }, (onStart) =>
+      take({ scope, step }, onStart),
+    );
+    done += 1;
+    return its;
+  });
+  const taken = await follow(Promise.all(taking), () => done, progress);
   for (const [index, { table, from }] of all.entries()) {
     const its = taken[index];
     if (its === undefined) throw new TypeError(`step ${index} of the check was not taken`);
@@ -75,32 +85,9 @@ export async function check(
   return found.report();
 }
 
-async function takeAll(
-  register: Register,
-  scope: Scope,
-  progress: Progress,
-): Promise<readonly CheckReport[]> {
-  const taken: CheckReport[] = [];
-  for (const step of steps(scope).keys()) {
-    taken.push(await progress.blocking(() => takeStep(register, { scope, step })));
-    await progress.advance(1);
-  }
-  return taken;
-}
-
-async function takeElsewhere(
-  take: TakeStep,
-  scope: Scope,
-  progress: Progress,
-): Promise<readonly CheckReport[]> {
-  let done = 0;
-  const taken = steps(scope).map(async (_, step) => {
-    const found = await take({ scope, step });
-    done += 1;
-    return found;
-  });
-  return follow(Promise.all(taken), () => done, progress);
-}
+/** The tables that a step of this table reads, if it compares with records. */
+const readWith = (table: Table): readonly Table[] =>
+  table.kind === null ? [table] : [table, recordTable(resourceOf(table.kind))];
 
 export function takeStep(register: Register, { scope, step }: CheckStep): CheckReport {
   const found = new Findings();
@@ -139,26 +126,22 @@ function rowsStep(rule: RowRule): Step {
       );
     }
   };
-  return { table, from, run };
+  return { what: `${placeOf(broken)} (expected ${expected})`, table, from, run };
 }
 
-/** Finds missing tables and columns, and views that can't be read. */
+/** Finds missing columns, and views that can't be read. */
 function checkShape(register: Register, found: Findings): void {
   for (const table of TABLES) {
-    const missing = (column: string | null, expected: string): void =>
-      found.add({ table: table.name, column, what: 'missing', expected }, false);
     try {
       const columns = new Set(
         [
           ...register.rows<[string]>(`SELECT lower(name) FROM pragma_table_xinfo(${literal(table.name)})`),
         ].flat(),
       );
-      if (columns.size === 0) {
-        missing(null, 'a table or view of that name');
-        continue;
-      }
       for (const column of table.columns) {
-        if (!columns.has(column.name)) missing(column.name, 'a column of that name');
+        if (columns.has(column.name)) continue;
+        const expected = 'a column of that name';
+        found.add({ table: table.name, column: column.name, what: 'missing', expected }, false);
       }
     } catch (error) {
       if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
@@ -196,7 +179,7 @@ function valuesStep(table: Table, scope: Scope): Step {
       }
     }
   };
-  return { table, from, run };
+  return { what: `${table.name} (the values of its columns)`, table, from, run };
 }
 
 /** Excludes the records of broken rows from publication. */

@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
 import { KINDS } from '../schema/field.js';
-import { TABLES, WITHHELD } from '../schema/index.js';
+import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
+import { Measured } from '../schema/measured.js';
 import { columnReader, supplyAbsent } from './absent.js';
 import type { ColumnReader } from './absent.js';
 import { addFunctions } from './functions.js';
@@ -31,28 +32,36 @@ export class Register {
   /** Begins a read transaction (see `transactions`). */
   readonly #begin: () => readonly string[];
   #absent: readonly string[];
+  #measured: Measured;
 
-  private constructor(file: string, database: Database) {
+  private constructor(file: string, database: Database, notMeasured: readonly string[]) {
     this.file = file;
     this.#database = database;
-    this.#begin = transactions(database, file);
+    this.#begin = transactions(database, file, notMeasured);
     this.#absent = this.#begin();
+    this.#measured = new Measured(this.#absent);
   }
 
-  /** What the register lacks, and all queries find empty (see absent.ts). */
+  /** What the register doesn't measure, and all queries find empty (see absent.ts). */
   get absent(): readonly string[] {
     return this.#absent;
   }
 
+  get measured(): Measured {
+    return this.#measured;
+  }
+
   /**
    * Opens a register.
+   * @param notMeasured what counts as missing even if the register has it (see `MEASURABLE`)
    * @throws Failure environment: the file is missing, a folder, unreadable or locked; invalid: it
-   * is not an SQLite database, is encrypted or truncated, or has another contract version
+   * is not an SQLite database, is encrypted or truncated, has another contract version, or no records
+   * of any kind
    */
-  static open(file: string): Register {
+  static open(file: string, notMeasured: readonly string[] = []): Register {
     const isInWalMode = requireDatabase(file);
     try {
-      return Register.join(file);
+      return Register.join(file, notMeasured);
     } catch (error) {
       const isUnwritable =
         error instanceof Failure && /^SQLITE_(CANTOPEN|READONLY)/.test(String(error.cause));
@@ -69,7 +78,7 @@ export class Register {
    * open the file itself, since closing that would drop all locks of the process (fcntl(2); section
    * 2.2 of sqlite.org/howtocorrupt.html), and a writer could change what the others read.
    */
-  static join(file: string): Register {
+  static join(file: string, notMeasured: readonly string[] = []): Register {
     return translated(file, () => {
       const database = openDatabase(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
       try {
@@ -79,7 +88,7 @@ export class Register {
         database.exec('PRAGMA cache_size = -4000');
         addFunctions(database);
         for (const sql of TEMPORARY) database.exec(sql);
-        const register = new Register(file, database);
+        const register = new Register(file, database, notMeasured);
         const encoding = database.prepare<[]>('PRAGMA encoding').pluck().get();
         if (encoding !== 'UTF-8') {
           throw Failure.invalid(`register "${file}" is encoded as ${String(encoding)}, expected UTF-8`);
@@ -142,13 +151,14 @@ export class Register {
     translated(this.file, () => {
       this.#database.exec('ROLLBACK');
       this.#absent = this.#begin();
+      this.#measured = new Measured(this.#absent);
     });
   }
 
-  /** The CREATE statements of all tables, views and indexes. */
+  /** The CREATE statements of all tables, views and indexes, and what is not measured. */
   schema(): readonly string[] {
     const sql = `SELECT sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name`;
-    return [...this.rows<[string]>(sql)].flat();
+    return [...[...this.rows<[string]>(sql)].flat(), ...this.#absent];
   }
 
   /** This connection's exclusions. */
@@ -195,7 +205,11 @@ const LISTS = KINDS.flatMap((kind) =>
  * Prepares read transactions. The state of one is that of its first read, of the contract version.
  * @returns begins one, and returns what the register lacks; it is supplied until the end
  */
-function transactions(database: Database, file: string): () => readonly string[] {
+function transactions(
+  database: Database,
+  file: string,
+  notMeasured: readonly string[],
+): () => readonly string[] {
   const version = database.prepare<[]>('PRAGMA user_version').pluck();
   const columnsIn = columnReader(database);
   return () => {
@@ -207,7 +221,12 @@ function transactions(database: Database, file: string): () => readonly string[]
         `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION} (see docs/your-register.md)`,
       );
     }
-    return supplyAbsent(database, columnsIn);
+    const absent = supplyAbsent(database, columnsIn, notMeasured);
+    if (RESOURCES.every(({ plural }) => absent.includes(plural)))
+      throw Failure.invalid(
+        `register "${file}" measures nothing, expected at least one of ${RESOURCES.map(({ plural }) => plural).join(', ')}`,
+      );
+    return absent;
   };
 }
 

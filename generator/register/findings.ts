@@ -55,7 +55,7 @@ export class Findings {
     const finding = { table, column, what, expected, hint: null, count: 1 };
     const isShown = this.#of(finding).examples.length < SHOWN_EXAMPLES;
     const examples = example !== undefined && isShown ? [example] : [];
-    const hint = examples.flatMap(({ value }) => hintFor?.(value) ?? [])[0] ?? null;
+    const [hint = null] = examples.map(({ value }) => hintFor?.(value) ?? null);
     this.#add({ ...finding, hint, examples });
     this.#skippable &&= skippable;
   }
@@ -73,7 +73,7 @@ export class Findings {
     const before = this.#of(finding);
     this.#findings.set(ruleOf(finding), {
       ...before,
-      hint: before.hint ?? finding.hint,
+      hint: joined(before.hint, finding.hint),
       count: before.count + finding.count,
       examples:
         before.examples.length < SHOWN_EXAMPLES
@@ -87,6 +87,18 @@ export class Findings {
     const total = findings.reduce((sum, { count }) => sum + count, 0);
     return { findings, total, skippable: this.#skippable };
   }
+}
+
+/** `groups.name`, or `usernames (user_id, position)` */
+export function placeOf({ table, column }: Pick<Finding, 'table' | 'column'>): string {
+  if (column === null) return table;
+  return column.includes(',') ? `${table} (${column})` : `${table}.${column}`;
+}
+
+/** Examples of one finding may have several causes. */
+function joined(hint: string | null, other: string | null): string | null {
+  if (hint === null || other === null) return hint ?? other;
+  return hint.includes(other) ? hint : `${hint}; ${other}`;
 }
 
 const ruleOf = ({ table, column, expected }: Pick<Finding, 'table' | 'column' | 'expected'>): string =>

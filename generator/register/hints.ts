@@ -12,13 +12,18 @@ const NUMBER = /^'?(-?\d+(?:\.\d+)?(?:e\+?\d+)?)'?$/;
 /** A date and a time of day that SQLite reads, maybe with a fraction and a zone. */
 const TIME = /^'\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(z|[+-]\d\d:\d\d)?'$/i;
 const CANONICAL = /^'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'$/;
+/** Dates that SQLite doesn't read as they are, maybe with a time of day. */
+const SLASHED = /^'\d{4}\/\d\d\/\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?'$/i;
+const DAY_FIRST = /^'\d\d\.\d\d\.\d{4}(?: \d\d:\d\d(?::\d\d)?)?'$/;
+const DATE = /^'\d{4}-\d\d-\d\d'$/;
 const WORDS = /^'(?:(true|yes|t|y|on)|false|no|f|n|off)'$/i;
 
 /**
  * A hint for the maintainer; undefined if the cause is not known.
  * @param value as findings show it: texts in single quotes
  */
-export function hintFor({ name, type }: Column, value: string): string | undefined {
+export function hintFor(column: Column, value: string): string | undefined {
+  const { name, type } = column;
   const [, digits] = NUMBER.exec(value) ?? [];
   switch (type) {
     case 'time':
@@ -27,12 +32,12 @@ export function hintFor({ name, type }: Column, value: string): string | undefin
       const isText = value.startsWith("'");
       if (isText && WORDS.test(value))
         return `a boolean stored as text: CASE ${name} WHEN … THEN 1 WHEN … THEN 0 END`;
-      return digits === undefined ? undefined : numberHint(name, value, digits);
+      return digits === undefined ? undefined : numberHint(column, value, digits);
     }
     case 'id':
     case 'ordinal':
     case 'count':
-      return digits === undefined ? undefined : numberHint(name, value, digits);
+      return digits === undefined ? undefined : numberHint(column, value, digits);
     case 'text':
     case 'enum':
       return undefined;
@@ -48,16 +53,28 @@ function unixHint(name: string, time: number): string | undefined {
 }
 
 function timeHint(name: string, value: string): string | undefined {
+  const noZone = (what: string, sql: string): string =>
+    `${what}; if it is in UTC: ${STRFTIME}${sql}), else it is local time (see docs/your-register.md#times)`;
+  if (SLASHED.test(value)) return noZone('a date with slashes', `replace(${name}, '/', '-')`);
+  if (DAY_FIRST.test(value)) {
+    const [year, month, day] = ['7, 4', '4, 2', '1, 2'].map((part) => `substr(${name}, ${part})`);
+    return noZone(
+      'a date with the day first',
+      `${year} || '-' || ${month} || '-' || ${day} || substr(${name}, 11)`,
+    );
+  }
+  if (DATE.test(value)) return noZone('a date without a time of day', name);
   const [is, zone] = TIME.exec(value) ?? [];
   if (is === undefined || CANONICAL.test(value)) return undefined;
-  const call = `${STRFTIME}${name})`;
   return zone === undefined
-    ? `a time without a zone; if it is in UTC: ${call}`
-    : `a time in another format: ${call}`;
+    ? noZone('a time without a zone', name)
+    : `a time in another format: ${STRFTIME}${name})`;
 }
 
-function numberHint(name: string, value: string, digits: string): string | undefined {
-  if (!Number.isSafeInteger(Number(digits)) || Number(digits) < 0) return undefined;
+function numberHint({ name, nullable }: Column, value: string, digits: string): string | undefined {
+  if (!Number.isSafeInteger(Number(digits))) return undefined;
+  if (digits.startsWith('-'))
+    return nullable ? `a negative number; if it means "not measured": nullif(${name}, ${value})` : undefined;
   const cast = `CAST(${name} AS INTEGER)`;
   if (value.startsWith("'")) return `a number stored as text: ${cast}`;
   return digits.includes('.') ? `a whole number stored as REAL: ${cast}` : undefined;

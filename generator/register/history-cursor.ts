@@ -20,7 +20,8 @@ export class ListedEntries implements Entries {
   }
 }
 
-const NO_ENTRIES = new ListedEntries(0, '[]');
+/** Of a record without any, or whose history is not measured. */
+export const NO_ENTRIES = new ListedEntries(0, '[]');
 
 /** The values of each member, in a list of objects. */
 function columnsIn(json: string): Entries['columns'] {

@@ -4,6 +4,8 @@ import { KINDS, MAX_INTEGER } from '../schema/field.js';
 import type { History, Kind, Resource } from '../schema/field.js';
 import { RESOURCES, tablesOf } from '../schema/index.js';
 import type { Table } from '../schema/index.js';
+import type { Measured } from '../schema/measured.js';
+import { newestOf } from '../schema/time.js';
 import type { Register } from './database.js';
 import { REFERRED, exclusion, isPublished, literal, name } from './sql.js';
 import type { KindRange } from './sql.js';
@@ -117,6 +119,7 @@ export interface HistoryCounts {
 /** Totals of the published part of the register. */
 export interface Overview {
   readonly populations: readonly Population[];
+  readonly measured: Measured;
   /** The newest `measured_at` of all; null for an empty register. */
   readonly asOf: string | null;
 }
@@ -147,16 +150,19 @@ export function populationOf(
  * @throws Failure as `recordsOf` does
  */
 export const overview = (register: Register): Overview =>
-  overviewOf(recordsOf(register), entriesOf(register));
+  overviewOf(recordsOf(register), entriesOf(register), register.measured);
 
 /** Combines separately measured parts. */
-export function overviewOf(records: readonly MeasuredRecords[], counted: Counted): Overview {
+export function overviewOf(
+  records: readonly MeasuredRecords[],
+  counted: Counted,
+  measured: Measured,
+): Overview {
   const populations = records.map((population) => ({
     ...population,
     histories: population.resource.histories.map((history) => historyCounts(history, counted)),
   }));
-  const times = records.flatMap(({ measuredAt }) => (measuredAt === null ? [] : [measuredAt]));
-  return { populations, asOf: times.toSorted().at(-1) ?? null };
+  return { populations, measured, asOf: newestOf(records.map(({ measuredAt }) => measuredAt)) };
 }
 
 /**

@@ -46,7 +46,7 @@ export function pageQuery(
   const rows =
     history === undefined
       ? recordsQuery(resource, named, 'all', page)
-      : entriesQuery(kind, history, named, page);
+      : entriesQuery(kind, history, named, 'all', page);
   const end = byte(END);
   const cells = columns.map(
     ({ type }, index) => `CAST(group_concat(${asCell(`c${index}`, type)}, ${end}) || ${end} AS BLOB)`,

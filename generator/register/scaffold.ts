@@ -64,8 +64,10 @@ function heading(file: string, lacking: readonly Lack[], own: readonly string[])
   return [
     comment(`What "${file}" lacks of the contract, to edit and to run with sqlite3.`),
     comment(`Replace ${PLACEHOLDER}, and NULL by a column or an expression where you measure the value.`),
-    comment('NULL means "not measured". A column that may be NULL can be left out.'),
-    comment(`Unix times in seconds: strftime('%Y-%m-%dT%H:%M:%SZ', column, 'unixepoch')`),
+    comment("Leave out the views of what you don't have, and the columns that you don't measure and that"),
+    comment('may be NULL: both mean "not measured". The file can be run again after each edit.'),
+    comment(`Unix times: strftime('%Y-%m-%dT%H:%M:%SZ', column, 'unixepoch'); milliseconds: column / 1000`),
+    comment('Text ids, other times, a database that must stay as it is: docs/your-register.md#recipes'),
     comment('What the database has:'),
     ...own.map((line) => comment(`  ${line}`)),
     '',
@@ -96,8 +98,7 @@ function viewOf(table: Table): readonly string[] {
     ];
   const last = table.columns.length - 1;
   return [
-    comment(`No such data? Create an empty table instead of the view:`),
-    comment(emptyTable(table)),
+    `DROP VIEW IF EXISTS ${table.name};`,
     `CREATE VIEW ${table.name} AS SELECT`,
     ...table.columns.map(
       (column, index) =>
@@ -118,7 +119,7 @@ function emptyTable({ name, columns, key }: Table): string {
     (column) => `${column.name} ${sqlType(column)}${column.nullable ? '' : ' NOT NULL'}`,
   );
   const keys = key.map((column) => column.name).join(', ');
-  return `CREATE TABLE ${name} (${defined.join(', ')}, PRIMARY KEY (${keys})) STRICT, WITHOUT ROWID;`;
+  return `CREATE TABLE IF NOT EXISTS ${name} (${defined.join(', ')}, PRIMARY KEY (${keys})) STRICT, WITHOUT ROWID;`;
 }
 
 /** The columns that a table or view lacks. It is left alone, so its maintainer adds them. */
@@ -153,13 +154,14 @@ function typeOf({ type, values = [] }: Column): string {
   }
 }
 
-const footer = (version: number): readonly string[] => [
-  ...(version === 0 || version === CONTRACT_VERSION
-    ? []
+const DECLARED = `PRAGMA user_version = ${CONTRACT_VERSION};`;
+
+/** Declares the database to be a register, unless somebody may need its number. */
+const footer = (version: number): readonly string[] =>
+  version === 0 || version === CONTRACT_VERSION
+    ? [DECLARED]
     : [
-        comment(
-          `It is ${version} now. If software of yours relies on that, make the register a file of its own.`,
-        ),
-      ]),
-  `PRAGMA user_version = ${CONTRACT_VERSION};`,
-];
+        comment(`user_version is ${version}. If software of yours relies on that, publish a copy:`),
+        comment('docs/your-register.md#a-nightly-copy. If none does:'),
+        comment(DECLARED),
+      ];

@@ -90,7 +90,7 @@ export const isPublished = (kind: Kind, column = 'id'): string =>
   `(${name(column)} IS NOT NULL AND +${name(column)} NOT IN ${exclusion('excluded', kind)})`;
 
 /** Condition that a reference points to a withheld record, by id or, without an id, by name. */
-function isWithheld({ id, name: called, kind }: Reference): string {
+export function isWithheld({ id, name: called, kind }: Reference): string {
   const points = (to: Kind): string =>
     `(${name(id)} IN ${exclusion('withheld', to)}` +
     // An exact comparison, whatever the column's collation is.
@@ -251,8 +251,9 @@ export const entriesQuery = (
   kind: Kind,
   history: History,
   columns: readonly string[],
+  scope: Scope = 'all',
   page?: string,
-): string => `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all', page)})`;
+): string => `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, scope, page)})`;
 
 /** The records of a kind, ordered by id. */
 export const recordsQuery = (

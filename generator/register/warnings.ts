@@ -1,28 +1,21 @@
 /** What a register that keeps the contract has: counts, and what may be a mistake all the same. */
 import type { History, Resource } from '../schema/field.js';
 import { columnsOf } from '../schema/field.js';
-import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
-import { keyText, SHOWN_EXAMPLES } from './findings.js';
+import { RESOURCES, TABLES, WITHHELD, recordTable } from '../schema/index.js';
 import type { Register } from './database.js';
+import { oddValues } from './odd-values.js';
 import { literal, name } from './sql.js';
+import { warningOf } from './warning.js';
+import type { Warning } from './warning.js';
 
-/** Something that may be a mistake. */
-export interface Warning {
-  readonly table: string;
-  readonly column: string | null;
-  readonly message: string;
-  /** How many records. */
-  readonly count: number;
-  /** At most `SHOWN_EXAMPLES` of them, as `id = 7`. */
-  readonly examples: readonly string[];
-}
+export type { Warning } from './warning.js';
 
-/** The rows of each table. */
+/** The rows of each table that is measured. */
 export type RowsByTable = Readonly<Record<string, number>>;
 
 export const countRows = (register: Register): RowsByTable =>
   Object.fromEntries(
-    TABLES.map((table) => {
+    TABLES.filter((table) => table === WITHHELD || register.measured.has(table.name)).map((table) => {
       const [rows] = register.integers(`SELECT count(*) FROM ${name(table.name)}`);
       return [table.name, Number(rows)];
     }),
@@ -31,28 +24,33 @@ export const countRows = (register: Register): RowsByTable =>
 /** Finds what doesn't fit the records. @param counts see `countRows` */
 export const warningsOf = (register: Register, counts: RowsByTable): readonly Warning[] => [
   ...unfitHistories(counts, register),
+  ...RESOURCES.flatMap((resource) => lateRecords(register, resource)),
   ...unknownWithheld(register),
+  ...oddValues(register, counts),
 ];
 
 const unfitHistories = (counts: RowsByTable, register: Register): readonly Warning[] =>
   RESOURCES.flatMap((resource) =>
     resource.histories.flatMap((history): readonly Warning[] => {
       const { [resource.plural]: records = 0, [history.table]: entries = 0 } = counts;
-      if (records === 0) return [];
       const { table } = history;
+      if (records === 0 || !register.measured.has(table)) return [];
       if (entries > 0) return disagreements(register, resource, history);
       const message = `is empty, though ${resource.plural} has records: their histories of ${history.name} will be empty`;
       return [{ table, column: null, message, count: records, examples: [] }];
     }),
   );
 
+/** Of withheld records, the kind is in the message. */
+const ID_OF_WITHHELD = { name: WITHHELD.name, key: WITHHELD.key.filter((column) => column.name === 'id') };
+
 /** Ids in the list of withheld records that have no record. They may be mistyped. */
 export const unknownWithheld = (register: Register): readonly Warning[] =>
-  RESOURCES.flatMap(({ kind, plural }) => {
+  RESOURCES.filter(({ plural }) => register.measured.has(plural)).flatMap(({ kind, plural }) => {
     const ids = `SELECT id FROM ${name(WITHHELD.name)} WHERE kind = ${literal(kind)}`;
     // A view may be slow to search, so it is read once.
     const unknown = `(${ids} EXCEPT SELECT id FROM ${name(plural)} WHERE id IN (${ids}))`;
-    return warning(register, WITHHELD.name, 'id', {
+    return warningOf(register, ID_OF_WITHHELD, 'id', {
       from: unknown,
       message: `has ids without a row in ${plural}`,
     });
@@ -67,27 +65,35 @@ function disagreements(register: Register, resource: Resource, history: History)
   const key = name(history.key.name);
   const listed = `SELECT ${key} FROM ${name(history.table)} WHERE ${key} IS NOT NULL`;
   return Object.entries(history.agrees)
-    .filter(([column]) => names.has(column))
+    .filter(([column, own]) => names.has(column) && register.measured.has(`${plural}.${own}`))
     .flatMap(([, column]) => [
-      ...warning(register, plural, column, {
+      ...warningOf(register, recordTable(resource), column, {
         from: `${name(plural)} WHERE ${name(column)} IS NULL AND id IN (${listed})`,
         message: `is NULL in records that have rows in ${history.table}`,
       }),
-      ...warning(register, plural, column, {
+      ...warningOf(register, recordTable(resource), column, {
         from: `${name(plural)} WHERE ${name(column)} IS NOT NULL AND id NOT IN (${listed})`,
         message: `is not NULL in records without a row in ${history.table}, whose histories will be empty`,
       }),
     ]);
 }
 
-function warning(
-  register: Register,
-  table: string,
-  column: string,
-  { from, message }: { readonly from: string; readonly message: string },
-): readonly Warning[] {
-  const count = Number(register.integers(`SELECT count(*) FROM ${from}`)[0]);
-  if (count === 0) return [];
-  const examples = [...register.rows<[number]>(`SELECT id FROM ${from} ORDER BY id LIMIT ${SHOWN_EXAMPLES}`)];
-  return [{ table, column, message, count, examples: examples.map((row) => keyText(['id'], row)) }];
-}
+/** A smaller share of late records is what failed readings leave. */
+const LATE = 0.1;
+
+/** Records with a value that was read later than their newest reading, if these are many. */
+const lateRecords = (register: Register, resource: Resource): readonly Warning[] =>
+  resource.histories
+    .filter(({ order }) => order.type === 'time')
+    .flatMap(({ table, key, order, agrees }) => {
+      const newest = `SELECT ${name(key.name)} AS record, max(${name(order.name)}) AS newest FROM ${name(table)} GROUP BY 1`;
+      const values = Object.values(agrees).map((column) => `${name(column)} IS NOT NULL`);
+      const from = `${name(resource.plural)} JOIN (${newest}) ON record = id WHERE ${values.join(' AND ')}`;
+      const late = 'measured_at > newest';
+      const [all, found] = register.integers(`SELECT count(*), count(nullif(${late}, 0)) FROM ${from}`);
+      if (Number(found) < LATE * Number(all)) return [];
+      return warningOf(register, recordTable(resource), 'measured_at', {
+        from: `${from} AND ${late}`,
+        message: `is later than the newest row in ${table}`,
+      });
+    });

@@ -2,8 +2,10 @@
 import { KINDS } from '../schema/field.js';
 import { RESOURCES, documentsOf } from '../schema/index.js';
 import { WINDOW_NAMES } from '../schema/members.js';
-import { NAMED, idsRoute, lookupRoute, ownersRoute } from './finding.js';
-import { moversRoute } from './lists.js';
+import { capitalized } from '../schema/words.js';
+import { ENDPOINTS } from './endpoints.js';
+import { FINDING, NAMED, idsRoute, lookupRoute, ownersRoute } from './finding.js';
+import { LISTS, moversRoute } from './lists.js';
 import { PATHS } from './paths.js';
 
 /** The parts of the documentation, in the order of its contents. */
@@ -16,6 +18,8 @@ export interface DocumentationPage {
   readonly part: (typeof PARTS)[number];
   readonly title: string;
   readonly description: string;
+  /** As for a route. */
+  readonly measures?: readonly string[];
 }
 
 /** A page of the reference. */
@@ -24,27 +28,37 @@ export interface ReferencePage extends DocumentationPage {
   readonly sections: readonly (readonly string[])[];
 }
 
-const titled = (word: string): string => word.replace(/^./, (letter) => letter.toUpperCase());
+/** What some routes depend on; undefined if one of them depends on nothing. */
+function measuresOf(routes: readonly string[]): readonly string[] | undefined {
+  const found = routes.map(
+    (route) => [...ENDPOINTS, ...LISTS, ...FINDING].find(({ name }) => name === route)?.measures,
+  );
+  return found.includes(undefined) ? undefined : [...new Set(found.flatMap((measures) => measures ?? []))];
+}
 
-const reference = (
+function reference(
   slug: string,
   title: string,
   description: string,
   sections: ReferencePage['sections'],
-): ReferencePage => ({
-  name: `reference-${slug}-page`,
-  path: `${PATHS.docs}/reference/${slug}`,
-  part: 'Reference',
-  title,
-  description,
-  sections,
-});
+): ReferencePage {
+  const measures = measuresOf(sections.flat());
+  return {
+    name: `reference-${slug}-page`,
+    path: `${PATHS.docs}/reference/${slug}`,
+    part: 'Reference',
+    title,
+    description,
+    sections,
+    ...(measures && { measures }),
+  };
+}
 
 export const REFERENCE: readonly ReferencePage[] = [
   ...RESOURCES.map((resource) => {
     const documents = documentsOf(resource).map(({ route }) => [route]);
     const what = documents.length > 1 ? 'The record of one, and its history' : 'The record of one';
-    return reference(resource.plural, titled(resource.plural), what, documents);
+    return reference(resource.plural, capitalized(resource.plural), what, documents);
   }),
   reference('register', 'Register', 'What there is, and totals of all of it', [['index'], ['stats']]),
   reference('lists', 'Lists', 'What stands out: the largest, who moved, what is new', [

@@ -18,6 +18,7 @@ export const RECORDS: readonly Endpoint[] = [
     description: 'Measured record of one group',
     parameters: byId('numeric group id'),
     absent: 'no group {id} in this register',
+    measures: ['groups'],
   },
   {
     name: 'user',
@@ -27,6 +28,7 @@ export const RECORDS: readonly Endpoint[] = [
     description: 'Measured record of one user',
     parameters: byId('numeric user id'),
     absent: 'no user {id} in this register',
+    measures: ['users'],
   },
   {
     name: 'game',
@@ -36,6 +38,7 @@ export const RECORDS: readonly Endpoint[] = [
     description: 'Measured record of one game',
     parameters: byId('numeric game id'),
     absent: 'no game {id} in this register',
+    measures: ['games'],
   },
   {
     name: 'item',
@@ -45,6 +48,7 @@ export const RECORDS: readonly Endpoint[] = [
     description: 'Measured record of one catalogue item',
     parameters: byId('numeric item id'),
     absent: 'no item {id} in this register',
+    measures: ['items'],
   },
 ];
 
@@ -58,6 +62,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     class: 'summary',
     description: 'The largest measured groups, up to the limit',
     example: '/api/v1/largest?limit=10',
+    measures: ['groups'],
     parameters: [
       {
         name: 'limit',
@@ -82,6 +87,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     description: 'Full member, name and ownership history of one group',
     parameters: byId('numeric group id'),
     absent: 'no group {id} in this register',
+    measures: ['groups'],
   },
   {
     name: 'user-usernames',
@@ -91,5 +97,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     description: 'Observed username history of one user',
     parameters: byId('numeric user id'),
     absent: 'no user {id} in this register',
+    measures: ['users'],
   },
 ];

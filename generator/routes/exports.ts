@@ -28,13 +28,16 @@ export interface BulkFile {
   /** Its path in the tree. */
   readonly file: string;
   readonly description: string;
+  /** As for a route. */
+  readonly measures?: readonly string[];
 }
 
-const documentsFile = (route: string, description: string): BulkFile => ({
+const documentsFile = (route: string, description: string, measures?: readonly string[]): BulkFile => ({
   name: `documents/${route}`,
   route: `download-documents-${route}`,
   file: `downloads/documents/${route}.ndjson.gz`,
   description,
+  ...(measures && { measures }),
 });
 
 /** The documents of each route by record id, in a file each; by the name of that route. */
@@ -45,6 +48,7 @@ export const DOCUMENTS: ReadonlyMap<string, BulkFile> = new Map(
       documentsFile(
         route,
         `Every document of the route ${route}, in ascending order of id: a line is the body of one`,
+        [resource.plural],
       ),
     ]),
   ),
@@ -89,9 +93,10 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
       bucket: 'download',
       type,
       description: `All rows of ${name} as ${words}`,
+      measures: [name],
     })),
   ),
-  ...BULK_FILES.map(({ route, file, description }): UnlistedRoute => ({
+  ...BULK_FILES.map(({ route, file, description, measures }): UnlistedRoute => ({
     name: route,
     path: `/${file}`,
     file,
@@ -99,6 +104,7 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
     bucket: 'download',
     type: GZIP,
     description,
+    ...(measures && { measures }),
   })),
   // Cached like the files they describe, but limited like a record.
   {

@@ -1,4 +1,6 @@
 /** The routes of the feeds: names, contents and URLs. */
+import type { Measured } from '../schema/measured.js';
+import type { InWords } from '../schema/words.js';
 import type { UnlistedRoute } from './index.js';
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
@@ -10,9 +12,21 @@ export interface FeedDeclaration {
   /** For people, after the register's name. */
   readonly title: string;
   readonly description: string;
+  /** As for a route. */
+  readonly measures?: readonly string[];
+  readonly contents?: Readonly<Record<string, string>>;
   /** Whether old entries are kept in archive documents (RFC 5005, section 4). */
   readonly archived: boolean;
 }
+
+/** What is news in a register, by its table. */
+export const NEWS = {
+  group_names: 'new names of groups',
+  group_owners: 'new owners of groups',
+  usernames: 'new usernames',
+  games: 'games measured for the first time',
+  items: 'items measured for the first time',
+} as const;
 
 export const FEEDS = {
   all: {
@@ -20,20 +34,37 @@ export const FEEDS = {
     title: 'all changes',
     description:
       'New names and owners of groups, new usernames, and games and items measured for the first time',
+    measures: Object.keys(NEWS),
+    contents: NEWS,
     archived: false,
   },
   groups: {
     name: 'groups',
     title: 'groups',
     description: 'Groups with a new name or a new owner',
+    measures: ['group_names', 'group_owners'],
+    contents: { group_names: 'groups with a new name', group_owners: 'groups with a new owner' },
     archived: true,
   },
-  users: { name: 'users', title: 'users', description: 'Users with a new username', archived: true },
-  games: { name: 'games', title: 'games', description: 'Games measured for the first time', archived: false },
+  users: {
+    name: 'users',
+    title: 'users',
+    description: 'Users with a new username',
+    measures: ['usernames'],
+    archived: true,
+  },
+  games: {
+    name: 'games',
+    title: 'games',
+    description: 'Games measured for the first time',
+    measures: ['games'],
+    archived: false,
+  },
   items: {
     name: 'items',
     title: 'items',
     description: 'Catalogue items measured for the first time',
+    measures: ['items'],
     archived: false,
   },
   snapshots: {
@@ -54,9 +85,16 @@ export const archiveRoute = ({ name }: FeedDeclaration): string => `feed-${name}
 export const documentFile = ({ name }: FeedDeclaration, format: 'atom' | 'json'): string =>
   `feeds/${name}.${format}`;
 
+const olderOf = (description: string): string => `${description}: older entries, by month of measurement`;
+
 function routesOf(feed: FeedDeclaration): readonly UnlistedRoute[] {
-  const { name, description } = feed;
-  const common = { class: 'feed', description } as const;
+  const { name, description, measures, contents } = feed;
+  const common = {
+    class: 'feed',
+    description,
+    ...(measures && { measures }),
+    ...(contents && { contents }),
+  } as const;
   const document = (route: string, file: string, type: string): UnlistedRoute => ({
     ...common,
     name: route,
@@ -70,7 +108,10 @@ function routesOf(feed: FeedDeclaration): readonly UnlistedRoute[] {
     path: `/feeds/${name}/{month}.atom`,
     file: `feeds/${name}/{month}.atom`,
     type: ATOM_TYPE,
-    description: `${description}: older entries, by month of measurement`,
+    description: olderOf(description),
+    ...(contents && {
+      contents: Object.fromEntries(Object.entries(contents).map(([what, words]) => [what, olderOf(words)])),
+    }),
     parameters: [
       {
         name: 'month',
@@ -102,15 +143,22 @@ export interface FeedLink {
   readonly href: string;
 }
 
-/** Every feed in both formats, for autodiscovery. @param register the register's name */
-export const feedLinks = (register: string): readonly FeedLink[] =>
-  Object.values(FEEDS).flatMap((feed) => {
+/** The feeds of what a register measures. */
+export const feedsOf = (measured: Measured): readonly FeedDeclaration[] =>
+  Object.values<FeedDeclaration>(FEEDS).filter(({ measures }) => measured.hasAny(measures));
+
+/**
+ * Every feed in both formats, for autodiscovery.
+ * @param register the register's name
+ */
+export const feedLinks = (register: string, measured: Measured, inWords: InWords): readonly FeedLink[] =>
+  feedsOf(measured).flatMap((feed) => {
     const link = (format: 'atom' | 'json', title: string): FeedLink => ({
       rel: 'alternate',
       type: `application/${format === 'atom' ? 'atom+xml' : 'feed+json'}`,
       title,
       href: `/${documentFile(feed, format)}`,
     });
-    const title = `${register}: ${feed.title}`;
+    const title = `${register}: ${inWords(feed.title)}`;
     return [link('atom', title), link('json', `${title} (JSON Feed)`)];
   });

@@ -27,9 +27,17 @@ const idsOf = (kind: Kind): Endpoint => ({
   description: `A page of the ids of all ${kind}s, in ascending order`,
   parameters: [{ name: 'first_id', in: 'path', type: 'id', description: `first ${kind} id of the page` }],
   absent: `no page of ${kind} ids begins at {first_id}`,
+  measures: [`${kind}s`],
 });
 
-const sharded = (name: string, path: string, description: string, what: string): Endpoint => ({
+const sharded = (
+  name: string,
+  path: string,
+  description: string,
+  what: string,
+  measures: readonly string[],
+  contents?: Readonly<Record<string, string>>,
+): Endpoint => ({
   name,
   path: `${path}/{prefix}`,
   class: CLASS,
@@ -43,7 +51,14 @@ const sharded = (name: string, path: string, description: string, what: string):
     },
   ],
   absent: 'nothing is published for the prefix {prefix}; /api/v1/lookup says how many digits it has today',
+  measures,
+  ...(contents && { contents }),
 });
+
+const OWNED = {
+  groups: 'the groups that some users own',
+  games: 'the games that some users created',
+};
 
 export const FINDING: readonly Endpoint[] = [
   { name: 'ids', path: '/api/v1/ids', class: CLASS, description: 'Where the lists of all ids begin' },
@@ -55,6 +70,7 @@ export const FINDING: readonly Endpoint[] = [
       `/api/v1/lookup/${NAMES[kind]}`,
       `The ${kind}s with some present and past names`,
       'name in lower case',
+      [`${kind}s`],
     ),
   ),
   ...NAMED.map((kind) =>
@@ -63,6 +79,8 @@ export const FINDING: readonly Endpoint[] = [
       `/api/v1/owners/${kind}`,
       `${kind === 'user' ? 'The groups that some users own, and the games they' : 'The games that some groups'} created`,
       `${kind} id`,
+      kind === 'user' ? Object.keys(OWNED) : ['games'],
+      kind === 'user' ? OWNED : undefined,
     ),
   ),
 ];

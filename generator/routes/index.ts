@@ -6,13 +6,15 @@ import { ENDPOINTS } from './endpoints.js';
 import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
 import { FINDING } from './finding.js';
+import { absenceOf, descriptionFor } from '../schema/measured.js';
+import type { Measured } from '../schema/measured.js';
 import { keyForm } from './keys.js';
 import { LOG } from './log.js';
 import { LOG_PAGES, pageRoutes } from './pages.js';
 import { RECORD_PAGES } from './record-pages.js';
 import { LISTS } from './lists.js';
 import { PATHS } from './paths.js';
-import { BUNDLES, PUBLISHING } from './publishing.js';
+import { BUNDLE, PUBLISHING } from './publishing.js';
 
 /** The classes of responses with different cache lifetimes, in every tree. */
 export const UNSIGNED_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
@@ -115,6 +117,13 @@ export interface Route {
   /** The detail of a 404 for a valid URL without a file, with parameters in braces. */
   readonly absent?: string;
   /**
+   * The tables of the register that it publishes. If a register measures none of them, the route
+   * keeps its URL and has no files. Missing if it depends on none.
+   */
+  readonly measures?: readonly string[];
+  /** What each of them adds, for a register that measures only some. */
+  readonly contents?: Readonly<Record<string, string>>;
+  /**
    * The name of a route by id. The document of that route and of the same id must be published;
    * otherwise the response is a 404. A route with it has no files of its own: it serves another
    * route's.
@@ -166,7 +175,7 @@ export const ROUTES: readonly Route[] = [
   ...LISTS.map(complete(false)),
   ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
   ...PUBLISHING.map(complete(false)),
-  ...BUNDLES.map(unlisted),
+  unlisted(BUNDLE),
   ...[...pageRoutes(PATHS), ...RECORD_PAGES].map(unlisted),
 ];
 
@@ -176,6 +185,18 @@ export const LOG_ROUTES: readonly Route[] = LOG.map(unlisted);
 /** The route table. */
 export const tableOf = ({ isSigned }: { readonly isSigned: boolean }): readonly Route[] =>
   isSigned ? [...ROUTES, ...LOG_PAGES.map(unlisted), ...LOG_ROUTES] : ROUTES;
+
+/** Whether a register has something to publish at a route. */
+export const isMeasured = ({ measures }: Pick<Route, 'measures'>, measured: Measured): boolean =>
+  measured.hasAny(measures);
+
+/** The table as it is for a register: what there is at a route, or why there is nothing. */
+export const tableFor = (table: readonly Route[], measured: Measured): readonly Route[] =>
+  table.map((route) => ({
+    ...route,
+    description: descriptionFor(route, measured),
+    ...(isMeasured(route, measured) ? {} : { absent: absenceOf(route.measures ?? []) }),
+  }));
 
 export function routeNamed(table: readonly Route[], name: string): Route {
   const route = table.find((candidate) => candidate.name === name);

@@ -1,4 +1,5 @@
 /** The routes of lists about the register as a whole; /api/v1 does not list them. */
+import { NEWS } from './feeds.js';
 import { WINDOWS, WINDOW_NAMES } from '../schema/members.js';
 import type { Window } from '../schema/members.js';
 import type { Endpoint } from './index.js';
@@ -14,17 +15,21 @@ export const LISTS: readonly Endpoint[] = [
     path: '/api/v1/largest/games',
     class: 'summary',
     description: 'The games with the most players and with the most visits',
+    measures: ['games'],
   },
   ...WINDOW_NAMES.map((window): Endpoint => ({
     name: moversRoute(window),
     path: `/api/v1/movers/${window}`,
     class: 'summary',
     description: `The groups that gained and lost the most members in ${WINDOWS[window].words}`,
+    measures: ['group_member_readings'],
   })),
   {
     name: 'recent',
     path: '/api/v1/recent',
     class: 'summary',
     description: 'The newest changes of names and owners, and the newest games and items',
+    measures: Object.keys(NEWS),
+    contents: NEWS,
   },
 ];

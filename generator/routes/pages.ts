@@ -42,8 +42,16 @@ const asset = (name: string, type: string, description: string): UnlistedRoute =
   return { ...file(name, path, type, description), class: 'asset' };
 };
 
-const documentationPage = ({ name, path, title, description }: DocumentationPage): UnlistedRoute =>
-  page(name, path, `Documentation, ${title}: ${description}`);
+const documentationPage = ({
+  name,
+  path,
+  title,
+  description,
+  measures,
+}: DocumentationPage): UnlistedRoute => ({
+  ...page(name, path, `Documentation, ${title}: ${description}`),
+  ...(measures && { measures }),
+});
 
 /** The pages that only signed trees have. */
 export const LOG_PAGES: readonly UnlistedRoute[] = [documentationPage(LOG_GUIDE)];

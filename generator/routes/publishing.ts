@@ -38,38 +38,15 @@ export const PUBLISHING: readonly Endpoint[] = [
   },
 ];
 
-/** How many snapshots a roll-up of bundles covers, and how many of each are kept. */
-export const SPANS = [
-  { span: 7, kept: 5 },
-  { span: 30, kept: 3 },
-] as const;
-
-const bundles = (name: string, path: string, description: string, absent: string): UnlistedRoute => ({
-  name,
-  path,
-  file: path.slice(1),
+/** The bodies of changed documents, for mirrors. */
+export const BUNDLE: UnlistedRoute = {
+  name: 'change-bundle',
+  path: '/changes/{sequence}.ndjson.gz',
+  file: 'changes/{sequence}.ndjson.gz',
   class: 'download',
   bucket: 'download',
   type: 'application/gzip',
-  description,
+  description: 'The bodies of all documents that one snapshot changed',
   parameters: BY_SEQUENCE,
-  absent,
-});
-
-/** The bodies of changed documents, for mirrors. */
-export const BUNDLES: readonly UnlistedRoute[] = [
-  bundles(
-    'change-bundle',
-    '/changes/{sequence}.ndjson.gz',
-    'The bodies of all documents that one snapshot changed',
-    'no bundle {sequence}',
-  ),
-  ...SPANS.map(({ span }) =>
-    bundles(
-      `change-rollup-${span}`,
-      `/changes/over-${span}/{sequence}.ndjson.gz`,
-      `The bodies of all documents that ${span} snapshots changed`,
-      `no bundle over ${span} snapshots {sequence}`,
-    ),
-  ),
-];
+  absent: 'no bundle {sequence}',
+};

@@ -11,11 +11,12 @@ export const shellRoute = (kind: string): string => `${kind}-shell`;
 export const recordPage = (kind: string): string => `${kind}-page`;
 
 export const RECORD_PAGES: readonly UnlistedRoute[] = RECORDS.flatMap(
-  ({ name: kind, parameters = [], absent = '' }): readonly UnlistedRoute[] => {
+  ({ name: kind, parameters = [], absent = '', measures = [] }): readonly UnlistedRoute[] => {
     // One tag for both, so that a CDN can be purged of a page that has changed.
     const shell = {
       ...page(shellRoute(kind), `/${kind}`, `Page to look up one ${kind}`),
       tag: recordPage(kind),
+      measures,
     };
     const record = { name: recordPage(kind), path: `/${kind}/{id}`, description: `Page of one ${kind}` };
     return [shell, { ...shell, ...record, requires: kind, parameters, absent }];

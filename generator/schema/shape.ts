@@ -1,4 +1,5 @@
 /** The shapes of documents, for documentation and exports. */
+import { NOT_MEASURED } from './field.js';
 import type { Field, History, Value } from './field.js';
 
 export type Shape = ValueShape | ObjectShape | ListShape | ValuesShape | MapShape;
@@ -26,6 +27,9 @@ export interface ObjectShape extends Presence {
 export interface ListShape extends Presence {
   readonly is: 'list';
   readonly name: string;
+  readonly nullable: boolean;
+  /** As for a value. */
+  readonly nullMeans?: string;
   readonly description: string;
   readonly members: readonly Shape[];
 }
@@ -67,6 +71,8 @@ export function shapeOf(field: Field, histories: readonly History[]): Shape {
       return {
         is: 'list',
         name,
+        nullable: true,
+        nullMeans: NOT_MEASURED,
         description: field.description,
         members: shapesOf(history.fields, histories),
       };

@@ -28,6 +28,13 @@ export function millisecondsAt(bytes: Uint8Array, start: number): number {
 export const timeAt = (milliseconds: number): string =>
   new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 
+/** The newest of some times, if any. */
+export const newestOf = (times: readonly (string | null | undefined)[]): string | null =>
+  times
+    .flatMap((time) => time ?? [])
+    .toSorted()
+    .at(-1) ?? null;
+
 const ZERO = 48;
 
 function milliseconds(

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
 import { HashFileReader, NO_HASH, entriesIn } from '../incremental/hash-file.js';
 import type { Entry } from '../incremental/hash-file.js';
-import { NO_CHANGES, filesIn, readChangeIndex } from '../publish/changes/change-index.js';
+import { filesIn, readChangeIndex } from '../publish/changes/change-index.js';
 import { CODINGS, siblingsFrom } from '../publish/codings.js';
 import type { Coding } from '../publish/codings.js';
 import { isAsIndexed, locator } from '../publish/scan.js';
@@ -114,7 +114,7 @@ function* ownEntries(tree: Tree, { file }: PublishedRoute): Generator<Entry> {
     return;
   }
   const [before, after] = halves(file);
-  const entries = filesIn(readChangeIndex(tree) ?? NO_CHANGES).flatMap((its): Entry[] => {
+  const entries = filesIn(readChangeIndex(tree)?.changes ?? []).flatMap((its): Entry[] => {
     const name = its.file.slice(1);
     const key = name.slice(before.length, -after.length);
     if (!name.startsWith(before) || !name.endsWith(after) || !/^\d+$/.test(key)) return [];

@@ -1,9 +1,10 @@
 /** The jobs that threads can run. Each imports its modules lazily, since most builds need few. */
+import type { TableCounts } from '../counts.js';
 import { asFailure } from '../errors.js';
 import type { FailureParts } from '../errors.js';
 import type { DatabaseJob } from '../exports/database.js';
 import type { DocumentsJob } from '../exports/documents.js';
-import type { WrittenFile } from '../exports/gzip-file.js';
+import type { WrittenFile } from '../publish/gzip-file.js';
 import type { OtherDocumentsJob } from '../exports/other-documents.js';
 import type { ExportJob, Written } from '../exports/write.js';
 import type { Detected, Detection } from '../incremental/detect.js';
@@ -15,6 +16,8 @@ import type { CheckStep } from '../register/check.js';
 import type { CheckReport } from '../register/findings.js';
 import type { Exclusions } from '../register/database.js';
 import type { Context } from './context.js';
+import type { Kind } from '../schema/field.js';
+import type { Table } from '../schema/index.js';
 import type { RenderFeeds } from './feeds.js';
 import type { RenderLists } from './lists.js';
 import type { RenderShard } from './shard.js';
@@ -39,6 +42,7 @@ interface Jobs {
   readonly scope: Job<string>;
   readonly check: Job<CheckStep, CheckReport>;
   readonly detect: Job<Detection, Detected>;
+  readonly count: Job<{ readonly kind: Kind; readonly table: Table }, TableCounts>;
   readonly render: Job<RenderShard & Staged>;
   readonly feeds: Job<RenderFeeds & Staged>;
   readonly lists: Job<RenderLists & Staged>;
@@ -85,6 +89,10 @@ const JOBS: {
   detect: async ({ register }, detection) => {
     const { detectChanges } = await import('../incremental/detect.js');
     return detectChanges(register, detection);
+  },
+  count: async ({ register }, { kind, table }) => {
+    const { countTable } = await import('../counts.js');
+    return countTable(register, kind, table);
   },
   render: async (context, render) => {
     const { renderShard, staged } = await import('./shard.js');

@@ -20,6 +20,8 @@ export type OnProgress = (steps: number) => void;
 const GRACE_MS = 250;
 
 export interface Options {
+  /** Called when a thread takes the job, which may have waited. */
+  readonly onStart?: () => void;
   readonly onProgress?: OnProgress;
   /** Where the job writes: two jobs don't write to the same folder while others wait. */
   readonly folder?: string;
@@ -29,6 +31,21 @@ interface Waiting {
   readonly folder: string | undefined;
   readonly start: (thread: Thread) => Promise<unknown>;
 }
+
+/** The register that a thread opens (see `Register.join`). */
+export interface Source {
+  readonly file: string;
+  readonly notMeasured: readonly string[];
+}
+
+/** Whether a thread's data is a register. */
+export const isSource = (data: unknown): data is Source =>
+  typeof data === 'object' &&
+  data !== null &&
+  'file' in data &&
+  typeof data.file === 'string' &&
+  'notMeasured' in data &&
+  Array.isArray(data.notMeasured);
 
 /** Runs a build's jobs, several at a time. */
 export interface Pool {
@@ -51,21 +68,25 @@ export class ThreadPool implements Pool {
   /**
    * Starts the threads, which open the register.
    * @param module the threads' module (worker.js)
+   * @param notMeasured see `Register.open`
    */
-  constructor(module: URL, register: string) {
+  constructor(module: URL, register: string, notMeasured: readonly string[] = []) {
     const threads = Math.min(Math.max(availableParallelism(), FEWEST), MOST);
-    this.threads = Array.from({ length: threads }, () => new Thread(module, register));
+    this.threads = Array.from({ length: threads }, () => new Thread(module, { file: register, notMeasured }));
   }
 
   run<Name extends JobName>(
     name: Name,
     input: Input<Name>,
-    { folder, onProgress }: Options = {},
+    { folder, onProgress, onStart }: Options = {},
   ): Promise<Output<Name>> {
     const done = new Promise<Output<Name>>((resolve, reject) => {
       this.#waiting.push({
         folder,
-        start: (thread) => thread.ask(name, input, onProgress).then(resolve, reject),
+        start: (thread) => {
+          onStart?.();
+          return thread.ask(name, input, onProgress).then(resolve, reject);
+        },
       });
     });
     this.#startNext();
@@ -103,7 +124,7 @@ export class Thread implements Renewable {
   #failure: unknown;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(module: URL, register: string) {
+  constructor(module: URL, register: Source) {
     this.#worker = new Worker(module, {
       workerData: register,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },

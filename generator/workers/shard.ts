@@ -1,7 +1,8 @@
 /** Renders the records of a shard and stages their documents. */
-import { keysIn, rangesOf } from '../incremental/detect.js';
+import { keysIn } from '../incremental/detect.js';
 import type { Shard } from '../incremental/detect.js';
 import type { KeyRange } from '../incremental/patch.js';
+import { changedRecords } from '../outputs/changed-records.js';
 import type { Output } from '../outputs/output.js';
 import { records } from '../outputs/records.js';
 import { StageWriter } from '../publish/stage-writer.js';
@@ -44,19 +45,10 @@ export function renderShard(
   if (changed === undefined) {
     for (const output of records(register, resource, ROUTES, shard)) put(output);
   } else {
-    register.scope('changed', rangesOf(shard.kind, keysIn(changed)));
-    const outputs = records(register, resource, ROUTES, 'changed');
-    try {
-      let next = outputs.next();
-      for (const key of keysIn(changed)) {
-        for (const sink of sinks.values()) sink.keepBelow(key);
-        const isThere = next.done !== true && next.value.key === key;
-        for (; next.done !== true && next.value.key === key; next = outputs.next()) put(next.value);
-        if (!isThere) for (const sink of sinks.values()) sink.remove(key);
-      }
-    } finally {
-      // A connection can't be closed while a query is open.
-      outputs.return(undefined);
+    for (const { key, documents } of changedRecords(register, resource, () => keysIn(changed))) {
+      for (const sink of sinks.values()) sink.keepBelow(key);
+      for (const document of documents) put(document);
+      if (documents.length === 0) for (const sink of sinks.values()) sink.remove(key);
     }
     for (const sink of sinks.values()) sink.keepBelow(Number.POSITIVE_INFINITY);
   }

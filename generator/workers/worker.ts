@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Failure } from '../errors.js';
 import { Register } from '../register/database.js';
 import { perform } from './jobs.js';
+import { isSource } from './pool.js';
 import type { Call, JobName, Reply } from './jobs.js';
 
 /** How much is added to the niceness of threads, up to the maximum. */
@@ -26,8 +27,9 @@ function giveWay(): void {
 
 if (parentPort === null) throw new TypeError('expected to be started as a thread');
 const port = parentPort;
-const file: unknown = workerData;
-if (typeof file !== 'string') throw new TypeError('expected to be started with the file of the register');
+const source: unknown = workerData;
+if (!isSource(source)) throw new TypeError('expected to be started with a register');
+const { file, notMeasured } = source;
 giveWay();
 
 let register: Register | undefined;
@@ -36,7 +38,7 @@ async function respond<Name extends JobName>({ name, input }: Call<Name>): Promi
   const reply = (message: Reply<Name>): void => port.postMessage(message);
   try {
     // The main thread already has it open.
-    register ??= Register.join(String(file));
+    register ??= Register.join(file, notMeasured);
     const advance = (steps: number): void => reply({ is: 'progress', steps });
     reply({ is: 'done', output: await perform({ register, advance }, { name, input }) });
   } catch (error) {

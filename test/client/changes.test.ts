@@ -66,18 +66,10 @@ describe('changes of a real tree', () => {
     expect(digestOf(copy, manifestOf(out).routes)).toBe(at(15).digest);
   });
 
-  it('come by roll-ups where there are some, and bundle by bundle elsewhere', async () => {
+  it('come bundle by bundle', async () => {
     const { client, paths } = await proxied(out);
-    const { rollups } = await client.get('/changes/index.json');
-    expect(rollups.map(({ from, sequence }) => [from, sequence])).toEqual([[7, 14]]);
-    paths.splice(0);
-    expect(reachedIn(await changesOf(client, at(6)))).toEqual([7, 14, 15]);
-    expect(paths).toEqual([
-      '/changes/index.json',
-      '/changes/7.ndjson.gz',
-      '/changes/over-7/14.ndjson.gz',
-      '/changes/15.ndjson.gz',
-    ]);
+    expect(reachedIn(await changesOf(client, at(13)))).toEqual([14, 15]);
+    expect(paths).toEqual(['/changes/index.json', '/changes/14.ndjson.gz', '/changes/15.ndjson.gz']);
   });
 
   it('of a copy that is up to date are none, and cost an empty response', async () => {
@@ -160,52 +152,33 @@ const put = (at: string, body: string, hash = sha256(body)) => ({
 });
 const lines = (...all: readonly object[]): string => all.map((line) => `${JSON.stringify(line)}\n`).join('');
 
-const ROLLUP = gzipSync(lines({ ...header(1), to: 3, to_digest: THIRD }, put('/a', 'one'), put('/b', 'two')));
+const described = (sequence: number, bundle: Buffer, hash = sha256(bundle)) => ({
+  sequence,
+  from: sequence - 1,
+  from_digest: DIGESTS[sequence - 2] ?? null,
+  digest: DIGESTS[sequence - 1] ?? '',
+  as_of: null,
+  built_at: '2026-11-20T08:00:00Z',
+  counts: {},
+  file: `/changes/${sequence}.json`,
+  bytes: 1,
+  sha256: FIRST,
+  bundle: { file: `/changes/${sequence}.ndjson.gz`, bytes: bundle.length, sha256: hash },
+});
 
 /** What a tree of two changes publishes, and what a test has it publish instead. */
-async function lying(
-  second: Buffer,
-  change: { readonly sha256?: string; readonly status?: number; readonly rollupBytes?: number } = {},
-) {
+async function lying(second: Buffer, change: { readonly sha256?: string; readonly status?: number } = {}) {
   const first = gzipSync(lines(header(1), put('/a', 'one')));
-  const described = (sequence: number, bundle: Buffer, hash = sha256(bundle)) => ({
-    sequence,
-    from: sequence - 1,
-    from_digest: DIGESTS[sequence - 2] ?? null,
-    digest: DIGESTS[sequence - 1] ?? '',
-    as_of: null,
-    built_at: '2026-11-20T08:00:00Z',
-    counts: {},
-    file: `/changes/${sequence}.json`,
-    bytes: 1,
-    sha256: FIRST,
-    bundle: { file: `/changes/${sequence}.ndjson.gz`, bytes: bundle.length, sha256: hash },
-  });
   const index: Document<'/changes/index.json'> = {
     tree: TREE,
     sequence: 3,
     digest: THIRD,
     oldest: 1,
     changes: [described(3, second, change.sha256), described(2, first)],
-    rollups:
-      change.rollupBytes === undefined
-        ? []
-        : [
-            {
-              from: 1,
-              sequence: 3,
-              from_digest: FIRST,
-              digest: THIRD,
-              file: '/changes/over-7/3.ndjson.gz',
-              bytes: change.rollupBytes,
-              sha256: sha256(ROLLUP),
-            },
-          ],
   };
   const bundles: Readonly<Record<string, Buffer>> = {
     '/changes/2.ndjson.gz': first,
     '/changes/3.ndjson.gz': second,
-    '/changes/over-7/3.ndjson.gz': ROLLUP,
   };
   return served(({ url = '' }, response) => {
     if (url === '/changes/index.json')
@@ -233,22 +206,6 @@ describe('a bundle', () => {
       { kind: 'put', path: '/b', sha256: sha256('{"name":"ü🦊"}'), body: '{"name":"ü🦊"}' },
       { kind: 'fetch', path: '/c', sha256: FIRST },
       { kind: 'deleted', path: '/d' },
-      { kind: 'reached', tree: TREE, sequence: 3, digest: THIRD },
-    ]);
-  });
-
-  it('over several snapshots is taken if it is no larger than those it replaces', async () => {
-    const second = gzipSync(lines(header(2), put('/b', 'two')));
-    const replaced = gzipSync(lines(header(1), put('/a', 'one'))).length + second.length;
-    const { client: cheap } = await lying(second, { rollupBytes: replaced });
-    expect(reachedIn(await changesOf(cheap, START))).toEqual([3]);
-    const { client: dear } = await lying(second, { rollupBytes: replaced + 1 });
-    expect(reachedIn(await changesOf(dear, START))).toEqual([2, 3]);
-    // It also brings a copy of a snapshot on its way to its end.
-    const { client: within } = await lying(second, { rollupBytes: second.length });
-    expect(await changesOf(within, { ...START, sequence: 2, digest: SECOND })).toEqual([
-      { kind: 'put', path: '/a', sha256: sha256('one'), body: 'one' },
-      { kind: 'put', path: '/b', sha256: sha256('two'), body: 'two' },
       { kind: 'reached', tree: TREE, sequence: 3, digest: THIRD },
     ]);
   });

@@ -603,8 +603,6 @@ export function contractCases(dist: string): readonly Case[] {
     ['user-usernames', '/user/@/usernames.json'],
     ['change-list', '/changes/@.json'],
     ['change-bundle', '/changes/@.ndjson.gz'],
-    ['change-rollup-7', '/changes/over-7/@.ndjson.gz'],
-    ['change-rollup-30', '/changes/over-30/@.ndjson.gz'],
     ['ids-game', '/api/v1/ids/game/@'],
     ['group-page', '/group/@'],
     ['user-page', '/user/@'],

@@ -1,7 +1,16 @@
 /** The downloads that hold everything in few files: the documents themselves, and one database. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -347,6 +356,36 @@ describe('a build that follows', () => {
     await published({ register, out, operator: renamed });
     expect(touched(before, out)).toContain('downloads/register.sqlite.gz');
     expect(touched(before, out)).not.toContain('downloads/documents/group.ndjson.gz');
+  });
+
+  it.each([
+    ['intact', () => undefined],
+    ['damaged', (file: string) => writeFileSync(file, readFileSync(file).with(100, 0))],
+    ['cut short', (file: string) => truncateSync(file, 5000)],
+    ['missing', (file: string) => rmSync(file)],
+  ])('writes all to the byte as from nothing, if the last version is %s', async (_, damage) => {
+    const [out, again] = [path('dist'), path('again')];
+    const changing = path('changing.sqlite');
+    cpSync(register, changing);
+    await published({ register: changing, out, operator });
+    // A first, a last and neighbouring ones among them; one comes, some go, one is withheld.
+    changeRegister(
+      changing,
+      `UPDATE groups SET description = 'changed, and with more text than before 🦊'
+         WHERE id IN (SELECT min(id) FROM groups UNION SELECT id FROM groups WHERE id > 50 LIMIT 3);
+       UPDATE group_member_readings SET member_count = 1 WHERE (group_id, measured_at) =
+         (SELECT group_id, min(measured_at) FROM group_member_readings GROUP BY group_id HAVING count(*) > 3 LIMIT 1);
+       DELETE FROM items WHERE id IN (SELECT id FROM items ORDER BY id LIMIT 2 OFFSET 7);
+       CREATE TEMP TABLE another AS SELECT * FROM items LIMIT 1;
+       UPDATE another SET id = (SELECT max(id) + 1 FROM items);
+       INSERT INTO items SELECT * FROM another;
+       INSERT INTO withheld SELECT 'user', max(id), '${TIME}' FROM users;`,
+    );
+    for (const name of ['documents/group.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'])
+      damage(join(out, 'downloads', name));
+    await published({ register: changing, out, operator });
+    await published({ register: changing, out: again, operator });
+    expect(hashes(lasting(readTree(out)))).toEqual(hashes(lasting(readTree(again))));
   });
 
   it('leaves no body of a record that is newly withheld, even with --keep-downloads', async () => {

@@ -228,6 +228,7 @@ describe('downloads that are kept', () => {
         },
         advance: (steps) => silent.advance(steps),
         blocking: (work) => silent.blocking(work),
+        note: (line) => silent.note(line),
         finish: () => {
           look();
           silent.finish();

@@ -235,7 +235,7 @@ describe('two connections', () => {
       changeRegister(file, `PRAGMA journal_mode = ${mode}`);
       const identity = identityOf(file);
       const main = Register.open(file);
-      const thread = new Thread(WORKER, file);
+      const thread = new Thread(WORKER, { file, notMeasured: [] });
       try {
         await openConsistentSnapshot(file, identity, [main, thread]);
         const writer = spawnSync('python3', ['-c', script, file, mode], { encoding: 'utf8' });

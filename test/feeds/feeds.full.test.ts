@@ -5,6 +5,8 @@ import { openDatabase } from '../../generator/sqlite/index.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FEEDS, feedLinks } from '../../generator/routes/feeds.js';
+import { Measured } from '../../generator/schema/measured.js';
+import { wordsIn } from '../../generator/schema/words.js';
 import { OPERATOR } from '../support/build.js';
 import { buildArgs, snapshot } from '../support/cli.js';
 import { PROJECT, temporary } from '../support/folder.js';
@@ -200,7 +202,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
   });
 
   it('are found at the links for the head of a page', async () => {
-    const links = feedLinks('Register');
+    const links = feedLinks('Register', new Measured(), wordsIn());
     expect(links).toHaveLength(2 * NAMES.length);
     expect(links[0]).toEqual({
       rel: 'alternate',

@@ -13,6 +13,12 @@ const path = temporary();
 
 const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
 
+/** Pages leave out what a register lacks, and say what is NULL. */
+const withoutPages = (content: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(content).filter(([file]) => !/\.html(\.\w+)?$|^developers\.json/.test(file)),
+  );
+
 async function sample(): Promise<string> {
   const file = path('register.sqlite');
   await writeSample({ file, records: 200, seed: 23 });
@@ -32,14 +38,14 @@ const DROP_ALL = NULLABLE.map(({ table, column }) => `ALTER TABLE ${table} DROP 
 const SUMMARIES = 203;
 
 describe('a register without its nullable columns and its withheld list', () => {
-  it('gives the tree of one in which they are NULL and empty, byte for byte', async () => {
+  it('gives the documents of one in which they are NULL and empty, byte for byte', async () => {
     const register = await sample();
     changeRegister(register, 'DELETE FROM withheld');
     for (const { table, column } of NULLABLE)
       changeRegister(register, `UPDATE ${table} SET ${column} = NULL`);
     const whole = await freshOf(register);
     changeRegister(register, `${DROP_ALL} DROP TABLE withheld`);
-    expect(await freshOf(register)).toEqual(whole);
+    expect(withoutPages(await freshOf(register))).toEqual(withoutPages(whole));
   });
 
   it('is read by ranges of ids like any other, be it tables or views of them', async () => {
@@ -65,7 +71,7 @@ describe('a register without its nullable columns and its withheld list', () => 
     changeRegister(register, 'ALTER TABLE users DROP COLUMN verified; DROP TABLE withheld');
     const absent = ['users.verified', 'withheld'];
     const check = await inProcess('check', '--register', register);
-    expect(check.stdout).toContain('not in the register, so not measured: users.verified\n');
+    expect(check.stdout).toContain('  not measured: users.verified\n');
     expect(check.stdout).toContain('no withheld: nothing is withheld\n');
     const json = await inProcess('check', '--register', register, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ total: 0, absent });

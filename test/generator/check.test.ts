@@ -571,19 +571,6 @@ const WITHHELD: readonly Corruption[] = [
 
 const SHAPES: readonly Corruption[] = [
   {
-    what: 'a missing table',
-    sql: 'DROP TABLE usernames;',
-    found: [
-      {
-        table: 'usernames',
-        key: '',
-        column: null,
-        value: 'missing',
-        expected: 'a table or view of that name',
-      },
-    ],
-  },
-  {
     what: 'missing columns that may not be NULL, each named',
     sql: `ALTER TABLE groups DROP COLUMN measurements; ALTER TABLE withheld RENAME COLUMN since TO from_when;`,
     found: [
@@ -851,6 +838,7 @@ describe('a finding', () => {
     expect(findingLines(await checked(`UPDATE items SET price = -1;`))).toEqual([
       'items.price: 1 place, expected an integer from 0 to 9007199254740991, or NULL',
       '  id = 30: -1',
+      '  hint: a negative number; if it means "not measured": nullif(price, -1)',
     ]);
   });
 
@@ -873,9 +861,9 @@ describe('a finding', () => {
     expect(await lineOf(`UPDATE items SET id = -4;`)).toBe('  id = -4');
   });
 
-  it('says of a table that it is missing', async () => {
-    expect(findingLines(await checked('DROP TABLE usernames;'))).toEqual([
-      'usernames is missing, expected a table or view of that name',
+  it('says of a column that it is missing', async () => {
+    expect(findingLines(await checked('ALTER TABLE users DROP COLUMN measurements;'))).toEqual([
+      'users.measurements is missing, expected a column of that name',
     ]);
   });
 

@@ -224,9 +224,10 @@ describe('a build that can’t be done', () => {
       expect(result.code).toBe(1);
       expect(result.stdout).toBe('');
       const lines = result.stderr.trimEnd().split('\n');
-      expect(lines.slice(-5, -1)).toEqual([
+      expect(lines.slice(-6, -1)).toEqual([
         matching(/^items\.price: 1 place, expected/),
         '  id = 7: -1',
+        '  hint: a negative number; if it means "not measured": nullif(price, -1)',
         matching(/^items\.favourites: 1 place, expected/),
         `  id = 7: 'x'`,
       ]);
@@ -378,7 +379,7 @@ describe('a build that can’t be done', () => {
     it('that is missing', async () => {
       const file = path('operator.json');
       expect(await refused(3, '--register', good(), '--operator', file)).toBe(
-        `error: operator file "${file}" does not exist`,
+        `error: operator file "${file}" does not exist (--operator)`,
       );
     });
 

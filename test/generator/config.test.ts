@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DEFAULTS, buildConfig } from '../../generator/config.js';
 import { Failure } from '../../generator/errors.js';
+import { buildKeyOf } from '../../generator/incremental/build-key.js';
 import { OPERATOR } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { containing, fields } from '../support/values.js';
@@ -96,7 +97,7 @@ describe('an operator file', () => {
     const operator = path('operator.json');
     expect(failure(() => buildConfig({ operator }))).toMatchObject({
       exitCode: 3,
-      message: `operator file "${operator}" does not exist`,
+      message: `operator file "${operator}" does not exist (--operator)`,
     });
   });
 
@@ -187,5 +188,48 @@ describe('an operator file', () => {
     const { exitCode, message } = fails(changed({ [key]: value }));
     expect(exitCode).toBe(2);
     expect(message).toContain(key);
+  });
+});
+
+const operatorOf = (changes: Record<string, unknown>) => {
+  const operator = path('operator.json');
+  writeFileSync(operator, changed(changes));
+  return buildConfig({ operator }).operator;
+};
+
+const keyOf = (changes: Record<string, unknown>): string =>
+  buildKeyOf('code', [], { operator: operatorOf(changes), signing: undefined }).operator;
+
+describe('what an operator file says on pages', () => {
+  it('is taken as it is, and has pages and feeds rendered again', () => {
+    const said = {
+      headline: 'How big is your club?',
+      introduction: 'We count every evening.',
+      words: { group: { one: 'club', many: 'clubs' } },
+    };
+    expect(operatorOf(said)).toMatchObject(said);
+    expect(operatorOf({})).not.toHaveProperty('words');
+    const keys = [{}, ...Object.entries(said).map(([key, value]) => ({ [key]: value }))].map(keyOf);
+    expect(new Set(keys).size).toBe(4);
+  });
+
+  const WORD = 'expected text of 1 to 40 characters without spaces around it';
+  it.each([
+    [{ headline: '' }, 'headline: expected text that is not empty, got ""'],
+    [{ introduction: 5 }, 'introduction: expected text that is not empty, got 5'],
+    [
+      { words: { groups: { one: 'club', many: 'clubs' } } },
+      'words: unknown key "groups" (did you mean "group"?)',
+    ],
+    [{ words: { group: { one: 'club' } } }, `words.group.many is missing, ${WORD}`],
+    [{ words: { group: { one: '', many: 'clubs' } } }, `words.group.one: ${WORD}, got ""`],
+    [{ words: { item: { one: 'pet', many: ' pets' } } }, `words.item.many: ${WORD}, got " pets"`],
+    [
+      { words: { game: { one: 'x'.repeat(41), many: 'xs' } } },
+      `words.game.one: ${WORD}, got "${'x'.repeat(41)}"`,
+    ],
+    [{ words: { user: 'player' } }, 'words.user: expected an object, got "player"'],
+  ])('is refused: %j', (changes, message) => {
+    expect(fails(changed(changes))).toMatchObject({ exitCode: 2, message: containing(message) });
   });
 });

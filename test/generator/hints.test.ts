@@ -1,5 +1,6 @@
 /** What `check` says of likely causes, of what is there, and of what may be a mistake. */
 import { describe, expect, it } from 'vitest';
+import { openDatabase } from '../../generator/sqlite/index.js';
 import { inProcess } from '../publish/support.js';
 import { temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
@@ -21,7 +22,13 @@ async function hintsOf(column: string, value: string): Promise<string[]> {
 const SECONDS = `looks like a Unix time in seconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch')`;
 const MILLIS = `looks like a Unix time in milliseconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at / 1000, 'unixepoch')`;
 const FORMAT = `a time in another format: strftime('%Y-%m-%dT%H:%M:%SZ', created_at)`;
-const ZONE = `a time without a zone; if it is in UTC: strftime('%Y-%m-%dT%H:%M:%SZ', created_at)`;
+/** What is said of a time without a zone. */
+const inUtc = (what: string, sql: string): string =>
+  `${what}; if it is in UTC: strftime('%Y-%m-%dT%H:%M:%SZ', ${sql}), else it is local time (see docs/your-register.md#times)`;
+const ZONE = inUtc('a time without a zone', 'created_at');
+const SLASHES = inUtc('a date with slashes', `replace(created_at, '/', '-')`);
+const DAY_FIRST_SQL = `substr(created_at, 7, 4) || '-' || substr(created_at, 4, 2) || '-' || substr(created_at, 1, 2) || substr(created_at, 11)`;
+const DAY_FIRST = inUtc('a date with the day first', DAY_FIRST_SQL);
 const AS_TEXT = 'a number stored as text: CAST(price AS INTEGER)';
 
 describe('a hint', () => {
@@ -35,7 +42,15 @@ describe('a hint', () => {
     ['created_at', `'2026-11-20T10:00:00+02:00'`, FORMAT],
     ['created_at', `'2026-11-20T08:00:00.500Z'`, FORMAT],
     ['created_at', `'2026-11-20 08:00'`, ZONE],
+    ['created_at', `'2026-11-20'`, inUtc('a date without a time of day', 'created_at')],
+    ['created_at', `'2026/10/01'`, SLASHES],
+    ['created_at', `'2026/10/01 11:50:07'`, SLASHES],
+    ['created_at', `'25.08.2023 11:50'`, DAY_FIRST],
+    ['created_at', `'25.08.2023'`, DAY_FIRST],
     ['price', `'120'`, AS_TEXT],
+    ['price', '-1', 'a negative number; if it means "not measured": nullif(price, -1)'],
+    ['price', '-1.0', 'a negative number; if it means "not measured": nullif(price, -1.0)'],
+    ['price', `'-1'`, `a negative number; if it means "not measured": nullif(price, '-1')`],
     ['price', '120.0', 'a whole number stored as REAL: CAST(price AS INTEGER)'],
     ['off_sale', `'true'`, 'a boolean stored as text: CASE off_sale WHEN … THEN 1 WHEN … THEN 0 END'],
     ['off_sale', `'1'`, 'a number stored as text: CAST(off_sale AS INTEGER)'],
@@ -46,15 +61,43 @@ describe('a hint', () => {
   it.each([
     ['created_at', '17'],
     ['created_at', `'yesterday'`],
-    ['created_at', `'2026-11-20'`],
+    ['created_at', `'8/25/2023'`],
+    ['created_at', `'5.8.2023'`],
     ['created_at', `'2026-02-30T08:00:00Z'`],
     ['price', `'dear'`],
-    ['price', '-1'],
+    ['measurements', '-1'],
     ['price', '1.5'],
     ['off_sale', '2'],
     ['off_sale', `'perhaps'`],
   ])('is not made up for %s = %s', async (column, value) => {
     expect(await hintsOf(column, value)).toEqual([]);
+  });
+
+  it('names each cause that the examples of a finding have', async () => {
+    const sql = `${ITEM} ${ITEM.replace('30', '31')} UPDATE items SET price = iif(id = 30, 12.0, -1.0);`;
+    const register = writeRegister(path('register.sqlite'), sql, 'untyped');
+    expect((await inProcess('check', '--register', register)).stdout).toContain(
+      '  hint: a whole number stored as REAL: CAST(price AS INTEGER); a negative number; if it means "not measured": nullif(price, -1.0)\n',
+    );
+  });
+
+  it.each([
+    [
+      'slashes',
+      `'2026/10/01'`,
+      `strftime('%Y-%m-%dT%H:%M:%SZ', replace(created_at, '/', '-'))`,
+      '2026-10-01T00:00:00Z',
+    ],
+    [
+      'the day first',
+      `'25.08.2023 11:50'`,
+      `strftime('%Y-%m-%dT%H:%M:%SZ', ${DAY_FIRST_SQL})`,
+      '2023-08-25T11:50:00Z',
+    ],
+  ])('for %s gives that time', (_, value, call, time) => {
+    const database = openDatabase(':memory:');
+    const got = database.prepare<[]>(`SELECT ${call} FROM (SELECT ${value} AS created_at)`).pluck().get();
+    expect(got).toBe(time);
   });
 
   it.each([

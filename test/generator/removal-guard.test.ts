@@ -1,12 +1,14 @@
-/** What a build may remove without being told so. Through the real command line: test/publish/brake. */
+/** What a build may remove without being told so. Through the real command line: test/publish/removal-guard. */
 import { describe, expect, it } from 'vitest';
-import { implausible, implausibleAbsence, implausibleList } from '../../generator/removal-guard.js';
+import { implausibleAbsence, implausibleList, implausibleRemovals } from '../../generator/removal-guard.js';
+import { Measured } from '../../generator/schema/measured.js';
 
 /** @param removed of 100 groups that were published, `withheld` of them because they are withheld now */
 const removing = (removed: number, before = 100, withheld = 0): string | undefined =>
-  implausible(
+  implausibleRemovals(
     new Map([['group', { added: 1000, changed: 0, removed, unchanged: before - removed }]]),
     new Map([['group', withheld]]),
+    new Measured(),
   );
 
 const marks = (count: number) => ({
@@ -15,23 +17,33 @@ const marks = (count: number) => ({
 });
 
 describe('the removal guard', () => {
-  it('lets up to 10 % of a kind go, and anything come', () => {
+  it('lets up to 10 % or 10 of a kind go, and anything come', () => {
     expect(removing(0)).toBeUndefined();
     expect(removing(10)).toBeUndefined();
+    expect(removing(10, 11)).toBeUndefined();
+    expect(removing(20, 200)).toBeUndefined();
     expect(removing(0, 0)).toBeUndefined();
   });
 
-  it('refuses more than 10 %, and all of a kind even if that is one', () => {
+  it('refuses more than both, and all of a kind even if that is one', () => {
     expect(removing(11)).toBe(
-      '11 of 100 groups would be removed, expected at most 10 % (--accept-removals publishes anyway)',
+      '11 of 100 groups would be removed, expected at most 10 % or 10, and never all (--accept-removals publishes anyway)',
     );
+    expect(removing(11, 12)).toContain('11 of 12 groups');
+    expect(removing(21, 200)).toContain('21 of 200 groups');
     expect(removing(1, 1)).toContain('1 of 1 groups');
   });
 
   it('does not count what is withheld', () => {
     expect(removing(60, 100, 60)).toBeUndefined();
-    // Of the 60 that are left, 7 are more than 10 %.
-    expect(removing(47, 100, 40)).toContain('7 of 60 groups');
+    // Of the 60 that are left, 11 are more than 10 %.
+    expect(removing(51, 100, 40)).toContain('11 of 60 groups');
+  });
+
+  it('does not count a kind that is not measured', () => {
+    const gone = new Map([['group', { added: 0, changed: 0, removed: 50, unchanged: 0 }]]);
+    expect(implausibleRemovals(gone, new Map(), new Measured(['groups']))).toBeUndefined();
+    expect(implausibleRemovals(gone, new Map(), new Measured(['users']))).toContain('50 of 50 groups');
   });
 
   it('refuses a withheld list that loses more than 10 %', () => {

@@ -53,13 +53,25 @@ describe('snapshot scaffold', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { total: 0, absent: ['withheld'] }]);
   });
 
-  it('parses with the empty tables that it names instead, too', async () => {
+  it('can be run again after an edit, with the table of withheld records that it names', async () => {
     const file = database(GUILDS);
-    const sql = await scaffold(file);
+    const sql = (await scaffold(file)).replaceAll('your_table', 'guild');
     const tables = sql.match(/(?<=^-- )CREATE TABLE .*$/gm) ?? [];
-    expect(tables).toHaveLength(TABLES.length);
-    changeRegister(file, `${tables.join('\n')} PRAGMA user_version = 1`);
+    expect(tables).toEqual([expect.stringMatching(/^CREATE TABLE IF NOT EXISTS withheld /)]);
+    for (const edited of [sql, sql.replace('NULL AS name', "'edited' AS name")])
+      changeRegister(file, `${edited} ${tables.join('')}`);
+    changeRegister(file, `INSERT INTO guild VALUES (7, 'seven')`);
+    const own = openDatabase(file);
+    expect(own.prepare<[]>('SELECT name FROM groups').pluck().all()).toEqual(['edited']);
+    own.close();
+    changeRegister(file, 'DELETE FROM guild');
     expect((await snapshot(['check', '--register', file, '--quiet'])).code).toBe(0);
+  });
+
+  it('says that what one lacks is left out, and where the recipes are', async () => {
+    const sql = await scaffold(database(GUILDS));
+    expect(sql).toContain("-- Leave out the views of what you don't have");
+    expect(sql).toContain('docs/your-register.md#recipes\n');
   });
 
   it('leaves alone what is there, names its missing columns, and writes nothing', async () => {
@@ -76,7 +88,9 @@ describe('snapshot scaffold', () => {
     expect(sql).toMatch(
       /^-- items lacks columns\..*\n-- {3}measurements: INTEGER from 0; required\. .*\n\n/m,
     );
-    expect(sql).toMatch(/^-- It is 7 now\..*\nPRAGMA user_version = 1;\n$/m);
+    expect(sql).toMatch(
+      /^-- user_version is 7\..*\n-- .*#a-nightly-copy\..*\n-- PRAGMA user_version = 1;\n$/m,
+    );
     expect(sha256(readFileSync(file))).toBe(before);
   });
 

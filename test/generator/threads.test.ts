@@ -41,12 +41,12 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 parentPort.on('message', async ({ input }) => {
-  appendFileSync(join(workerData, 'begun'), input + '\\n');
+  appendFileSync(join(workerData.file, 'begun'), input + '\\n');
   if (input === 'ends') process.exit(0);
   if (input === 'throws') throw new Error('broken thread');
   if (input === 'fills its heap') throw Object.assign(new Error('heap'), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
-  if (input === 'all') appendFileSync(join(workerData, 'threads'), threadId + '\\n');
-  else while (!existsSync(join(workerData, input))) await setTimeout(2);
+  if (input === 'all') appendFileSync(join(workerData.file, 'threads'), threadId + '\\n');
+  else while (!existsSync(join(workerData.file, input))) await setTimeout(2);
   for (const steps of [1, 2, 3]) parentPort.postMessage({ is: 'progress', steps });
   parentPort.postMessage({ is: 'done' });
 });`;
@@ -185,7 +185,7 @@ describe('the jobs of a build', () => {
 describe('a job that fails', () => {
   it('rejects with its failure, and the thread goes on', async () => {
     const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
-    changeRegister(register, 'DROP TABLE games');
+    changeRegister(register, 'DROP TABLE games; CREATE VIEW games AS SELECT * FROM nowhere');
     const pool = new ThreadPool(WORKER, register);
     try {
       const noFolder = path('file');

@@ -80,6 +80,7 @@ describe('a withheld id without a row in the register', () => {
   it('is named by build', async () => {
     const args = ['build', '--register', file, '--operator', OPERATOR, '--out', path('dist')];
     const { code, stderr } = await inProcess(...args);
-    expect([code, stderr]).toEqual([0, `${lines.join('\n')}\n`]);
+    expect(code).toBe(0);
+    expect(stderr.split('\n').filter((line) => line.startsWith('warning: withheld'))).toEqual(lines);
   });
 });

@@ -246,7 +246,7 @@ function nameDigest(out: string, digest: string, sequence: number): void {
   put(out, [
     [
       'changes/index.json',
-      JSON.stringify({ ...index, tree: id, sequence, digest, oldest, downloads, changes, rollups: [] }),
+      JSON.stringify({ ...index, tree: id, sequence, digest, oldest, downloads, changes }),
     ],
   ]);
   const manifest = readObject(join(out, 'snapshot.json'));

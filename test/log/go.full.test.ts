@@ -141,6 +141,7 @@ describe.skipIf(!has('the signed log, verified by Go', 'go'))('the code of Go’
       succeed(
         'build',
         '--accept-removals',
+        '--quiet',
         ...Object.entries({ register, out: out!, operator: OPERATOR }).flatMap(([name, value]) => [
           `--${name}`,
           value,

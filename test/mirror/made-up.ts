@@ -128,7 +128,6 @@ export class MadeUpOrigin {
   members: object = {};
   readonly history: Published[] = [];
   #changes: object[] = [];
-  #rollups: object[] = [];
   #oldest = 1;
   readonly #server: Server;
 
@@ -249,37 +248,12 @@ export class MadeUpOrigin {
     return { file, bytes: content.length, sha256: sha256(content) };
   }
 
-  /** Adds a roll-up of the snapshots from one to the newest. */
-  rollUp(from: number): void {
-    const [start, now] = [this.history.find(({ sequence }) => sequence === from), this.history.at(-1)];
-    if (start === undefined || now === undefined) throw new Error('expected published snapshots');
-    const touched = new Set(
-      this.history.filter(({ sequence }) => sequence >= from).flatMap(({ all }) => Object.keys(all)),
-    );
-    const differs = (path: string): boolean =>
-      this.history.some(({ sequence, all }) => sequence >= from && !same(all[path], now.all[path]));
-    const header = {
-      tree: this.tree,
-      from,
-      to: now.sequence,
-      from_digest: start.digest,
-      to_digest: now.digest,
-    };
-    const lines = [...touched].filter(differs).map((path) => {
-      const body = now.all[path];
-      return body === undefined ? JSON.stringify({ path, deleted: true }) : line(path, body);
-    });
-    const file = this.#add(
-      `/changes/over-7/${now.sequence}.ndjson.gz`,
-      zipped([JSON.stringify(header), ...lines]),
-    );
-    this.#rollups.unshift({
-      from,
-      sequence: now.sequence,
-      from_digest: start.digest,
-      digest: now.digest,
-      ...file,
-    });
+  /** Has no bundle to the newest snapshot, as if it were too large. */
+  dropBundle(): void {
+    const [newest, ...older] = this.#changes;
+    this.#changes = [{ ...newest, bundle: null }, ...older];
+    this.#oldest = this.history.at(-1)?.sequence ?? 1;
+    this.files.delete(`/changes/${this.#oldest}.ndjson.gz`);
     this.announce();
   }
 
@@ -288,7 +262,6 @@ export class MadeUpOrigin {
     const [newest] = this.#changes;
     const none = { file: null, bytes: null, sha256: null, bundle: null };
     this.#changes = this.#changes.map((change) => (change === newest ? change : { ...change, ...none }));
-    this.#rollups = [];
     this.#oldest = (this.history.at(-1)?.sequence ?? 1) - 1;
     const kept = new Set([`/changes/${this.#oldest + 1}.json`, `/changes/${this.#oldest + 1}.ndjson.gz`]);
     for (const path of this.files.keys())
@@ -326,7 +299,6 @@ export class MadeUpOrigin {
       oldest: this.#oldest,
       downloads: this.#downloaded,
       changes: this.#changes,
-      rollups: this.#rollups,
     };
     this.files.set('/changes/index.json', Buffer.from(JSON.stringify(index)));
     for (const format of ['atom', 'json'])

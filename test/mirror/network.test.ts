@@ -292,6 +292,14 @@ describe('an origin that is no origin', () => {
     expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
   });
 
+  it('routes whose files can be the same by keys that don’t overlap are refused', async () => {
+    const [one, other] = [leadingTo('x/{key}x2'), leadingTo('x/1x{key}')];
+    // `x/1x2` is a file of both.
+    origin.routes = [...ROUTES, one, { ...other, name: 'other', path: '/other/{key}' }];
+    origin.publish(ONE);
+    expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
+  });
+
   it.each([
     { file: 'api/v1/group/{key}.json', requires: 'nosuch' },
     { file: 'api/v1/group/{key}.json', requires: 'bad' },
@@ -513,7 +521,7 @@ it('documents larger than the origin says are not stored', async () => {
 /** Builds a tree where the copy is to be. */
 const built = () => {
   const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1 }] });
-  return inProcess('build', '--register', register, '--operator', OPERATOR, '--out', out);
+  return inProcess('build', '--quiet', '--register', register, '--operator', OPERATOR, '--out', out);
 };
 
 /** Runs it in vain, since there is a tree that is no copy. */

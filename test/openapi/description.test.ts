@@ -1,13 +1,11 @@
 /** The description itself: valid, complete, and true of every document and example in the tree. */
-import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { RESOURCES } from '../../generator/schema/index.js';
 import { ROUTES } from '../../generator/routes/index.js';
-import { published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
-import { PROJECT, temporary } from '../support/folder.js';
+import { temporary } from '../support/folder.js';
 import { changeRegister } from '../support/register.js';
 import { json, readTree } from '../support/tree.js';
 import type { Tree } from '../support/tree.js';
@@ -49,14 +47,6 @@ beforeAll(async () => {
        WHERE state IS NOT 'deleted' ORDER BY member_count DESC LIMIT 1;`,
   );
   await build(register);
-  // The first roll-up is over the bundles of the snapshots from 8 to 14.
-  for (let sequence = 3; sequence <= 14; sequence += 1) {
-    changeRegister(
-      register,
-      `UPDATE games SET description = '${sequence}' WHERE id = (SELECT min(id) FROM games)`,
-    );
-    await published({ register, out, operator: join(PROJECT, 'data/operator.json') });
-  }
   tree = readTree(out);
   description = readDescription(out);
   strictly = judge(description, true);

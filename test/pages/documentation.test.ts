@@ -330,18 +330,15 @@ describe('the tables of fields of the changes', () => {
     });
     const out = path('twice');
     await published({ register, out });
-    // The first roll-up over 7 ends at 14: the first snapshot has no bundle.
-    for (let build = 2; build <= 14; build += 1) {
-      changeRegister(register, `UPDATE items SET price = ${build} WHERE id = 1`);
-      await published({ register, out });
-    }
+    changeRegister(register, `UPDATE items SET price = 2 WHERE id = 1`);
+    await published({ register, out });
     const index = new Map<string, boolean>();
     places(JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8')), '', index);
     expectDocumented('changes', index);
     changeRegister(register, `UPDATE groups SET name = 'another'; DELETE FROM items WHERE id = 2`);
     await published({ register, out, acceptRemovals: true });
     const found = new Map<string, boolean>();
-    places(JSON.parse(readFileSync(join(out, 'changes/15.json'), 'utf8')), '', found);
+    places(JSON.parse(readFileSync(join(out, 'changes/3.json'), 'utf8')), '', found);
     expect(new Set(documented('change-list').keys())).toEqual(new Set(found.keys()));
   });
 });

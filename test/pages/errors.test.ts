@@ -57,7 +57,7 @@ describe('the page of an error', () => {
     const text = textOf(page('404.html'));
     expect(text).toContain('Nothing is published at this address');
     for (const reason of ['typo', 'never measured', 'withheld']) expect(text).toContain(reason);
-    expect(page('404.html')).toContain('<div data-lookup></div>');
+    expect(page('404.html')).toContain('<div data-lookup="{');
     expect(page('429.html')).not.toContain('data-lookup');
   });
 

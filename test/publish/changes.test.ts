@@ -1,5 +1,6 @@
 /** Who has one snapshot and takes the change lists has the next: to the byte, whatever happened to the register. */
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -9,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -136,7 +138,7 @@ function follow(out: string, mirror: Map<string, string>, sequence: number): voi
   for (const gone of list.delete) expect(mirror.delete(gone), `${gone} was not there`).toBe(true);
 }
 
-/** Takes a bundle or roll-up over into a mirror. @param name below /changes */
+/** Takes a bundle over into a mirror. @param name below /changes */
 function apply(out: string, mirror: Map<string, string>, name: string): void {
   const [, ...lines] = bundleOf(out, name);
   expect(new Set(lines.map(({ path: url }) => url)).size, 'each path once').toBe(lines.length);
@@ -205,6 +207,9 @@ function withheldIn(register: string): Set<unknown> {
 }
 
 const record = (mirror: ReadonlyMap<string, string>): Record<string, string> => Object.fromEntries(mirror);
+
+/** Random, so that nothing is compressed by more than a quarter; 3 kB. */
+const body = (): string => randomBytes(2250).toString('base64');
 
 describe('change lists', () => {
   it('lead from each tree to the next, over any sequence of registers', async () => {
@@ -295,12 +300,11 @@ describe('change lists', () => {
     expect(indexOf(out).changes[0]).toMatchObject({ sequence: 2, built_at: '2026-12-02T00:00:00Z' });
   });
 
-  it('are kept for 30 snapshots, with roll-ups that serve every copy between their ends', async () => {
+  it('and bundles are kept for 30 snapshots', async () => {
     const out = path('dist');
     const routes = [route('item', '/api/v1/item/{id}', 'api/v1/item/{id}.json')];
     const mirrors = new Map<number, Map<string, string>>();
-    const oldests: number[] = [];
-    const builds = 125;
+    const builds = 33;
     for (let build = 1; build <= builds; build += 1) {
       // One of eleven changes at a time; one is there in every third snapshot, one comes back as it was.
       const item = {
@@ -310,59 +314,48 @@ describe('change lists', () => {
       };
       await publish(out, { routes, documents: { item } });
       mirrors.set(build, mirrorOf(out));
-      oldests.push(indexOf(out).oldest);
+      // The first snapshot has no bundle.
+      expect(indexOf(out).oldest).toBe(Math.max(build - 30, 1));
     }
-    // 30 bundles lead back 30 snapshots, five roll-ups over 7 from a multiple of 7 to five before it, and
-    // three over 30 likewise. The first snapshot has no bundle, so the first roll-ups end at 14 and 60.
-    const expected = range(builds).map((build) => {
-      const weeks = Math.max(Math.floor(build / 7) * 7 - 35, 7);
-      const months = build < 60 ? build : Math.max(Math.floor(build / 30) * 30 - 90, 30);
-      return build <= 31 ? 1 : Math.min(build - 30, weeks, months);
-    });
-    expect(oldests).toEqual(expected);
-    const { changes, oldest, sequence, rollups } = indexOf(out);
-    expect([sequence, oldest, changes.length, changes.at(-1)?.sequence]).toEqual([125, 30, 30, 96]);
-    const names = range(30).flatMap((index) => [`${index + 95}.json`, `${index + 95}.ndjson.gz`]);
-    const folders = ['over-30', 'over-7'];
-    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(
-      [...names, ...folders, 'index.json'].toSorted(),
-    );
-    const filesIn = (folder: string) => readdirSync(join(out, 'changes', folder)).toSorted();
-    expect(filesIn('over-7')).toEqual(['105', '112', '119', '91', '98'].map((name) => `${name}.ndjson.gz`));
-    expect(filesIn('over-30')).toEqual(['120', '60', '90'].map((name) => `${name}.ndjson.gz`));
-    expect(rollups.map(({ from, sequence: to }) => [from, to])).toEqual(
-      [
-        [90, 120],
-        [112, 119],
-        [105, 112],
-        [98, 105],
-        [91, 98],
-        [60, 90],
-        [84, 91],
-        [30, 60],
-      ].toSorted(([, a = 0], [, b = 0]) => b - a),
-    );
-    for (const { from, sequence: to, file, bytes, sha256: sum, from_digest, digest } of rollups) {
-      const content = readFileSync(join(out, file));
-      expect([content.length, sha256(content)]).toEqual([bytes, sum]);
-      const name = file.replace('/changes/', '').replace('.ndjson.gz', '');
-      const [head] = bundleOf(out, name);
-      expect(head).toEqual({ tree: indexOf(out).tree, from, to, from_digest, to_digest: digest });
-      expect(digest).toBe(digestOf(mirrors.get(to) ?? new Map(), manifestOf(out).routes));
-      for (let start = from; start <= to; start += 1) {
-        const mirror = new Map(mirrors.get(start));
-        apply(out, mirror, name);
-        expect(differing(record(mirror), record(mirrors.get(to) ?? new Map()))).toEqual([]);
-      }
+    const { changes, oldest, sequence } = indexOf(out);
+    expect([sequence, oldest, changes.length, changes.at(-1)?.sequence]).toEqual([33, 3, 30, 4]);
+    const names = range(30).flatMap((index) => [`${index + 3}.json`, `${index + 3}.ndjson.gz`]);
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual([...names, 'index.json'].toSorted());
+    const [listed, bundled] = [new Map(mirrors.get(oldest)), new Map(mirrors.get(oldest))];
+    for (let next = oldest + 1; next <= sequence; next += 1) {
+      for (const put of listOf(out, next).put) listed.set(put.path, put.sha256);
+      for (const gone of listOf(out, next).delete) listed.delete(gone);
+      apply(out, bundled, String(next));
+      expect(differing(record(bundled), record(mirrors.get(next) ?? new Map()))).toEqual([]);
     }
-    // Lists lead from the oldest that has one.
-    const mirror = new Map(mirrors.get(95));
-    for (let next = 96; next <= sequence; next += 1) {
-      for (const put of listOf(out, next).put) mirror.set(put.path, put.sha256);
-      for (const gone of listOf(out, next).delete) mirror.delete(gone);
-    }
-    expect(differing(record(mirror), record(mirrorOf(out)))).toEqual([]);
+    expect(differing(record(listed), record(mirrorOf(out)))).toEqual([]);
     expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('have no bundle above both a size and a tenth of the tree, and oldest rises', async () => {
+    const out = path('dist');
+    const routes = [route('item', '/api/v1/item/{id}', 'api/v1/item/{id}.json')];
+    const bundleBytes = 100_000;
+    const item = Object.fromEntries(range(2000).map((id) => [id, body()]));
+    const change = async (documents: number) => {
+      for (const id of range(documents)) item[id] = body();
+      const before = mirrorOf(out);
+      await publish(out, { routes, documents: { item }, bundleBytes });
+      const { sequence, oldest, changes } = indexOf(out);
+      const mirror = new Map(before);
+      for (const put of listOf(out, sequence).put) mirror.set(put.path, put.sha256);
+      expect(differing(record(mirror), record(mirrorOf(out)))).toEqual([]);
+      expect(await damageOf(out)).toEqual([]);
+      return { sequence, oldest, bundle: changes[0]?.bundle };
+    };
+    await publish(out, { routes, documents: { item }, bundleBytes });
+    // 450 kB is larger than the size, and less than a tenth of 6 MB.
+    expect(await change(150)).toMatchObject({ sequence: 2, oldest: 1, bundle: {} });
+    // 3 MB is larger than both.
+    expect(await change(1000)).toEqual({ sequence: 3, oldest: 3, bundle: null });
+    expect(existsSync(join(out, 'changes/3.ndjson.gz'))).toBe(false);
+    expect(existsSync(join(out, 'changes/2.ndjson.gz'))).toBe(true);
+    expect(await change(1)).toMatchObject({ sequence: 4, oldest: 3, bundle: {} });
   });
 
   it('and bundles from before something was withheld are deleted, and purged', async () => {
@@ -374,7 +367,7 @@ describe('change lists', () => {
       const lists = ['--purge-list', purgeList, '--delete-from', deleteFrom];
       expect(await inProcess(...buildArgs(register, out, ...lists))).toMatchObject({ code: 0, stderr: '' });
     };
-    for (let price = 1; price <= 15; price += 1) {
+    for (let price = 1; price <= 3; price += 1) {
       changeRegister(
         register,
         `UPDATE items SET price = ${price} WHERE id = 1;
@@ -382,34 +375,34 @@ describe('change lists', () => {
       );
       await build();
     }
-    expect(indexOf(out)).toMatchObject({ sequence: 15, oldest: 1 });
-    expect(indexOf(out).rollups.map(({ sequence }) => sequence)).toEqual([14]);
+    expect(indexOf(out)).toMatchObject({ sequence: 3, oldest: 1 });
+    // Earlier versions had bundles over several snapshots.
+    mkdirSync(join(out, 'changes/over-7'));
+    cpSync(join(out, 'changes/3.ndjson.gz'), join(out, 'changes/over-7/3.ndjson.gz'));
     changeRegister(register, `INSERT INTO withheld VALUES ('user', 1007, '2026-11-20T08:00:00Z')`);
     await build();
-    const gone = [
-      ...range(14).flatMap((index) => [`changes/${index + 1}.json`, `changes/${index + 1}.ndjson.gz`]),
-      'changes/over-7/14.ndjson.gz',
-    ];
+    const gone = [2, 3].flatMap((each) => [`changes/${each}.json`, `changes/${each}.ndjson.gz`]);
+    gone.push('changes/over-7/3.ndjson.gz');
     const found = indexOf(out);
-    expect([found.sequence, found.oldest, found.rollups]).toEqual([16, 15, []]);
+    expect([found.sequence, found.oldest]).toEqual([4, 3]);
     expect(found.changes.slice(1).every(({ file, bundle }) => file === null && bundle === null)).toBe(true);
-    expect(found.changes).toHaveLength(16);
-    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(['16.json', '16.ndjson.gz', 'index.json']);
+    expect(found.changes).toHaveLength(4);
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(['4.json', '4.ndjson.gz', 'index.json']);
     expect(linesIn(deleteFrom)).toEqual(expect.arrayContaining(gone));
     const base = manifestOf(out).service.base_url;
     expect(linesIn(purgeList)).toEqual(expect.arrayContaining(gone.map((file) => `${base}/${file}`)));
-    const [, ...bodies] = bundleOf(out, '16');
+    const [, ...bodies] = bundleOf(out, '4');
     expect(bodies).toContainEqual({ path: '/api/v1/user/1007', deleted: true });
     const everything = readdirSync(out, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
       .map((content) => (content.readUInt16BE(0) === 0x1f8b ? gunzipSync(content) : content).toString());
-    expect(everything.some((text) => text.includes('Marlow 15'))).toBe(false);
+    expect(everything.some((text) => text.includes('Marlow 3'))).toBe(false);
     expect(await damageOf(out)).toEqual([]);
     // From here on, bundles are kept again.
     changeRegister(register, 'UPDATE items SET price = 99 WHERE id = 1');
     await build();
-    expect(indexOf(out)).toMatchObject({ sequence: 17, oldest: 15 });
+    expect(indexOf(out)).toMatchObject({ sequence: 5, oldest: 3 });
   });
 
   it.each([

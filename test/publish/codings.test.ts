@@ -69,7 +69,7 @@ describe('compressed siblings', () => {
     await published({ register, out });
     expect(gunzipSync(readFileSync(gz)).toString()).toContain('"renamed"');
     changeRegister(register, `DELETE FROM group_member_readings WHERE measured_at > '2026-11-02T05:00:00Z'`);
-    await published({ register, out });
+    await published({ register, out, acceptRemovals: true });
     expect(SUFFIXES.map((suffix) => existsSync(join(out, `group/1/history.json${suffix}`)))).toEqual([
       false,
       false,

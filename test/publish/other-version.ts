@@ -14,6 +14,7 @@ const PARTS = [
   'generator/errors.ts',
   'generator/log',
   'generator/outputs/pages',
+  'generator/schema',
 ];
 
 /** The program in another version, whose style sheet differs. */

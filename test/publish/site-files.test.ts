@@ -328,8 +328,11 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
   it('with everything that is wrong, by name', async () => {
     const made = site({
       'ok.txt': '',
+      '.well-known/.hidden': '',
       '.well-known/security.txt': '',
+      '.well-known/api-catalog': '',
       'sub/.env': '',
+      'sub/.well-known/x': '',
       'with space.html': '',
       'ümlaut.html': '',
       'a+b/c.html': '',
@@ -350,8 +353,17 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     const link = 'is a symbolic link, expected a file';
     expect(new Map(named.map(([file = '', why]) => [file, why]))).toEqual(
       new Map<string, unknown>([
-        ['.well-known', containing('is hidden')],
+        ['.well-known/.hidden', containing('is hidden')],
         ['sub/.env', containing('is hidden')],
+        ['sub/.well-known', 'is hidden, expected a name without a leading dot, or the folder ".well-known"'],
+        [
+          '.well-known/security.txt',
+          'collides with /.well-known/security.txt (made from "contact" of the operator file)',
+        ],
+        [
+          '.well-known/api-catalog',
+          'collides with /.well-known/api-catalog (made from "base_url" and "licence" of the operator file)',
+        ],
         ['with space.html', name],
         ['ümlaut.html', name],
         ['a+b', name],
@@ -365,8 +377,8 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
   });
 
   it.each([
-    ['robots.txt', '/robots.txt'],
-    ['index.html', '/ '],
+    ['index.html.gz', '/ '],
+    ['robots.txt/x', '/robots.txt'],
     ['404.html', '/404'],
     ['developers', '/developers'],
     ['developers.html', '/developers'],
@@ -424,6 +436,66 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     const folder = join(dirname(made.operator), 'none');
     const message = `error: folder "${folder}" (files of the operator file) does not exist\n`;
     expect([code, stderr]).toEqual([3, message]);
+  });
+});
+
+/** Our routes of a front page and a robots.txt. */
+const ours = (out: string) =>
+  manifestOf(out)
+    .routes.map((route) => routeSchema.parse(route))
+    .filter(({ path: url }) => url === '/' || url === '/robots.txt');
+
+describe('a front page and a robots.txt of one’s own', () => {
+  const OWN = {
+    'index.html': '<!doctype html><title>Cluborama</title><a href="/group">clubs</a>',
+    'robots.txt': 'User-agent: *\nAllow: /\n',
+    '.well-known/assetlinks.json': '[]',
+  };
+  const bodies = (out: string): string[] =>
+    Object.keys(OWN).map((file) => readFileSync(join(out, file), 'utf8'));
+
+  it('take the place of ours, with its route and headers', async () => {
+    const [made, plain] = [site(OWN), site({})];
+    await published(made);
+    await published(plain);
+    expect(bodies(made.out)).toEqual(Object.values(OWN));
+    expect(ours(made.out)).toEqual(ours(plain.out));
+    expect(ours(made.out)).toHaveLength(2);
+    const { routes, digest } = manifestOf(made.out);
+    expect(digest).toBe(digestOf(mirrorOf(made.out), routes));
+    await expectAtRest(made.out);
+    const proxies = [await startProxy(made.out), await startProxy(plain.out)] as const;
+    try {
+      for (const [index, url] of ['/', '/robots.txt', '/.well-known/assetlinks.json'].entries()) {
+        const response = await proxies[0].get(url);
+        expect([response.status, await response.text()]).toEqual([200, Object.values(OWN)[index]]);
+        if (index === 2) continue;
+        const before = await proxies[1].get(url);
+        for (const name of ['content-type', 'cache-control', 'content-security-policy'])
+          expect(response.headers.get(name), url).toBe(before.headers.get(name));
+      }
+    } finally {
+      for (const proxy of proxies) await proxy.stop();
+    }
+  });
+
+  it('come and go with the files, and diff sees what they change', async () => {
+    const made = site({});
+    await published(made);
+    const before = contentOf(made.out);
+    put(made.folder, OWN);
+    const changed = JSON.parse((await command('diff', made, '--json')).stdout) as unknown;
+    expect(changed).toMatchObject({
+      by_route: { 'front-page': { changed: 1 }, robots: { changed: 1 } },
+    });
+    await published(made);
+    expect(bodies(made.out)).toEqual(Object.values(OWN));
+    const same = JSON.parse((await command('diff', made, '--json')).stdout) as unknown;
+    expect(same).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
+    for (const file of Object.keys(OWN)) rmSync(join(made.folder, file));
+    await published(made);
+    expect(contentOf(made.out)).toEqual(before);
+    expect(await damageOf(made.out)).toEqual([]);
   });
 });
 

@@ -22,6 +22,8 @@ export interface Version {
   readonly withheld?: Readonly<Record<string, readonly number[]>>;
   /** Further members of snapshot.json. */
   readonly members?: object;
+  /** Up to which size there is a bundle, compressed. */
+  readonly bundleBytes?: number;
 }
 
 /** From 4 KiB on there are compressed siblings. */
@@ -44,7 +46,7 @@ export const route = (
 /** @param keys files of keys that sign it */
 export async function publish(
   out: string,
-  { routes: own, documents, withheld, members }: Version,
+  { routes: own, documents, withheld, members, bundleBytes }: Version,
   ...keys: readonly string[]
 ): Promise<void> {
   const tree = new Tree(out);
@@ -52,7 +54,11 @@ export async function publish(
   const routes = [...own, ...(signing === undefined ? [] : LOG_ROUTES)];
   const publisher = await Publisher.open(
     tree,
-    { routes: (_, previous) => [...routes, ...formerAssets(tree, previous, routes)], signing },
+    {
+      routes: (_, previous) => [...routes, ...formerAssets(tree, previous, routes)],
+      signing,
+      ...(bundleBytes !== undefined && { bundleBytes }),
+    },
     quiet(),
   );
   const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {

@@ -43,6 +43,7 @@ import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
 import type { Options } from '../support/build.js';
 import { buildArgs } from '../support/cli.js';
 import { PROJECT } from '../support/folder.js';
+import { InlinePool } from '../support/inline-pool.js';
 import { Killed } from './faults.js';
 import { writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
@@ -266,6 +267,7 @@ export function progressThat(
       }
     },
     blocking: async (work) => work(),
+    note: () => undefined,
     finish: () => undefined,
     stop: () => undefined,
   };
@@ -304,6 +306,7 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     },
     warn,
     progress: quiet,
+    startPool: (register, notMeasured) => new InlinePool(register, notMeasured),
     effects: () => ({ ...effectsAt('2026-12-24T00:00:00Z'), warn }),
     cost: () => ({ seconds: 0, peakMemoryBytes: 0 }),
     exitWith: (code) => {
@@ -408,15 +411,6 @@ const indexSchema = z.strictObject({
       bundle: z.strictObject(file).nullable(),
     }),
   ),
-  rollups: z.array(
-    z.strictObject({
-      from: z.int(),
-      sequence: z.int(),
-      from_digest: z.string(),
-      digest: z.string(),
-      ...file,
-    }),
-  ),
 });
 
 const step = {
@@ -471,7 +465,7 @@ const read = (out: string, file: string): unknown => JSON.parse(readFileSync(joi
 export const indexOf = (out: string) => indexSchema.parse(read(out, 'changes/index.json'));
 export const listOf = (out: string, sequence: number) =>
   listSchema.parse(read(out, `changes/${sequence}.json`));
-/** The lines of a bundle or roll-up: the first is about itself. @param name below /changes */
+/** The lines of a bundle: the first is about itself. @param name below /changes */
 export const bundleOf = (out: string, name: string) =>
   bundleSchema.parse(
     gunzipSync(readFileSync(join(out, `changes/${name}.ndjson.gz`)))
@@ -540,8 +534,6 @@ export const OUTSIDE: ReadonlySet<string> = new Set([
   'changes',
   'change-list',
   'change-bundle',
-  'change-rollup-7',
-  'change-rollup-30',
   'feed-snapshots',
   'feed-snapshots-json',
   'log-checkpoint',

@@ -26,8 +26,9 @@ describe('on a terminal', () => {
   it.runIf(hasScript)('a build that is refused while the bar is shown says so, and ends', async () => {
     const out = path('dist');
     await published({ register: writeRegister(path('full.sqlite'), { items: [{ id: 1 }, { id: 2 }] }), out });
-    const empty = writeRegister(path('empty.sqlite'), {});
-    const { code, shown } = onTerminal('build', '--register', empty, '--out', out);
+    // Refused after rendering, since there are as many rows.
+    const other = writeRegister(path('other.sqlite'), { items: [{ id: 3 }, { id: 4 }] });
+    const { code, shown } = onTerminal('build', '--register', other, '--out', out);
     expect(code).toBe(1);
     expect(shown).toContain('2 of 2 items would be removed');
     // The bar doesn't hide the cursor, since a signal may end the process at any moment.

@@ -155,7 +155,7 @@ describe('a build that withholds a record', () => {
       made.register,
       `${withhold('group', 1)} DELETE FROM groups WHERE id BETWEEN 20 AND 30; ${withhold('user', 5)}`,
     );
-    expect((await failureOf(published(made))).message).toContain('11 of 39 groups would be removed');
+    expect((await failureOf(published(made))).message).toContain('11 of 39 rows of groups would be gone');
   });
 });
 

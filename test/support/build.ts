@@ -20,7 +20,8 @@ export const quiet = () => progressFor('quiet', { signal: new AbortController().
 export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/workers/worker.js'));
 
 /** Real threads, for tests that are about them. */
-export const startThreads = (register: string): Pool => new ThreadPool(WORKER, register);
+export const startThreads = (register: string, notMeasured: readonly string[] = []): Pool =>
+  new ThreadPool(WORKER, register, notMeasured);
 
 /** Effects that print nothing and know only this time. */
 export const effectsAt = (time: string): Effects => ({
@@ -28,7 +29,7 @@ export const effectsAt = (time: string): Effects => ({
   warn: () => undefined,
   now: () => new Date(time),
   generator: { name: 'test', version: '0.0.0', code: 'test' },
-  startPool: (register) => new InlinePool(register),
+  startPool: (register, notMeasured) => new InlinePool(register, notMeasured),
 });
 
 export interface Options {
@@ -86,12 +87,13 @@ export async function counted(options: Options, code = 'test'): Promise<Publishe
       return silent.advance(steps);
     },
     blocking: (work) => silent.blocking(work),
+    note: (line) => silent.note(line),
     finish: () => silent.finish(),
     stop: () => silent.stop(),
   };
   const effects = {
     ...effectsAt('2026-12-01T00:00:00Z'),
-    startPool: (file: string) => new CountedPool(file),
+    startPool: (file: string, notMeasured: readonly string[]) => new CountedPool(file, notMeasured),
   };
   const generator = { ...effects.generator, code };
   const result = await build(buildConfig({ operator: OPERATOR, ...options }), {

@@ -11,21 +11,23 @@ export class InlinePool implements Pool {
   #last = Promise.resolve();
   #isClosed = false;
 
-  constructor(register: string) {
-    this.#register = Register.join(register);
+  constructor(register: string, notMeasured: readonly string[] = []) {
+    this.#register = Register.join(register, notMeasured);
     this.threads = [this.#register];
   }
 
   run<Name extends JobName>(
     name: Name,
     input: Input<Name>,
-    { onProgress }: Options = {},
+    { onProgress, onStart }: Options = {},
   ): Promise<Output<Name>> {
     const advance = (steps: number): void => onProgress?.(steps);
     const context = { register: this.#register, advance };
     // As between threads: what can't be cloned is a mistake here, too.
-    const job = async (): Promise<Output<Name>> =>
-      structuredClone(await perform(context, { name, input: structuredClone(input) }));
+    const job = async (): Promise<Output<Name>> => {
+      onStart?.();
+      return structuredClone(await perform(context, { name, input: structuredClone(input) }));
+    };
     return new Promise((resolve, reject) => {
       this.#last = this.#afterwards(this.#last, () => job().then(resolve, reject));
     });

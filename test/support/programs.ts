@@ -22,6 +22,7 @@ const PROGRAMS = {
   python3: { command: ['python3', '--version'], package: 'python3' },
   rclone: { command: ['rclone', 'version'], package: 'rclone' },
   rsync: { command: ['rsync', '--version'], package: 'rsync' },
+  sqlite3: { command: ['sh', '-c', 'sqlite3 --version && flock --version'], package: 'sqlite3' },
   systemd: { command: ['systemd-socket-activate', '--version'], package: 'systemd' },
   varnish: { command: ['varnishd', '-V'], package: 'varnish' },
   xmllint: { command: ['xmllint', '--version'], package: 'libxml2-utils' },

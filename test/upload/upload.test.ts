@@ -30,11 +30,10 @@ const ROUTES = [
   { ...route('a-page', '/pages/{id}', 'page.html'), class: 'page' as const, requires: 'a' },
   own('snapshot', 'snapshot.json'),
   own('changes', 'changes/index.json'),
-  ...[
-    ['change-bundle', 'changes/{sequence}.ndjson.gz'] as const,
-    ['change-rollup-7', 'changes/over-7/{sequence}.ndjson.gz'] as const,
-    ['change-rollup-30', 'changes/over-30/{sequence}.ndjson.gz'] as const,
-  ].map(([name, file]) => ({ ...route(name, `/${file}`, file), class: 'download' as const })),
+  {
+    ...route('change-bundle', '/changes/{sequence}.ndjson.gz', 'changes/{sequence}.ndjson.gz'),
+    class: 'download' as const,
+  },
   {
     ...route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
     class: 'summary' as const,

@@ -3,7 +3,9 @@ import type { BuildConfig } from '../../config.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
+import { asksForCredit } from '../licence.js';
 import { amount, interval } from '../pages/words.js';
+import { exampleOf } from './example.js';
 import { leastTime, WHOLE_DOWNLOAD } from './limit.js';
 
 /** The line width, unless names are longer. */
@@ -13,6 +15,7 @@ export function readme({ operator, limits }: BuildConfig, downloads: Downloads):
   const { asOf } = downloads;
   const { name, url, baseUrl, contact, platform, licence } = operator;
   const base = `${baseUrl}${PATHS.bulk}`;
+  const example = exampleOf(downloads.tables.map(({ table }) => table.resource));
   return `${name}: bulk downloads
 ${'='.repeat(LINE_CHARACTERS)}
 
@@ -21,8 +24,7 @@ Every published record and its history is included. Every value was measured; no
 estimated. Not affiliated with ${platform}.
 
 Licence: ${licence.name}, ${licence.url}
-Credit:  ${name}, with a link to ${url}
-Contact: ${contact}
+${asksForCredit(licence) ? `Credit:  ${name}, with a link to ${url}\n` : ''}Contact: ${contact}
 
 Files
 -----
@@ -36,18 +38,18 @@ every column, with type, unit and meaning. Use SHA256SUMS to verify the files:
 
 It looks for each file under the name that the table above has, with its folder, and
 silently skips what it doesn't find: curl -O leaves out the folder, and browsers save
-under a dated name. "curl --create-dirs -o documents/group.ndjson.gz" keeps the name.
+under a dated name. "curl --create-dirs -o ${example.documents}" keeps the name.
 
 To resume an interrupted download, run the same line again:
 
-    curl -f --retry 5 -C - -O ${base}/groups.csv.gz
+    curl -f --retry 5 -C - -O ${base}/${example.table}.csv.gz
 
 -f keeps an error response from being written to the file. --retry waits as long as
 Retry-After says. On a complete file there is nothing left to send: curl then ends with
 status 22 (or 33) and leaves the file alone. This line succeeds in both cases:
 
-    grep ' groups.csv.gz$' SHA256SUMS | sha256sum --check --status ||
-      curl -f --retry 5 -C - -O ${base}/groups.csv.gz
+    grep ' ${example.table}.csv.gz$' SHA256SUMS | sha256sum --check --status ||
+      curl -f --retry 5 -C - -O ${base}/${example.table}.csv.gz
 
 If the file was replaced in the meantime, the parts don't match, and SHA256SUMS detects
 it. To prevent that, keep the ETag of the first response and send it with
@@ -99,18 +101,18 @@ keys. New columns are added at the end.
 
 In DuckDB, the first of these lines keeps null and empty text apart in CSV:
 
-    SELECT * FROM read_csv('groups.csv', header=true, allow_quoted_nulls=false, nullstr='');
-    SELECT * FROM 'groups.parquet';
-    SELECT * FROM read_ndjson('documents/group.ndjson.gz');
+    SELECT * FROM read_csv('${example.table}.csv', header=true, allow_quoted_nulls=false, nullstr='');
+    SELECT * FROM '${example.table}.parquet';
+    SELECT * FROM read_ndjson('${example.documents}');
 
 PostgreSQL keeps them apart by default:
 
-    \\copy groups FROM PROGRAM 'gunzip -c groups.csv.gz' (FORMAT csv, HEADER)
+    \\copy ${example.table} FROM PROGRAM 'gunzip -c ${example.table}.csv.gz' (FORMAT csv, HEADER)
 
 So does the database, in any program:
 
     gunzip -k register.sqlite.gz
-    sqlite3 register.sqlite 'SELECT id, name FROM groups LIMIT 10'
+    sqlite3 register.sqlite 'SELECT id, ${example.name} FROM ${example.table} LIMIT 10'
     datasette register.sqlite
 
 -k keeps the compressed file, which SHA256SUMS names.
@@ -118,14 +120,14 @@ So does the database, in any program:
 pandas can't tell the two apart in CSV. Read the Parquet files instead, with pandas 2.0
 or newer and pyarrow:
 
-    pandas.read_parquet('groups.parquet', dtype_backend='numpy_nullable')
+    pandas.read_parquet('${example.table}.parquet', dtype_backend='numpy_nullable')
 
 An older pandas, or one without pyarrow, can read the database. convert_dtypes keeps
 integers that may be null from becoming floats, in documents, too:
 
     with sqlite3.connect('register.sqlite') as database:
-        pandas.read_sql('SELECT * FROM groups', database).convert_dtypes()
-    pandas.read_json('documents/group.ndjson.gz', lines=True,
+        pandas.read_sql('SELECT * FROM ${example.table}', database).convert_dtypes()
+    pandas.read_json('${example.documents}', lines=True,
                      convert_dates=False).convert_dtypes()
 
 If you do read CSV with pandas, keep_default_na=False and na_values=[''] keep names such
@@ -133,9 +135,9 @@ as NA and null. Python's csv module reads both null and empty text as ''.
 
 R can't either; it can from the database (packages DBI and RSQLite):
 
-    read.csv("groups.csv.gz", na.strings = "", encoding = "UTF-8")
+    read.csv("${example.table}.csv.gz", na.strings = "", encoding = "UTF-8")
     db <- DBI::dbConnect(RSQLite::SQLite(), "register.sqlite", bigint = "numeric")
-    DBI::dbReadTable(db, "groups")
+    DBI::dbReadTable(db, "${example.table}")
 
 Warning: spreadsheets take a value that begins with = + - or @ for a formula. These
 files contain names and descriptions exactly as people wrote them, and nothing is

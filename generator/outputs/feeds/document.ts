@@ -2,7 +2,7 @@
 import type { Operator } from '../../config.js';
 
 /** The publisher of a feed: the part of the operator that snapshot.json keeps for a rollback. */
-export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence' | 'tagAuthority'>;
+export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence' | 'tagAuthority' | 'words'>;
 
 /** All text is well-formed (see text.ts). */
 export interface Entry {
@@ -46,7 +46,3 @@ export const NEVER = '1970-01-01T00:00:00Z';
 /** A tag URI of this register. The year belongs to the scheme and never changes. */
 export const tag = ({ tagAuthority }: FeedOperator, specific: string): string =>
   `tag:${tagAuthority},2026:${specific}`;
-
-/** The terms of reuse, as a sentence. */
-export const rights = ({ name, url, licence }: FeedOperator): string =>
-  `Free to reuse under ${licence.name} (${licence.url}). Credit ${name} with a link to ${url}.`;

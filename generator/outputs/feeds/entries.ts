@@ -1,5 +1,7 @@
 /** The text of an entry: a title that states what happened, and the full content. */
 import type { Resource } from '../../schema/field.js';
+import { capitalized, wordsIn } from '../../schema/words.js';
+import type { InWords } from '../../schema/words.js';
 import { filler, routeNamed } from '../../routes/index.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
@@ -25,8 +27,8 @@ interface Phrase {
   readonly html: string;
 }
 
-/** Our own words. */
-const own = (words: string): Phrase => ({ plain: words, html: words });
+/** Our own words, or those of the operator. */
+const own = (words: string): Phrase => ({ plain: words, html: escaped(words) });
 
 /** A measured text, whose direction does not affect the surrounding words. */
 function measured(value: string): Phrase {
@@ -46,45 +48,49 @@ const SORTS: Readonly<
     ChangeSource['field'],
     {
       readonly what: string;
-      readonly title: (record: string, from: Phrase, to: Phrase) => string;
-      readonly value: (values: Values) => Phrase;
+      /** With places for the id and both values. */
+      readonly title: string;
+      readonly value: (values: Values, inWords: InWords) => Phrase;
     }
   >
 > = {
   name: {
     what: 'group name',
-    title: (_, from, to) => `Group renamed from ${from.plain} to ${to.plain}`,
+    title: 'Group renamed from {from} to {to}',
     value: ([name]) => measured(String(name)),
   },
   owner: {
     what: 'group owner',
     // Not by name: that is the current one, and an archived entry must not change with it.
-    title: (group, from, to) => `Owner of ${group} changed from ${from.plain} to ${to.plain}`,
+    title: 'Owner of group {id} changed from {from} to {to}',
     value: ownerOf,
   },
   username: {
     what: 'username',
-    title: (_, from, to) => `Username changed from ${from.plain} to ${to.plain}`,
+    title: 'Username changed from {from} to {to}',
     value: ([username]) => measured(String(username)),
   },
 };
 
 /** A withheld owner has neither id nor name, like one that was not measured. */
-function ownerOf([state, id, name]: Values): Phrase {
+function ownerOf([state, id, name]: Values, inWords: InWords): Phrase {
   if (state === 'none') return own('no owner');
-  if (typeof name !== 'string') return own(typeof id === 'number' ? `user ${id}` : 'an unnamed owner');
+  const user = inWords(`user ${id}`);
+  if (typeof name !== 'string') return own(typeof id === 'number' ? user : 'an unnamed owner');
   const { plain, html } = measured(name);
-  return { plain, html: typeof id === 'number' ? `${html} (user ${id})` : html };
+  return { plain, html: typeof id === 'number' ? `${html} (${escaped(user)})` : html };
 }
 
 /** Creates the entries of a register. */
 export class EntryMaker {
   readonly #operator: FeedOperator;
+  readonly #inWords: InWords;
   /** Route name -> absolute URL of an id. */
   readonly #urls: ReadonlyMap<string, (id: number) => string>;
 
   constructor(operator: FeedOperator, table: readonly Route[]) {
     this.#operator = operator;
+    this.#inWords = wordsIn(operator.words);
     this.#urls = new Map(table.map(({ name }) => [name, absolute(operator, table, name)]));
   }
 
@@ -92,9 +98,9 @@ export class EntryMaker {
     const { source, id, position, from, to, changedAt, measuredAt, changedAfter } = change;
     const { resource, field } = source;
     const { what, title, value } = SORTS[field];
-    const [before, after] = [value(from), value(to)];
+    const [before, after] = [value(from, this.#inWords), value(to, this.#inWords)];
     const facts: readonly Fact[] = [
-      ['Changed', what],
+      ['Changed', escaped(this.#inWords(what))],
       ['From', before.html],
       ['To', after.html],
       ...(changedAt === null ? [] : [['Changed at', `${changedAt}, according to the platform`] as const]),
@@ -104,7 +110,7 @@ export class EntryMaker {
     return {
       entry: {
         id: tag(this.#operator, `${resource.kind}/${id}/${field}/${position}`),
-        title: title(`${resource.kind} ${id}`, before, after),
+        title: filled(this.#inWords(title), { id: String(id), from: before.plain, to: after.plain }),
         published: measuredAt,
         updated: changedAt ?? measuredAt,
         ...this.#about(resource, id, facts),
@@ -122,7 +128,9 @@ export class EntryMaker {
       entry: {
         // A record has only one first measurement.
         id: tag(this.#operator, `${kind}/${id}/first_measured_at/1`),
-        title: `${capital(kind)} measured for the first time: ${called?.plain ?? `${kind} ${id}`}`,
+        title:
+          this.#inWords(`${capitalized(kind)} measured for the first time: `) +
+          (called?.plain ?? this.#inWords(`${kind} ${id}`)),
         published: measuredAt,
         updated: measuredAt,
         ...this.#about(resource, id, [
@@ -146,7 +154,7 @@ export class EntryMaker {
       ...(history === undefined ? [] : [{ at: this.#url(history.route, id), words: 'its history' }]),
     ];
     const links = documents.map(({ at, words }) => anchor(at, words)).join(' and ');
-    const content = `${list(facts)}<p>${anchor(url, `${capital(kind)} ${id}`)}. As JSON: ${links}</p>`;
+    const content = `${list(facts)}<p>${anchor(url, escaped(this.#inWords(`${capitalized(kind)} ${id}`)))}. As JSON: ${links}</p>`;
     return { url, related: documents.map(({ at }) => at), content };
   }
 
@@ -166,7 +174,9 @@ export const list = (facts: readonly Fact[]): string =>
 
 export const anchor = (url: string, words: string): string => `<a href="${escaped(url)}">${words}</a>`;
 
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+/** A sentence with its places filled in. */
+const filled = (sentence: string, values: Readonly<Record<string, string>>): string =>
+  sentence.replaceAll(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
 
 /** The absolute URLs of a route. */
 export function absolute(

@@ -3,7 +3,11 @@ import { hash } from 'node:crypto';
 import { FEEDS, archiveRoute, atomRoute, jsonRoute, routeNames } from '../../routes/feeds.js';
 import type { FeedDeclaration } from '../../routes/feeds.js';
 import type { Register } from '../../register/database.js';
+import { isMeasured } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
+import { descriptionFor } from '../../schema/measured.js';
+import type { Measured } from '../../schema/measured.js';
+import { wordsIn } from '../../schema/words.js';
 import type { IsSame, Kept, Output } from '../output.js';
 import { DOCUMENT_ENTRIES, archive } from './archive.js';
 import type { LinkedPart } from './archive.js';
@@ -31,15 +35,18 @@ export function* feeds(
   staying: readonly string[] = [],
   isSame: IsSame = () => false,
 ): Generator<Output | Kept> {
+  const { measured } = register;
   const stays = ({ name }: FeedDeclaration): boolean => staying.includes(name);
+  const isThere = (feed: FeedDeclaration): boolean => isMeasured(feed, measured);
   const maker = new EntryMaker(operator, table);
   const changed: (() => readonly Dated[])[] = [];
   for (const [feed, sources] of CHANGE_FEEDS) {
+    if (!isThere(feed)) continue;
     if (stays(feed)) {
       const newest = (): Iterable<Change> => changes(register, sources, DOCUMENT_ENTRIES);
       changed.push(() => Array.from(newest(), (change) => maker.change(change)));
     } else {
-      const made = new Archive(feed, maker, operator, table);
+      const made = new Archive(inWordsOf(feed, operator, measured), maker, operator, table);
       const newest = yield* made.documents(changes(register, sources), openMonth(asOf), isSame);
       changed.push(() => newest);
     }
@@ -49,16 +56,24 @@ export function* feeds(
     const its = [...firsts(register, resource, DOCUMENT_ENTRIES)];
     found.push(...its);
     const entries = its.map((first) => maker.first(first));
-    if (!stays(feed)) yield* current(feed, entries, operator, table);
+    if (isThere(feed) && !stays(feed))
+      yield* current(inWordsOf(feed, operator, measured), entries, operator, table);
   }
-  if (stays(FEEDS.all)) return;
+  if (stays(FEEDS.all) || !isThere(FEEDS.all)) return;
   const areSameFirsts = isSame(atomRoute(FEEDS.all), 0, hashOf(found.map(factsOfFirst)));
   if (areSameFirsts && CHANGE_FEEDS.every(([feed]) => stays(feed))) {
     for (const route of routeNames(FEEDS.all)) yield { route, key: 0 };
     return;
   }
   const newest = [...changed.flatMap((entries) => entries()), ...found.map((first) => maker.first(first))];
-  yield* current(FEEDS.all, newest.toSorted(lateReadingFirst).slice(0, DOCUMENT_ENTRIES), operator, table);
+  const all = inWordsOf(FEEDS.all, operator, measured);
+  yield* current(all, newest.toSorted(lateReadingFirst).slice(0, DOCUMENT_ENTRIES), operator, table);
+}
+
+/** What a feed says of itself: in the operator's words, without what is not measured. */
+function inWordsOf(feed: FeedDeclaration, { words }: FeedOperator, measured: Measured): FeedDeclaration {
+  const inWords = wordsIn(words);
+  return { ...feed, title: inWords(feed.title), description: inWords(descriptionFor(feed, measured)) };
 }
 
 /** Newest reading first. Sorting is stable, so ties keep their order. */

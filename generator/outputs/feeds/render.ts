@@ -11,7 +11,7 @@
 import { Feed } from 'feed';
 import { z } from 'zod';
 import { PATHS } from '../../routes/paths.js';
-import { rights } from './document.js';
+import { termsText } from '../licence.js';
 import type { Entry, FeedDocument, FeedOperator } from './document.js';
 import { escaped, legible } from './text.js';
 
@@ -99,7 +99,7 @@ function started(document: FeedDocument, operator: FeedOperator, text: (text: st
     link: operator.baseUrl + PATHS.feeds,
     feedLinks: { atom: self, json: self },
     author: { name: text(operator.name), link: operator.url },
-    copyright: text(rights(operator)),
+    copyright: text(termsText(operator)),
     generator: GENERATOR,
   });
 }

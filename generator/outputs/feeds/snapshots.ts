@@ -9,14 +9,19 @@ import type { Change } from '../../publish/changes/change-index.js';
 import type { RenderSnapshotFeed } from '../../publish/snapshot-feed.js';
 import { NEVER, tag } from './document.js';
 import type { Entry, FeedOperator } from './document.js';
+import { RESOURCES } from '../../schema/index.js';
+import { wordsIn } from '../../schema/words.js';
+import type { Words } from '../../schema/words.js';
 import { anchor, list } from './entries.js';
 import type { Fact } from './entries.js';
 import { atom, jsonFeed } from './render.js';
+import { escaped } from './text.js';
 
 const { name, title, description } = FEEDS.snapshots;
 
+/** @param measured the kinds that the register measures, in the plural */
 export const snapshotFeed =
-  (operator: FeedOperator): RenderSnapshotFeed =>
+  (operator: FeedOperator, measured: readonly string[]): RenderSnapshotFeed =>
   (all) => {
     const changes = all.filter(({ counts }) => Object.values(counts).some(isOne));
     const document = (file: string) => ({
@@ -25,7 +30,7 @@ export const snapshotFeed =
       description,
       updated: changes[0]?.built_at ?? NEVER,
       self: `${operator.baseUrl}/${file}`,
-      entries: changes.map((change) => entryOf(change, operator)),
+      entries: changes.map((change) => entryOf(change, operator, measured)),
       links: {},
       isArchive: false,
     });
@@ -41,11 +46,16 @@ type Counts = Change['counts'][string];
 /** Whether any record changed. */
 const isOne = ({ added, changed, removed }: Counts): boolean => added + changed + removed > 0;
 
-const inWords = ({ added, changed, removed }: Counts): string =>
+const countsIn = ({ added, changed, removed }: Counts): string =>
   `${added} added, ${changed} changed, ${removed} removed`;
 
-function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, operator: FeedOperator): Entry {
+function entryOf(
+  { sequence, from, as_of, built_at, counts, file }: Change,
+  operator: FeedOperator,
+  measured: readonly string[],
+): Entry {
   const kinds = Object.entries(counts);
+  const inWords = wordsIn(operator.words);
   const sum = (of: (count: Counts) => number): number =>
     kinds.reduce((total, [, count]) => total + of(count), 0);
   const added = sum((count) => count.added);
@@ -53,7 +63,9 @@ function entryOf({ sequence, from, as_of, built_at, counts, file }: Change, oper
     ...(from === null ? [] : [['Follows', `snapshot ${from}`] as const]),
     ['Newest measurement', as_of ?? 'none'],
     ['Built at', built_at],
-    ...kinds.map(([kind, count]) => [kind, inWords(count)] as const),
+    ...kinds
+      .filter(([kind]) => measured.includes(kind))
+      .map(([kind, count]) => [escaped(inWords(kind)), countsIn(count)] as const),
   ];
   // A first snapshot changes everything and has no list.
   const url = operator.baseUrl + (file ?? PATHS.changes);
@@ -78,12 +90,16 @@ const service = z.object({
     licence: z.object({ name: z.string(), url: z.string() }),
     tag_authority: z.string(),
   }),
+  /** By kind in the plural; null for one that is not measured. */
+  counts: z.record(z.string(), z.int().nullable()).default({}),
 });
 
-/** The same without operator.json, if snapshot.json has the operator. */
-export function snapshotFeedOf(manifest: unknown): RenderSnapshotFeed {
+/** The same by snapshot.json, if that has the operator. */
+export function snapshotFeedOf(manifest: unknown, words: Words = {}): RenderSnapshotFeed {
   const { success, data } = service.safeParse(manifest);
   if (!success) return () => [];
   const { base_url: baseUrl, tag_authority: tagAuthority, ...rest } = data.service;
-  return snapshotFeed({ ...rest, baseUrl, tagAuthority });
+  const { counts } = data;
+  const measured = RESOURCES.map(({ plural }) => plural).filter((plural) => counts[plural] !== null);
+  return snapshotFeed({ ...rest, baseUrl, tagAuthority, words }, measured);
 }

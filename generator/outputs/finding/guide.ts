@@ -1,29 +1,35 @@
 /** /api/v1/lookup: how to look up a name or an owner. */
 import { NAMED, lookupRoute, ownersRoute } from '../../routes/finding.js';
 import type { Overview } from '../../register/overview.js';
-import { ROUTES, routeNamed } from '../../routes/index.js';
+import { ROUTES, isMeasured, routeNamed } from '../../routes/index.js';
+import type { Measured } from '../../schema/measured.js';
 import type { Output } from '../output.js';
-import { nested, part, shapeOfParts, value, valuesOf } from '../parts.js';
+import { ifMeasured, nested, part, shapeOfParts, value, valuesOf } from '../parts.js';
 import type { Part } from '../parts.js';
 import { digitsFor, shardedEntries } from './digits.js';
 
-/** The entries of each sharded route. */
-type Facts = ReadonlyMap<string, number>;
+interface Facts {
+  /** The entries of each sharded route. */
+  readonly entries: ReadonlyMap<string, number>;
+  readonly measured: Measured;
+}
 
 const HASHED_NAME = 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))';
 const HASHED_ID = 'SHA-256 over the decimal digits of the id';
 
 function routePart(member: string, route: string, description: string): Part<Facts> {
-  const { path } = routeNamed(ROUTES, route);
-  return nested(member, description, [
+  const found = routeNamed(ROUTES, route);
+  const { path } = found;
+  const way = nested<Facts>(member, description, [
     part(value('path', 'text', path, 'Template of the paths.'), () => path),
     part(
       value('digits', 'ordinal', 3, 'How many hexadecimal digits of the hash the prefix has.', {
         unit: 'digits',
       }),
-      (entries) => digitsFor(entries.get(route) ?? 0),
+      ({ entries }) => digitsFor(entries.get(route) ?? 0),
     ),
   ]);
+  return ifMeasured(way, ({ measured }) => isMeasured(found, measured));
 }
 
 const PARTS: readonly Part<Facts>[] = [
@@ -59,5 +65,6 @@ const PARTS: readonly Part<Facts>[] = [
 export const GUIDE_SHAPE = shapeOfParts('lookup', 'How to look up a name or an owner.', PARTS);
 
 export function* guide(overview: Overview): Generator<Output> {
-  yield { route: 'lookup', key: 0, body: JSON.stringify(valuesOf(PARTS, shardedEntries(overview))) };
+  const facts = { entries: shardedEntries(overview), measured: overview.measured };
+  yield { route: 'lookup', key: 0, body: JSON.stringify(valuesOf(PARTS, facts)) };
 }

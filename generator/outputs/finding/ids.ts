@@ -9,7 +9,7 @@ import type { Kind, Resource } from '../../schema/field.js';
 import { RESOURCES } from '../../schema/index.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Output } from '../output.js';
-import { nested, part, shapeOfParts, value, valuesOf } from '../parts.js';
+import { ifMeasured, nested, part, shapeOfParts, value, valuesOf } from '../parts.js';
 import type { Part } from '../parts.js';
 
 /** Average number of ids in a page, some 40 kB. */
@@ -56,11 +56,12 @@ interface Totals {
   readonly first: number | undefined;
 }
 
+/** Of the kinds that are measured. */
 type TotalsByKind = ReadonlyMap<Kind, Totals>;
 
 const totalsPart = ({ kind, plural }: Resource): Part<TotalsByKind> => {
   const of = (totals: TotalsByKind): Totals => totals.get(kind) ?? { records: 0, pages: 0, first: undefined };
-  return nested(kind, `The ids of all ${plural}.`, [
+  const all = nested<TotalsByKind>(kind, `The ids of all ${plural}.`, [
     part(
       value('records', 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
       (totals) => of(totals).records,
@@ -73,6 +74,7 @@ const totalsPart = ({ kind, plural }: Resource): Part<TotalsByKind> => {
       (totals) => pathOf(kind, of(totals).first),
     ),
   ]);
+  return ifMeasured(all, (totals) => totals.has(kind));
 };
 
 const INDEX: readonly Part<TotalsByKind>[] = [
@@ -95,7 +97,7 @@ export function* ids(register: Register): Generator<Output> {
       pages += 1;
       yield { route: idsRoute(kind), key, body: JSON.stringify(valuesOf(PAGE, page)) };
     }
-    totals.set(kind, { records, pages, first });
+    if (register.measured.has(resource.plural)) totals.set(kind, { records, pages, first });
   }
   yield { route: 'ids', key: 0, body: JSON.stringify(valuesOf(INDEX, totals)) };
 }

@@ -9,7 +9,7 @@ import { game } from '../../schema/game.js';
 import { group } from '../../schema/group.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Output } from '../output.js';
-import { listed, part, value } from '../parts.js';
+import { ifMeasured, listed, part, value } from '../parts.js';
 import type { Part } from '../parts.js';
 import { runs, shardOutput, shardShape } from './shards.js';
 import type { Shard } from './shards.js';
@@ -22,16 +22,17 @@ interface Owned {
 
 interface Owner {
   readonly id: number;
-  readonly groups: readonly Owned[];
-  readonly games: readonly Owned[];
+  /** Null if the register doesn't measure whose they are. */
+  readonly groups: readonly Owned[] | null;
+  readonly games: readonly Owned[] | null;
 }
 
 const owned = (
   { kind, plural }: Resource,
   description: string,
-  of: (owner: Owner) => readonly Owned[],
-): Part<Owner> =>
-  listed(
+  of: (owner: Owner) => readonly Owned[] | null,
+): Part<Owner> => {
+  const all = listed<Owner, Owned>(
     plural,
     `${description}, in order of id.`,
     [
@@ -49,8 +50,10 @@ const owned = (
         (record) => record.name,
       ),
     ],
-    of,
+    (owner) => of(owner) ?? [],
   );
+  return ifMeasured(all, (owner) => of(owner) !== null);
+};
 
 const entriesOf = (kind: Named): Part<Shard<Owner>> =>
   listed(
@@ -75,11 +78,12 @@ type Row = readonly [prefix: string, owner: number, kind: Kind, id: number, name
 /** The shards of all owners of a kind, by ascending key. @param digits the length of the prefixes */
 export function* owners(register: Register, kind: Named, digits: number): Generator<Output> {
   const rows = register.rows<Row>(query(kind, digits));
+  const [hasGroups, hasGames] = [group, game].map(({ plural }) => register.measured.has(plural));
   for (const [prefix, shard] of runs(rows, ([hashed]) => hashed)) {
     const entries = [...runs(shard, ([, owner]) => owner)].map(([id, its]) => ({
       id,
-      groups: ofKind('group', its),
-      games: ofKind('game', its),
+      groups: hasGroups ? ofKind('group', its) : null,
+      games: hasGames ? ofKind('game', its) : null,
     }));
     yield shardOutput(ownersRoute(kind), { prefix, entries }, ENTRIES[kind]);
   }

@@ -34,6 +34,7 @@ export const GAMES_SHAPE: ObjectShape = {
     AS_OF,
     ...MEASURES.map((measure) => ({
       is: 'list' as const,
+      nullable: false,
       name: measure.column,
       description: `${measure.description} Games with equal numbers are in order of id.`,
       members: shapesOf(fieldsOf(measure), []),

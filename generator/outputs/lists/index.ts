@@ -2,6 +2,7 @@
 import type { Register } from '../../register/database.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import { moversRoute } from '../../routes/lists.js';
+import { isMeasured, routeNamed } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import { WINDOW_NAMES } from '../../schema/members.js';
 import type { Output } from '../output.js';
@@ -51,6 +52,9 @@ export function* lists(
   table: readonly Route[],
   staying: readonly string[],
 ): Generator<Output> {
-  for (const { routes, render } of LISTS)
-    if (!routes.every((route) => staying.includes(route))) yield* render(register, asOf, table);
+  for (const { routes, render } of LISTS) {
+    const isDue = !routes.every((route) => staying.includes(route));
+    if (isDue && routes.every((route) => isMeasured(routeNamed(table, route), register.measured)))
+      yield* render(register, asOf, table);
+  }
 }

@@ -12,7 +12,7 @@ import { FIRST_PARTS, changeParts } from '../feeds/facts.js';
 import { firsts } from '../feeds/firsts.js';
 import type { First } from '../feeds/firsts.js';
 import type { Output } from '../output.js';
-import { listed, part, shapeOfParts, value, valuesOf } from '../parts.js';
+import { ifMeasured, listed, part, shapeOfParts, value, valuesOf } from '../parts.js';
 import type { Part } from '../parts.js';
 import { AS_OF } from './as-of.js';
 
@@ -44,20 +44,26 @@ const withPath = <Entry>(parts: readonly Part<Entry>[]): readonly Part<Placed<En
 const ORDER = 'Newest first: in the order in which they were measured.';
 
 const changesOf = (name: string, description: string, source: ChangeSource): Part<Recent> =>
-  listed<Recent, Placed<Change>>(
-    name,
-    `${description} ${ORDER}`,
-    withPath(changeParts(source)),
-    ({ register, table }) =>
-      Array.from(changes(register, [source], LIST_ENTRIES), placed(source.resource, table)),
+  ifMeasured(
+    listed<Recent, Placed<Change>>(
+      name,
+      `${description} ${ORDER}`,
+      withPath(changeParts(source)),
+      ({ register, table }) =>
+        Array.from(changes(register, [source], LIST_ENTRIES), placed(source.resource, table)),
+    ),
+    ({ register }) => register.measured.has(source.history.table),
   );
 
 const firstsOf = (resource: Resource): Part<Recent> =>
-  listed<Recent, Placed<First>>(
-    resource.plural,
-    `${resource.plural.replace(/^./, (letter) => letter.toUpperCase())} measured for the first time. ${ORDER}`,
-    withPath(FIRST_PARTS),
-    ({ register, table }) => Array.from(firsts(register, resource, LIST_ENTRIES), placed(resource, table)),
+  ifMeasured(
+    listed<Recent, Placed<First>>(
+      resource.plural,
+      `${resource.plural.replace(/^./, (letter) => letter.toUpperCase())} measured for the first time. ${ORDER}`,
+      withPath(FIRST_PARTS),
+      ({ register, table }) => Array.from(firsts(register, resource, LIST_ENTRIES), placed(resource, table)),
+    ),
+    ({ register }) => register.measured.has(resource.plural),
   );
 
 const PARTS: readonly Part<Recent>[] = [

@@ -81,7 +81,7 @@ const change: readonly Shape[] = [
     is: 'object',
     name: 'bundle',
     nullable: true,
-    description: 'The bodies of all documents that it changed; null if they are not kept.',
+    description: 'The bodies of all documents that it changed; null if they are too large or not kept.',
     members: file('bundle', '/changes/118.ndjson.gz', 901_120),
   },
 ];
@@ -110,19 +110,12 @@ export const CHANGES_SHAPE: ObjectShape = {
         digest('digest', 'Digest of that snapshot.'),
       ],
     },
-    { is: 'list', name: 'changes', description: 'The snapshots, newest first.', members: change },
     {
       is: 'list',
-      name: 'rollups',
-      description:
-        'Bundles over several snapshots, newest first. Each brings a copy of any snapshot from its first to its last to the last.',
-      members: [
-        sequence('from', 'Number of the oldest snapshot that it starts from.'),
-        sequence('sequence', 'Number of the snapshot that it leads to.'),
-        digest('from_digest', 'Digest of the oldest snapshot that it starts from.'),
-        digest('digest', 'Digest of the snapshot that it leads to.'),
-        ...file('roll-up', '/changes/over-7/112.ndjson.gz', 5_242_880),
-      ],
+      name: 'changes',
+      nullable: false,
+      description: 'The snapshots, newest first.',
+      members: change,
     },
   ],
 };
@@ -136,6 +129,7 @@ export const CHANGE_LIST_SHAPE: ObjectShape = {
     ...step,
     {
       is: 'list',
+      nullable: false,
       name: 'put',
       description: 'Documents that are new or changed: fetch them.',
       members: [

@@ -1,6 +1,7 @@
 /** /api/v1/openapi.json: OpenAPI 3.1, generated from the declarations. */
 import type { BuildConfig, Operator } from '../../config.js';
 import { API_VERSION, PATHS } from '../../routes/paths.js';
+import { RESOURCES } from '../../schema/index.js';
 import type { Route } from '../../routes/index.js';
 import type { Output } from '../output.js';
 import { Components } from './components.js';
@@ -31,8 +32,14 @@ export function* openapi(
   const { operator } = config;
   const components = new Components(config);
   const described = table.filter(isDescribed);
+  const isThere = (name: string): boolean => described.some((route) => route.name === name);
+  const kinds = RESOURCES.filter(({ record }) => isThere(record.route));
+  const shapes = documentsIn(config).filter(({ name }) => isThere(name));
   const paths = Object.fromEntries(
-    described.map((route) => [route.path, { get: operationOf(route, components, examples, firstKey) }]),
+    described.map((route) => [
+      route.path,
+      { get: operationOf(route, components, examples, firstKey, isThere) },
+    ]),
   );
   const tags = TAGS.filter(({ name }) => described.some((route) => tagOf(route) === name));
   const body = JSON.stringify({
@@ -41,7 +48,7 @@ export function* openapi(
       title: `${operator.name} API`,
       version: String(API_VERSION),
       summary: `Measured records of ${operator.platform}. Free, read-only, no API key.`,
-      description: introduction(config),
+      description: introduction(config, kinds),
       contact: contactOf(operator),
       license: operator.licence,
     },
@@ -49,10 +56,10 @@ export function* openapi(
     servers: [{ url: operator.baseUrl }],
     // No key is required.
     security: [],
-    tags: tags.map(({ name, description }) => ({ name, description })),
+    tags: tags.map(({ name, description }) => ({ name, description: description(kinds) })),
     paths,
     components: {
-      schemas: new Schemas([...documentsIn(config), PROBLEM_SHAPE]).components,
+      schemas: new Schemas([...shapes, PROBLEM_SHAPE]).components,
       ...components.registered,
       parameters: REQUEST_HEADERS,
     },

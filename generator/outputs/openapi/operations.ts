@@ -1,6 +1,8 @@
 /** The OpenAPI operation of a route. */
 import { FINDING } from '../../routes/finding.js';
+import type { Resource } from '../../schema/field.js';
 import { RESOURCES } from '../../schema/index.js';
+import { enumerated } from '../../schema/measured.js';
 import type { Parameter, Route } from '../../routes/index.js';
 import { keyForm, textPattern } from '../../routes/keys.js';
 import { PATHS } from '../../routes/paths.js';
@@ -17,42 +19,47 @@ export const operationId = (route: string): string => `get${pascal(route)}`;
 /** The groups of operations: name, meaning, and routes. */
 export const TAGS: readonly {
   readonly name: string;
-  readonly description: string;
+  /** @param kinds the kinds that the register measures */
+  readonly description: (kinds: readonly Resource[]) => string;
   readonly holds: (route: Route) => boolean;
 }[] = [
   {
     name: 'Records',
-    description: 'The measured record of one group, user, game or item, and its history.',
+    description: (kinds) =>
+      `The measured record of one ${enumerated(
+        kinds.map(({ kind }) => kind),
+        'or',
+      )}, and its history.`,
     holds: ({ class: cacheClass }) => cacheClass === 'record',
   },
   {
     name: 'Register',
-    description: 'The register as a whole.',
+    description: () => 'The register as a whole.',
     holds: ({ class: cacheClass, path }) => cacheClass === 'summary' && path.startsWith(PATHS.base),
   },
   {
     name: 'Finding',
-    description: 'All ids, and records by a name or an owner.',
+    description: () => 'All ids, and records by a name or an owner.',
     holds: ({ name }) => FINDING.some((route) => route.name === name),
   },
   {
     name: 'Downloads',
-    description: 'The whole register as files, and the files that describe them.',
+    description: () => 'The whole register as files, and the files that describe them.',
     holds: ({ class: cacheClass }) => cacheClass === 'download',
   },
   {
     name: 'Feeds',
-    description: 'Changes, for feed readers.',
+    description: () => 'Changes, for feed readers.',
     holds: ({ class: cacheClass }) => cacheClass === 'feed',
   },
   {
     name: 'Log',
-    description: 'The signed log of snapshots, and what proves that a record was in one of them.',
+    description: () => 'The signed log of snapshots, and what proves that a record was in one of them.',
     holds: ({ class: cacheClass }) => cacheClass === 'checkpoint' || cacheClass === 'tile',
   },
   {
     name: 'Publishing',
-    description: 'The published tree, what each snapshot changed, and this description.',
+    description: () => 'The published tree, what each snapshot changed, and this description.',
     holds: () => true,
   },
 ];
@@ -120,16 +127,19 @@ const linkTo = (link: string, route: string, id: string): readonly [string, Sche
 ];
 
 /** The links of a document, as operations. */
-function linksFrom({ name }: Route): Schema {
+function linksFrom({ name }: Route, isDescribed: (route: string) => boolean): Schema {
   const documents = RESOURCES.flatMap(({ record, history }) => [record, ...(history ? [history] : [])]);
   const fields = documents.find(({ route }) => route === name)?.fields ?? [];
   const links = fields.flatMap((field) => (field.is === 'links' ? Object.entries(field.targets) : []));
   return Object.fromEntries(
     links.flatMap(([link, target]) => {
-      if (typeof target === 'string') return target === name ? [] : [linkTo(link, target, '/id')];
+      if (typeof target === 'string')
+        return target === name || !isDescribed(target) ? [] : [linkTo(link, target, '/id')];
       // The id is in the object of the link's name. A link leads to a single operation, so not to
       // records of several kinds.
-      return typeof target.kind === 'string' ? [linkTo(link, target.kind, `/${link}/id`)] : [];
+      return typeof target.kind === 'string' && isDescribed(target.kind)
+        ? [linkTo(link, target.kind, `/${link}/id`)]
+        : [];
     }),
   );
 }
@@ -143,10 +153,11 @@ function contentAnswer(
   { status, description }: Answer,
   components: Components,
   example: Example | undefined,
+  isDescribed: (route: string) => boolean,
 ): Schema {
   const isWhole = status === 200;
   const isOurs = documentOf(route.name) !== undefined;
-  const links = isWhole ? linksFrom(route) : {};
+  const links = isWhole ? linksFrom(route, isDescribed) : {};
   const content = {
     ...(isOurs ? { schema: referTo('schemas', pascal(route.name)) } : {}),
     ...(isWhole && example !== undefined ? { example: valueIn(example) } : {}),
@@ -182,12 +193,17 @@ function firstValue(
   return parameter.type === 'id' ? key : keyForm(parameter.type).textOf(key);
 }
 
-/** GET of a route. @param firstKey the first key of a route's documents */
+/**
+ * GET of a route.
+ * @param firstKey the first key of a route's documents
+ * @param isDescribed whether a route has an operation
+ */
 export function operationOf(
   route: Route,
   components: Components,
   examples: Examples,
   firstKey: (route: string) => number | undefined,
+  isDescribed: (route: string) => boolean,
 ): Schema {
   const example = examples.of(route.name);
   const shown = example?.key ?? firstValue(route, firstKey);
@@ -207,7 +223,7 @@ export function operationOf(
         answersOf(route).map((answer) => [
           String(answer.status),
           answer.status < 300
-            ? contentAnswer(route, answer, components, example)
+            ? contentAnswer(route, answer, components, example, isDescribed)
             : components.answer(route, answer),
         ]),
       ),

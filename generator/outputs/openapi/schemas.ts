@@ -108,8 +108,8 @@ export class Schemas {
       }
       case 'list':
         return {
-          type: 'array',
-          description: shape.description,
+          type: shape.nullable ? ['array', 'null'] : 'array',
+          description: meaningOf(shape),
           items: this.#object({ ...shape, is: 'object', nullable: false, description: 'One entry.' }),
         };
       case 'values':

@@ -42,8 +42,7 @@ export function soughtBy(input: string): Sought {
     const kind = SEGMENTS.get(word.toLowerCase());
     if (kind !== undefined) return recordWith(kind, id.replace(/^0+(?=\d)/u, ''));
   }
-  if (LOOKS_LIKE_ADDRESS.test(text))
-    return { is: 'nothing', why: 'This address has no id of a group, user, game or item.' };
+  if (LOOKS_LIKE_ADDRESS.test(text)) return { is: 'nothing', why: 'This address has no id of a record.' };
   return { is: 'name', name: text };
 }
 

@@ -2,6 +2,8 @@
 import type { Operator } from '../../config.js';
 import type { Overview } from '../../register/overview.js';
 import { PATHS } from '../../routes/paths.js';
+import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
+import { wordsIn } from '../../schema/words.js';
 import type { OfferedDownloads } from './downloads.js';
 
 /**
@@ -9,18 +11,22 @@ import type { OfferedDownloads } from './downloads.js';
  * @param downloads in formats that search engines know by media type
  */
 export function dataset(
-  { name, url, baseUrl, platform, licence }: Operator,
-  { asOf, populations }: Overview,
+  { name, url, baseUrl, platform, licence, words }: Operator,
+  { asOf, populations, measured }: Overview,
   downloads: OfferedDownloads,
 ) {
   const firsts = populations.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []).toSorted();
+  const kinds = wordsIn(words)(enumeratedKinds(measuredKinds(measured)));
+  const hasHistories = populations.some(({ histories }) =>
+    histories.some(({ history }) => measured.has(history.table)),
+  );
   const publisher = { '@type': 'Organization', name, url };
   return {
     '@context': 'https://schema.org/',
     '@type': 'Dataset',
     name,
     description:
-      `Measured records of groups, users, games and catalogue items on ${platform}, with their histories.` +
+      `Measured records of ${kinds} on ${platform}${hasHistories ? ', with their histories' : ''}.` +
       ' Every value was measured; none is estimated. A value that was not measured, or that is withheld, is null.',
     url: `${baseUrl}/`,
     sameAs: url === baseUrl ? undefined : url,
@@ -32,7 +38,9 @@ export function dataset(
     temporalCoverage: asOf === null ? undefined : `${firsts[0] ?? asOf}/${asOf}`,
     measurementTechnique: 'Repeated measurements of public values. Each change is bounded by two readings.',
     variableMeasured: populations.flatMap(({ resource, totals }) =>
-      totals.map(({ column }) => `${column} of ${resource.plural}`),
+      totals.flatMap(({ column }) =>
+        measured.has(`${resource.plural}.${column}`) ? `${column} of ${resource.plural}` : [],
+      ),
     ),
     distribution: [
       {

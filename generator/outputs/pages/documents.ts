@@ -8,6 +8,17 @@ import type { Reading } from './sparkline.js';
 export type ReadDocument = (route: string, key: number) => string | undefined;
 
 const name = z.string().nullable();
+/** A list; empty if it is not measured. */
+const listOf = <Entry extends z.ZodType>(entry: Entry) =>
+  z
+    .array(entry)
+    .nullable()
+    .transform((entries) => entries ?? []);
+/** A total; 0 if it is not measured. */
+const total = z
+  .int()
+  .nullable()
+  .transform((count) => count ?? 0);
 const time = z.string();
 
 const largestBody = z.object({
@@ -31,17 +42,17 @@ const renaming = z.object({
   measured_at: time,
   previous_measured_at: time.nullable(),
 });
-const recentBody = z.object({ group_names: z.array(renaming), usernames: z.array(renaming) });
+const recentBody = z.object({ group_names: listOf(renaming), usernames: listOf(renaming) });
 const groupBody = z.object({ change: z.object({ d30: z.object({ delta: z.int() }).nullable() }) });
 const historyBody = z.object({
-  members: z.array(z.object({ measured_at: time, member_count: z.int() })),
+  members: listOf(z.object({ measured_at: time, member_count: z.int() })),
 });
 const statsBody = z.object({
   histories: z.object({
-    member_readings: z.int(),
-    name_changes: z.int(),
-    owner_changes: z.int(),
-    username_changes: z.int(),
+    member_readings: total,
+    name_changes: total,
+    owner_changes: total,
+    username_changes: total,
   }),
 });
 

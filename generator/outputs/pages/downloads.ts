@@ -5,7 +5,13 @@ import { sqlTypeOf } from '../../exports/database-schema.js';
 import type { Value } from '../../schema/field.js';
 import { DATABASE } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
-import { valueRow } from './fields.js';
+import type { Overview } from '../../register/overview.js';
+import { enumerated, measuredKinds } from '../../schema/measured.js';
+import type { Measured } from '../../schema/measured.js';
+import { wordsIn } from '../../schema/words.js';
+import type { InWords } from '../../schema/words.js';
+import { exampleOf } from '../downloads/example.js';
+import { meaningInWords, valueRow } from './fields.js';
 import { leastTime, WHOLE_DOWNLOAD } from '../downloads/limit.js';
 import { amount, integer, interval, moment, size } from './words.js';
 
@@ -51,13 +57,14 @@ export interface OfferedDownloads {
 
 /**
  * The data for the template of the downloads page.
- * @param registerAsOf the newest measurement in the rest of the tree
+ * @param overview of the rest of the tree
  */
 export function downloadsPage(
   { asOf, tables, bulk }: OfferedDownloads,
   { operator, limits }: BuildConfig,
-  registerAsOf: string | null,
+  { asOf: registerAsOf, measured }: Overview,
 ) {
+  const inWords = wordsIn(operator.words);
   const database = bulk.find(({ path }) => path === `/${DATABASE.file}`);
   const documents = bulk.filter((file) => file !== database);
   const ofTables = tables.flatMap(({ files }) => files);
@@ -65,6 +72,8 @@ export function downloadsPage(
   const [resumed] = ofTables.toSorted((a, b) => b.bytes - a.bytes);
   const { tokens, refillSeconds } = limits.download;
   return {
+    example: exampleOf(measuredKinds(measured)),
+    contents: contentsOf(measured),
     asOf: time(asOf),
     isBehind: asOf !== registerAsOf,
     isPublished: all.length > 0,
@@ -79,7 +88,10 @@ export function downloadsPage(
       size: sizeOf(documents),
     },
     kinds: kindsOf(tables),
-    tables: tables.map(({ name, columns }) => ({ name, columns: columns.map(columnOf) })),
+    tables: tables.map(({ name, columns }) => ({
+      name,
+      columns: columns.map((column) => columnOf(column, inWords)),
+    })),
     rows: integer(tables.reduce((sum, { rows }) => sum + rows, 0)),
     formats: (tables[0]?.files ?? []).map(({ format }) => ({
       format,
@@ -105,6 +117,15 @@ export function downloadsPage(
   };
 }
 
+/** What is published of everything: `record, reading, name and owner`. */
+const contentsOf = (measured: Measured): string =>
+  enumerated([
+    'record',
+    ...(measured.has('group_member_readings') ? ['reading'] : []),
+    ...(measured.hasAny(['group_names', 'usernames']) ? ['name'] : []),
+    ...(measured.has('group_owners') ? ['owner'] : []),
+  ]);
+
 /** The tables, with those of one kind of record together. */
 function kindsOf(tables: readonly DownloadTable[]) {
   const kinds = [...new Set(tables.map(({ plural }) => plural))];
@@ -124,12 +145,13 @@ function kindsOf(tables: readonly DownloadTable[]) {
 }
 
 /** A column: what readers of JSON or Parquet and of SQL take it for, and what it means. */
-function columnOf(column: Value) {
+function columnOf(column: Value, inWords: InWords) {
   const { type, name, description } = column;
+  const row = valueRow(column);
   const sql = sqlTypeOf(type);
   const json = type === 'boolean' ? 'boolean' : sql === 'INTEGER' ? 'integer' : 'string';
   const isTime = type === 'time';
-  return { ...valueRow(column), name, description, json, sql, isTime };
+  return { ...row, ...meaningInWords({ ...row, description }, inWords), name, json, sql, isTime };
 }
 
 const time = (at: string | null) => (at === null ? undefined : { time: at, words: moment(at) });

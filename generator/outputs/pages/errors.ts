@@ -2,6 +2,7 @@
 import type { Limits } from '../../config.js';
 import { PATHS } from '../../routes/paths.js';
 import { pageLimitText } from '../api-index.js';
+import type { LookupField } from './lookup-field.js';
 import { span } from './words.js';
 
 /** The data for the template of an error. */
@@ -9,8 +10,8 @@ interface ErrorPage {
   readonly heading: string;
   readonly lede: string;
   readonly points: { readonly id: string; readonly heading: string; readonly items: readonly string[] };
-  /** Whether a record can be looked up here. */
-  readonly lookup: boolean;
+  /** Set if a record can be looked up here. */
+  readonly lookup?: LookupField;
   readonly ways: readonly (readonly [path: string, name: string, what: string])[];
 }
 
@@ -18,7 +19,7 @@ const HOME = ['/', 'Front page', 'what the register has'] as const;
 const DOWNLOADS = [PATHS.bulk, 'Downloads', 'the whole register as files'] as const;
 const DOCUMENTATION = [PATHS.docs, 'Documentation', 'every endpoint of the API, and its limits'] as const;
 
-export const notFoundPage: ErrorPage = {
+export const notFoundPage = (lookup: LookupField): ErrorPage => ({
   heading: 'Nothing is published at this address',
   lede: 'The address is not one of this site, or the register has no record for it.',
   points: {
@@ -30,9 +31,9 @@ export const notFoundPage: ErrorPage = {
       'The record is withheld: it is not published, or no longer.',
     ],
   },
-  lookup: true,
+  lookup,
   ways: [HOME, DOCUMENTATION, DOWNLOADS],
-};
+});
 
 /** With a limit that refills this fast, nobody counts the seconds. */
 const FEW_SECONDS = 3;
@@ -53,7 +54,6 @@ export function tooManyPage(limits: Limits): ErrorPage {
         'For many records, don’t load pages: the downloads have all of them in a few files.',
       ],
     },
-    lookup: false,
     ways: [DOWNLOADS, DOCUMENTATION, HOME],
   };
 }

@@ -1,5 +1,9 @@
 /** The feeds page: what each feed announces, and how to subscribe. */
 import { PATHS } from '../../routes/paths.js';
+import { feedsOf } from '../../routes/feeds.js';
+import { enumerated } from '../../schema/measured.js';
+import type { Measured } from '../../schema/measured.js';
+import { newsOf } from './news.js';
 
 /** A feed in both of its formats, by URL path. */
 export interface PublishedFeed {
@@ -10,7 +14,28 @@ export interface PublishedFeed {
 }
 
 /** The data for the template of the feeds page. */
-export const feedsPage = (feeds: readonly PublishedFeed[], baseUrl: string) => ({
-  feeds: feeds.map((feed) => ({ ...feed, atomUrl: baseUrl + feed.atom, jsonUrl: baseUrl + feed.json })),
-  path: PATHS.feeds,
-});
+export function feedsPage(feeds: readonly PublishedFeed[], baseUrl: string, measured: Measured) {
+  const news = newsOf(measured);
+  const archived = feedsOf(measured).filter((feed) => feed.archived);
+  return {
+    feeds: feeds.map((feed) => ({ ...feed, atomUrl: baseUrl + feed.atom, jsonUrl: baseUrl + feed.json })),
+    hasChanges: news.some((what) => what !== 'records'),
+    hasNews: news.length > 0,
+    /** Whether many new records can hide changes in the feed of all. */
+    isCrowded: measured.has('items') && archived.length > 0,
+    archived: enumerated(archived.map(({ title }) => title)),
+    changed: enumerated(news.filter((what) => what !== 'records')),
+    path: PATHS.feeds,
+  };
+}
+
+/** What the feeds announce, in short. */
+export function feedsSummary(measured: Measured): string {
+  const found = [
+    ...(measured.has('group_names') ? ['renamed groups'] : []),
+    ...(measured.has('group_owners') ? ['new owners'] : []),
+    ...(measured.has('usernames') ? ['new usernames'] : []),
+    ...(newsOf(measured).includes('records') ? ['new records'] : []),
+  ];
+  return found.length > 0 ? found.join(', ') : 'every snapshot in which records changed';
+}

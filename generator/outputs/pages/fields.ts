@@ -2,6 +2,7 @@
 import type { Value, ValueType } from '../../schema/field.js';
 import { notesOf, wordsOf } from '../../schema/meaning.js';
 import type { Meaning, Word } from '../../schema/meaning.js';
+import type { InWords } from '../../schema/words.js';
 import type { ObjectShape, Shape } from '../../schema/shape.js';
 
 export interface FieldRow {
@@ -76,7 +77,25 @@ export const TYPES: Readonly<Record<ValueType, Type>> = {
 };
 
 /** Every field of a document, with those inside it. */
-export const fieldRows = ({ members }: ObjectShape): FieldRow[] => members.map((shape) => rowOf(shape, ''));
+export const fieldRows = ({ members }: ObjectShape, inWords: InWords): FieldRow[] =>
+  members.map((shape) => rowInWords(rowOf(shape, ''), inWords));
+
+const rowInWords = (row: FieldRow, inWords: InWords): FieldRow => ({
+  ...row,
+  ...meaningInWords(row, inWords),
+  members: row.members.map((member) => rowInWords(member, inWords)),
+});
+
+/** What is said of a value, with the kinds in the operator's words. */
+export const meaningInWords = (
+  { unit, description, words, notes }: Pick<FieldRow, 'unit' | 'description' | 'words' | 'notes'>,
+  inWords: InWords,
+): Pick<FieldRow, 'unit' | 'description' | 'words' | 'notes'> => ({
+  unit: unit && inWords(unit),
+  description: inWords(description),
+  words: words.map(({ word, meaning }) => ({ word, meaning: meaning && inWords(meaning) })),
+  notes: inWords(notes),
+});
 
 function rowOf(shape: Shape, within: string): FieldRow {
   const { name, description, optional = false } = shape;
@@ -112,7 +131,13 @@ function rowOf(shape: Shape, within: string): FieldRow {
         members: inside(shape.members),
       };
     case 'list':
-      return { ...row, json: 'array of objects', members: inside(shape.members, '[]') };
+      return {
+        ...row,
+        json: 'array of objects',
+        nullable: shape.nullable,
+        notes: notesOf(shape),
+        members: inside(shape.members, '[]'),
+      };
   }
 }
 

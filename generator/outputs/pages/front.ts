@@ -5,11 +5,18 @@ import { moversRoute } from '../../routes/lists.js';
 import { ROUTES, filler, routeNamed, urlTemplate } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import { LARGEST_LIMIT } from '../../routes/endpoints.js';
-import { recordPage, shellRoute } from '../../routes/record-pages.js';
+import { recordPage } from '../../routes/record-pages.js';
 import type { Kind } from '../../schema/field.js';
+import { enumerated } from '../../schema/measured.js';
+import type { Measured } from '../../schema/measured.js';
+import { allWords, capitalized, wordsIn } from '../../schema/words.js';
+import type { InWords, Words } from '../../schema/words.js';
 import { Documents } from './documents.js';
 import type { Largest, Mover, ReadDocument, Renaming } from './documents.js';
 import { SIDE, lineChart } from './line-chart.js';
+import type { LookupField } from './lookup-field.js';
+import { newsOf } from './news.js';
+import { questions } from './questions.js';
 import { sample } from './sample.js';
 import { HEIGHT, WIDTH, sparkline } from './sparkline.js';
 import type { Reading } from './sparkline.js';
@@ -21,18 +28,6 @@ const SHOWN_RENAMED = 6;
 /** What is older than this, at the newest measurement, is not called new: 365 days. */
 const LATELY_MS = 365 * 86_400_000;
 
-/** What can be found out about each kind; those about groups do for all. */
-const QUESTIONS: Readonly<Record<Kind, (platform: string) => string>> = {
-  group: (platform) =>
-    `How many members did a group on ${platform} have in May? What was it called before? Who owned it?`,
-  user: (platform) => `What was a user of ${platform} called before, and until when?`,
-  game: (platform) => `How many people were playing a game on ${platform}, and when was that read?`,
-  item: (platform) => `What did an item of ${platform} cost, and when was that read?`,
-};
-
-/** A kind as the first word of a sentence. */
-const capital = (kind: Kind): string => kind.replace(/^./, (letter) => letter.toUpperCase());
-
 interface Named {
   readonly kind: Kind;
   readonly id: number;
@@ -40,12 +35,20 @@ interface Named {
   readonly name: string | null;
 }
 
-/** A link to the page of a record. What has no name that can be seen is called by its id. */
-const linkTo = ({ kind, id, name }: Named) => ({
-  url: filler(routeNamed(ROUTES, recordPage(kind)).path)(id),
-  name: isVisible(name) ? name : undefined,
-  instead: `${capital(kind)} ${id}`,
-});
+/** Where the page of a record is. */
+const pageOf = ({ kind, id }: Pick<Named, 'kind' | 'id'>): string =>
+  filler(routeNamed(ROUTES, recordPage(kind)).path)(id);
+
+/** Links to the page of a record. What has no name that can be seen is called by its id. */
+const linker =
+  (inWords: InWords) =>
+  ({ kind, id, name }: Named) => ({
+    url: pageOf({ kind, id }),
+    name: isVisible(name) ? name : undefined,
+    instead: inWords(`${capitalized(kind)} ${id}`),
+  });
+
+type Linker = ReturnType<typeof linker>;
 
 /** Whether a name has a character that is neither a space nor invisible. */
 const isVisible = (name: string | null): boolean =>
@@ -54,17 +57,17 @@ const isVisible = (name: string | null): boolean =>
 const at = (time: string) => ({ time, day: shortDay(time), words: moment(time) });
 
 /** A line of readings in words, for those who don't see it. */
-function inWords(readings: readonly Reading[]): string {
+function lineInWords(readings: readonly Reading[]): string {
   const [first, last] = [readings.at(0), readings.at(-1)];
   if (first === undefined || last === undefined) return '';
   const ends = `${integer(first.member_count)} members in the first, ${integer(last.member_count)} in the last`;
   return `${amount(readings.length, 'reading')} from ${day(first.measured_at)} to ${day(last.measured_at)}: ${ends}`;
 }
 
-const spark = (readings: readonly Reading[]) => ({ line: sparkline(readings), text: inWords(readings) });
+const spark = (readings: readonly Reading[]) => ({ line: sparkline(readings), text: lineInWords(readings) });
 
 /** The line of the first of some groups that has readings to draw. */
-function picture(groups: readonly Largest[], documents: Documents) {
+function picture(groups: readonly Largest[], documents: Documents, linkTo: Linker, inWords: InWords) {
   for (const [index, { id, name }] of groups.entries()) {
     const readings = documents.readings(id);
     const chart = lineChart(readings);
@@ -75,10 +78,10 @@ function picture(groups: readonly Largest[], documents: Documents) {
     const change = documents.monthlyChange(id);
     return {
       ...linkTo({ kind: 'group', id, name }),
-      what: index === 0 ? 'The largest group' : 'The largest group with readings',
+      what: inWords(index === 0 ? 'The largest group' : 'The largest group with readings'),
       chart,
       side: SIDE,
-      text: inWords(readings),
+      text: lineInWords(readings),
       readings: amount(readings.length, 'reading'),
       gaps: chart.gaps.length,
       base: integer(chart.base),
@@ -95,7 +98,7 @@ function picture(groups: readonly Largest[], documents: Documents) {
   return undefined;
 }
 
-const moved = (documents: Documents) => (mover: Mover) => ({
+const moved = (documents: Documents, linkTo: Linker) => (mover: Mover) => ({
   ...linkTo({ kind: 'group', ...mover }),
   delta: signed(mover.delta),
   from: { members: integer(mover.from), ...at(mover.from_at) },
@@ -105,17 +108,17 @@ const moved = (documents: Documents) => (mover: Mover) => ({
 });
 
 /** The newest new names, unless they are old news. */
-const renamedLately = (kind: Kind, renamings: readonly Renaming[], asOf: string | null) =>
+const renamedLately = (kind: Kind, renamings: readonly Renaming[], asOf: string | null, linkTo: Linker) =>
   renamings
     .filter(
       ({ changed_at, measured_at }) =>
         asOf !== null && Date.parse(changed_at ?? measured_at) > Date.parse(asOf) - LATELY_MS,
     )
     .slice(0, SHOWN_RENAMED)
-    .map(renamed(kind));
+    .map(renamed(kind, linkTo));
 
 const renamed =
-  (kind: Kind) =>
+  (kind: Kind, linkTo: Linker) =>
   ({ id, from, to, changed_at, measured_at, previous_measured_at }: Renaming) => ({
     ...linkTo({ kind, id, name: to }),
     from: isVisible(from) ? from : undefined,
@@ -125,7 +128,7 @@ const renamed =
     read: at(measured_at),
   });
 
-const ranked = (documents: Documents) => (group: Largest) => {
+const ranked = (documents: Documents, linkTo: Linker) => (group: Largest) => {
   const change = documents.monthlyChange(group.id);
   return {
     ...linkTo({ kind: 'group', ...group }),
@@ -138,10 +141,18 @@ const ranked = (documents: Documents) => (group: Largest) => {
 };
 
 /** The totals in one line: kinds with records, then what their histories hold. */
-function totals(populations: readonly Population[], documents: Documents): readonly string[] {
+function totals(
+  populations: readonly Population[],
+  documents: Documents,
+  words: Words | undefined,
+): readonly string[] {
+  const called = allWords(words);
   const histories = documents.histories();
   return [
-    ...populations.map(({ resource, records }) => [records, resource.kind] as const),
+    ...populations.map(({ resource: { kind }, records }) => {
+      const { one, many } = called[kind];
+      return [records, one, many] as const;
+    }),
     ...(histories === undefined
       ? []
       : ([
@@ -149,26 +160,7 @@ function totals(populations: readonly Population[], documents: Documents): reado
           [histories.name_changes + histories.username_changes, 'change of name', 'changes of name'],
           [histories.owner_changes, 'change of owner', 'changes of owner'],
         ] as const)),
-  ].flatMap(([count, one, many]) =>
-    count === 0 ? [] : [many === undefined || count === 1 ? amount(count, one) : `${integer(count)} ${many}`],
-  );
-}
-
-/** The field: kinds with records, and a record whose addresses show what an id is good for. */
-function lookup({ populations }: Overview, table: readonly Route[]) {
-  const known = populations.filter(({ records }) => records > 0);
-  const [{ resource, samples: [id] } = { resource: undefined, samples: [] }] = known;
-  return {
-    action: routeNamed(table, shellRoute('group')).path,
-    kinds: (known.length > 0 ? known : populations).map(({ resource: { kind } }) => [kind, capital(kind)]),
-    example:
-      resource === undefined || id === undefined
-        ? undefined
-        : {
-            url: filler(routeNamed(table, recordPage(resource.kind)).path)(id),
-            json: filler(routeNamed(table, resource.record.route).path)(id),
-          },
-  };
+  ].flatMap(([count, one, many]) => (count === 0 ? [] : `${integer(count)} ${count === 1 ? one : many}`));
 }
 
 /** A request to try and its response: the largest group, or a record of another kind. */
@@ -185,44 +177,71 @@ function example({ populations }: Overview, table: readonly Route[], documents: 
   return undefined;
 }
 
+/** What a record is good for, for those without scripts: one of the first kind that has any. */
+function addresses(populations: readonly Population[], table: readonly Route[]) {
+  for (const { resource, samples } of populations) {
+    const [id] = samples;
+    if (id !== undefined)
+      return {
+        url: pageOf({ kind: resource.kind, id }),
+        json: filler(routeNamed(table, resource.record.route).path)(id),
+      };
+  }
+  return undefined;
+}
+
+/** What feeds announce, as they find it. */
+function feedsText(measured: Measured): string {
+  const [first, ...more] = newsOf(measured);
+  if (first === undefined) return 'new snapshots, as they are published';
+  const words = first === 'records' ? [first] : [first, ...more.filter((what) => what !== 'records')];
+  return `new ${enumerated(words)}, as they are found`;
+}
+
 /**
  * The data for the template of the front page.
  * @param read reads documents of this snapshot, some 40 of them
  */
 export function frontPage(
-  { baseUrl, platform }: Operator,
+  { baseUrl, platform, headline, introduction, words }: Operator,
   overview: Overview,
   table: readonly Route[],
+  lookup: LookupField,
   read: ReadDocument,
 ) {
-  const { populations, asOf } = overview;
+  const { populations, measured, asOf } = overview;
+  const inWords = wordsIn(words);
+  const linkTo = linker(inWords);
   const documents = new Documents(read);
   const largest = documents.largest(SHOWN_LARGEST);
   const { gains, losses } = documents.movers('d30');
   const { group_names, usernames } = documents.recent();
-  const known = populations.filter(({ records }) => records > 0).map(({ resource }) => resource.kind);
-  const asked = known.includes('group') ? (['group'] as const) : known;
   const firsts = populations.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []).toSorted();
   const tried = example(overview, table, documents);
   return {
-    questions: asked.map((kind) => QUESTIONS[kind](platform)),
-    lookup: lookup(overview, table),
-    picture: picture(largest, documents),
+    headline,
+    introduction,
+    questions: questions(populations, measured, platform, inWords),
+    lookup,
+    addresses: addresses(populations, table),
+    picture: picture(largest, documents, linkTo, inWords),
     movers: [
-      { title: 'Gained', groups: gains.slice(0, SHOWN_MOVERS).map(moved(documents)) },
-      { title: 'Lost', groups: losses.slice(0, SHOWN_MOVERS).map(moved(documents)) },
+      { title: 'Gained', groups: gains.slice(0, SHOWN_MOVERS).map(moved(documents, linkTo)) },
+      { title: 'Lost', groups: losses.slice(0, SHOWN_MOVERS).map(moved(documents, linkTo)) },
     ].filter(({ groups }) => groups.length > 0),
     moversPath: routeNamed(table, moversRoute('d30')).path,
     renamed: [
-      { title: 'Groups', records: renamedLately('group', group_names, asOf) },
-      { title: 'Users', records: renamedLately('user', usernames, asOf) },
+      { title: inWords('Groups'), records: renamedLately('group', group_names, asOf, linkTo) },
+      { title: inWords('Users'), records: renamedLately('user', usernames, asOf, linkTo) },
     ].filter(({ records }) => records.length > 0),
     recentPath: routeNamed(table, 'recent').path,
-    groups: largest.map(ranked(documents)),
+    groups: largest.map(ranked(documents, linkTo)),
+    hasReadings: measured.has('group_member_readings'),
     spark: { width: WIDTH, height: HEIGHT },
-    totals: totals(populations, documents),
+    totals: totals(populations, documents, words),
     asOf: asOf === null ? undefined : at(asOf),
     since: firsts[0] === undefined ? undefined : at(firsts[0]),
     example: tried && { ...tried, url: baseUrl + tried.path },
+    feedsText: feedsText(measured),
   };
 }

@@ -2,12 +2,15 @@
 import type { BuildConfig } from '../../config.js';
 import { feedLinks } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
-import { routeNamed } from '../../routes/index.js';
+import { isMeasured, routeNamed } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import { shellRoute } from '../../routes/record-pages.js';
-import { RESOURCES } from '../../schema/index.js';
+import type { Kind } from '../../schema/field.js';
+import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
+import { allWords, capitalized, withArticle, wordsIn } from '../../schema/words.js';
 import type { Route } from '../../routes/index.js';
 import { isOfError } from '../openapi/problems.js';
+import { asksForCredit } from '../licence.js';
 import type { FileOutput } from '../output.js';
 import { assets, favicon, faviconForOldBrowsers, preview } from './assets.js';
 import { dataset } from './dataset.js';
@@ -16,12 +19,15 @@ import type { ReadDocument } from './documents.js';
 import { downloadsPage } from './downloads.js';
 import { notFoundPage, tooManyPage } from './errors.js';
 import type { OfferedDownloads } from './downloads.js';
-import { feedsPage } from './feeds.js';
+import { feedsPage, feedsSummary } from './feeds.js';
 import type { PublishedFeed } from './feeds.js';
 import { frontPage } from './front.js';
+import { lookupField } from './lookup.js';
+import type { LookupField } from './lookup-field.js';
 import { recordPageContent } from './record.js';
 import { dataBlock, render } from './render.js';
 import type { Shown } from './shown.js';
+import { replacedBy } from '../../site-files.js';
 import { apiCatalog, robots, securityText, sitemap } from './well-known.js';
 import { moment } from './words.js';
 
@@ -54,8 +60,11 @@ export function* pages(
   read: ReadDocument,
   firstKey: (route: string) => number | undefined = () => undefined,
 ): Generator<FileOutput> {
-  const { operator } = config;
-  const { asOf } = overview;
+  const { operator, files } = config;
+  const { asOf, measured } = overview;
+  const inWords = wordsIn(operator.words);
+  const isThere = (route: string): boolean => isMeasured(routeNamed(table, route), measured);
+  const lookup = (kind?: Kind): LookupField => lookupField(overview, table, operator.words, firstKey, kind);
   for (const [route, { body }] of assets()) yield { route, key: 0, body };
   yield { route: 'favicon', key: 0, body: favicon() };
   yield { route: 'favicon-ico', key: 0, body: faviconForOldBrowsers() };
@@ -75,7 +84,11 @@ export function* pages(
     key: 0,
     body: render(template, {
       site: operator,
-      feedLinks: feedLinks(operator.name),
+      feedLinks: feedLinks(operator.name, measured, inWords),
+      asksForCredit: asksForCredit(operator.licence),
+      inWords,
+      capitalized,
+      withArticle,
       path: routeNamed(table, route).path,
       isOfError: isOfError(routeNamed(table, route)),
       title,
@@ -97,20 +110,34 @@ export function* pages(
       page: content,
     }),
   });
-  const { name, platform } = operator;
-  yield page({
-    route: 'front-page',
-    template: 'front',
-    title: `${name}: measured records of ${platform}`,
-    description: `Measured records of groups, users, games and catalogue items on ${platform}, free as a JSON API, downloads and feeds.`,
-    styles: ['lookup-style', 'front-style'],
-    scripts: ['copy-script', 'lookup-script'],
-    content: {
-      ...frontPage(operator, overview, table, read),
-      dataset: dataBlock(dataset(operator, overview, downloads)),
-    },
+  const { name, platform, headline, introduction } = operator;
+  const replaced = replacedBy(files);
+  const kinds = inWords(enumeratedKinds(measuredKinds(measured)));
+  if (!replaced.has('front-page'))
+    yield page({
+      route: 'front-page',
+      template: 'front',
+      title: headline === undefined ? `${name}: measured records of ${platform}` : `${name}: ${headline}`,
+      description:
+        introduction ??
+        `Measured records of ${kinds} on ${platform}, free as a JSON API, downloads and feeds.`,
+      styles: ['lookup-style', 'front-style'],
+      scripts: ['copy-script', 'lookup-script'],
+      content: {
+        ...frontPage(operator, overview, table, lookup(), read),
+        dataset: dataBlock(dataset(operator, overview, downloads)),
+      },
+    });
+  const documentation = documentationPages({
+    config,
+    table,
+    shown,
+    overview,
+    inWords,
+    isThere,
+    firstKey,
+    read,
   });
-  const documentation = documentationPages({ config, table, shown, asOf, firstKey, read });
   for (const { name: route, path, title, description, content } of documentation) {
     const isExplorer = route === 'explorer-page';
     yield page({
@@ -131,27 +158,27 @@ export function* pages(
     description: `All of ${name} as CSV and Parquet files, with sizes, row counts and checksums.`,
     styles: ['data-style'],
     scripts: ['copy-script', 'tabs-script'],
-    content: downloadsPage(downloads, config, asOf),
+    content: downloadsPage(downloads, config, overview),
   });
   yield page({
     route: 'feeds-page',
     template: 'feeds',
     title: `Feeds – ${name}`,
-    description: `Atom and JSON feeds of ${name}: renamed groups, new owners, new usernames, new records.`,
+    description: `Atom and JSON feeds of ${name}: ${inWords(feedsSummary(measured))}.`,
     styles: ['data-style'],
     scripts: ['copy-script'],
-    content: feedsPage(feeds, operator.baseUrl),
+    content: feedsPage(feeds, operator.baseUrl, measured),
   });
-  for (const resource of RESOURCES) {
-    const kind = `${resource.kind[0]?.toUpperCase()}${resource.kind.slice(1)}`;
+  for (const resource of measuredKinds(measured)) {
+    const { one } = allWords(operator.words)[resource.kind];
     yield page({
       route: shellRoute(resource.kind),
       template: 'record',
-      title: `${kind} – ${name}`,
-      description: `What ${name} has measured of one ${resource.kind} on ${platform}: every reading with its time, gaps left open.`,
+      title: `${capitalized(one)} – ${name}`,
+      description: `What ${name} has measured of one ${one} on ${platform}: every reading with its time, gaps left open.`,
       styles: ['record-style', 'lookup-style'],
       scripts: ['record-script'],
-      content: recordPageContent(resource, config, table, overview),
+      content: recordPageContent(resource, config, table, overview, lookup(resource.kind)),
       isShared: true,
     });
   }
@@ -162,7 +189,7 @@ export function* pages(
     description: `Nothing is published at this address of ${name}.`,
     styles: ['lookup-style'],
     scripts: ['lookup-script'],
-    content: notFoundPage,
+    content: notFoundPage(lookup()),
     isShared: true,
   });
   yield page({
@@ -176,6 +203,6 @@ export function* pages(
   yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };
   // The file must expire, and its expiry depends on the newest measurement.
   if (asOf !== null) yield { route: 'security-contact', key: 0, body: securityText(operator, table, asOf) };
-  yield { route: 'robots', key: 0, body: robots(operator, table) };
-  yield { route: 'sitemap', key: 0, body: sitemap(operator, table) };
+  if (!replaced.has('robots')) yield { route: 'robots', key: 0, body: robots(operator, table, measured) };
+  yield { route: 'sitemap', key: 0, body: sitemap(operator, table, measured) };
 }

@@ -1,12 +1,20 @@
 /** The downloads and feeds, as pages show them. */
-import { FEEDS, atomRoute, jsonRoute } from '../../routes/feeds.js';
+import { atomRoute, feedsOf, jsonRoute } from '../../routes/feeds.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportRoute } from '../../routes/exports.js';
 import { routeNamed } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
+import { descriptionFor } from '../../schema/measured.js';
+import type { Measured } from '../../schema/measured.js';
+import type { InWords } from '../../schema/words.js';
 import type { Offers } from './index.js';
 
-export const offers = (table: readonly Route[], { asOf, tables, bulk }: Downloads): Offers => ({
+export const offers = (
+  table: readonly Route[],
+  { asOf, tables, bulk }: Downloads,
+  measured: Measured,
+  inWords: InWords,
+): Offers => ({
   downloads: {
     asOf,
     tables: tables.map(({ table: { name, description, columns, resource }, rows, files, asOf: newest }) => ({
@@ -28,9 +36,9 @@ export const offers = (table: readonly Route[], { asOf, tables, bulk }: Download
       return { path, type, description, rows, bytes, sha256 };
     }),
   },
-  feeds: Object.values(FEEDS).map((feed) => ({
-    title: feed.title,
-    description: feed.description,
+  feeds: feedsOf(measured).map((feed) => ({
+    title: inWords(feed.title),
+    description: inWords(descriptionFor(feed, measured)),
     atom: routeNamed(table, atomRoute(feed)).path,
     json: routeNamed(table, jsonRoute(feed)).path,
   })),

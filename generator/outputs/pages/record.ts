@@ -3,13 +3,17 @@ import type { BuildConfig } from '../../config.js';
 import { LOG_GUIDE } from '../../routes/documentation.js';
 import { FEEDS, atomRoute } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
-import { routeNamed } from '../../routes/index.js';
+import { isMeasured, routeNamed } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Kind, Resource } from '../../schema/field.js';
+import { measuredFields } from '../../schema/measured.js';
 import { shapeOf } from '../../schema/shape.js';
 import type { Shape } from '../../schema/shape.js';
+import { allWords, wordsIn } from '../../schema/words.js';
+import type { InWords } from '../../schema/words.js';
+import type { LookupField } from './lookup-field.js';
 import { dataBlock } from './render.js';
 
 const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' } as const satisfies Readonly<
@@ -18,35 +22,52 @@ const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' }
 
 /** What the template shows, and what the script needs to know of a kind. */
 export function recordPageContent(
-  { kind, plural, record, history, histories }: Resource,
-  { operator: { name, baseUrl, licence }, isSigned }: Pick<BuildConfig, 'operator' | 'isSigned'>,
+  resource: Resource,
+  { operator: { name, baseUrl, licence, words }, isSigned }: Pick<BuildConfig, 'operator' | 'isSigned'>,
   table: readonly Route[],
-  { populations }: Overview,
+  { measured }: Overview,
+  lookup: LookupField,
 ) {
+  const { kind, record, histories } = resource;
   const pathOf = (route: string): string => routeNamed(table, route).path;
+  // Where it has no history that is measured, the document of them says only that.
+  const history = histories.some((each) => measured.has(each.table)) ? resource.history : undefined;
+  const feed = routeNamed(table, atomRoute(FEEDS[FEED_OF[kind]]));
   const paths = {
     page: pathOf(recordPage(kind)),
     record: pathOf(record.route),
     ...(history === undefined ? {} : { history: pathOf(history.route) }),
-    feed: pathOf(atomRoute(FEEDS[FEED_OF[kind]])),
+    ...(isMeasured(feed, measured) && { feed: feed.path }),
     snapshot: pathOf('snapshot'),
     docs: PATHS.docs,
   };
+  const inWords = wordsIn(words);
+  const called = allWords(words);
   const log = isSigned ? { guide: LOG_GUIDE.path, record: record.route, history: history?.route } : undefined;
-  const kinds = populations.flatMap(({ resource, records }) => (records > 0 ? [resource.kind] : []));
-  const fields = record.fields.map((field) => factOf(shapeOf(field, histories)));
+  const fields = measuredFields(resource, measured).map((field) =>
+    factOf(shapeOf(field, histories), inWords),
+  );
   return {
-    kind,
-    plural,
+    ...called[kind],
     paths,
-    data: dataBlock({ kind, name, base: baseUrl, licence, log, kinds, paths, fields }),
+    data: dataBlock({ kind, name, base: baseUrl, licence, log, words: called, lookup, paths, fields }),
   };
 }
 
 /** What the script says of a field. */
-function factOf(shape: Shape) {
-  const { name, description } = shape;
+function factOf(shape: Shape, inWords: InWords) {
+  const { name } = shape;
+  const description = inWords(shape.description);
   if (shape.is !== 'value') return { name, type: shape.is, description };
   const { type, unit, nullMeans, meanings } = shape;
-  return { name, type, description, unit, nullMeans, meanings };
+  return {
+    name,
+    type,
+    description,
+    unit: unit && inWords(unit),
+    nullMeans: nullMeans && inWords(nullMeans),
+    meanings:
+      meanings &&
+      Object.fromEntries(Object.entries(meanings).map(([word, meaning]) => [word, inWords(meaning)])),
+  };
 }

@@ -1,10 +1,11 @@
 /** The well-known files: the API catalog, the security contact, robots.txt, the sitemap. */
 import type { Operator } from '../../config.js';
-import { halves, routeNamed } from '../../routes/index.js';
+import { halves, isMeasured, routeNamed } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
 import { KINDS } from '../../schema/field.js';
+import type { Measured } from '../../schema/measured.js';
 import { isOfError } from '../openapi/problems.js';
 import { render } from './render.js';
 
@@ -44,11 +45,11 @@ export function securityText({ baseUrl, contact }: Operator, table: readonly Rou
 }
 
 /** Crawlers may index the pages, but not millions of records, which are in the downloads. */
-export function robots({ baseUrl }: Operator, table: readonly Route[]): string {
+export function robots({ baseUrl }: Operator, table: readonly Route[], measured: Measured): string {
   const documents = ['group', 'user', 'game', 'item', 'group-history', 'user-usernames'];
-  const prefixes = [...documents, ...KINDS.map(recordPage)].map(
-    (name) => halves(routeNamed(table, name).path)[0],
-  );
+  const prefixes = [...documents, ...KINDS.map(recordPage)]
+    .map((name) => routeNamed(table, name))
+    .flatMap((route) => (isMeasured(route, measured) ? halves(route.path)[0] : []));
   return [
     'User-agent: *',
     ...[...new Set(prefixes)].map((prefix) => `Disallow: ${prefix}`),
@@ -62,9 +63,13 @@ export function robots({ baseUrl }: Operator, table: readonly Route[]): string {
  * The addresses of the pages about the register (sitemaps.org), not of its records. Without times of
  * changes: a page may change with every snapshot.
  */
-export function sitemap({ baseUrl }: Operator, table: readonly Route[]): string {
+export function sitemap({ baseUrl }: Operator, table: readonly Route[], measured: Measured): string {
   const pages = table.filter(
-    (route) => route.type.startsWith('text/html') && route.parameters === undefined && !isOfError(route),
+    (route) =>
+      route.type.startsWith('text/html') &&
+      route.parameters === undefined &&
+      !isOfError(route) &&
+      isMeasured(route, measured),
   );
   return render('sitemap', { urls: pages.map(({ path }) => baseUrl + path) });
 }

@@ -1,6 +1,6 @@
 /** Numbers and times in words. Without Intl, whose data differ between builds of Node. */
 
-const MONTHS = [
+export const MONTHS = [
   'January',
   'February',
   'March',

@@ -15,10 +15,3 @@ export const putLine = (put: Put, body?: Buffer): string =>
 
 /** The line of a document that was removed. */
 export const deletedLine = (path: unknown): string => JSON.stringify({ path, deleted: true });
-
-/** The path in a line of a bundle; undefined in the first line, which is about the bundle. */
-export function pathIn(line: string): string | undefined {
-  const [, quoted] = /^\{"path":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
-  const path: unknown = quoted === undefined ? undefined : JSON.parse(quoted);
-  return typeof path === 'string' ? path : undefined;
-}

@@ -3,58 +3,84 @@
  * member, since browsers decompress no more. Its lines are JSON: the step, then each new or changed
  * document, then each removed one.
  */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
-import { chunksOf, linesOf } from '../files.js';
-import { Sink } from '../sink.js';
+import { NO_HASH, entriesIn } from '../../incremental/hash-file.js';
+import type { Progress } from '../../progress.js';
+import { filler, urlTemplate } from '../../routes/index.js';
+import { linesOf } from '../files.js';
+import { GzipFile } from '../gzip-file.js';
+import type { NextIndex } from '../next-index.js';
+import type { PublishedRoute } from '../snapshot-json.js';
 import { listFiles } from '../stage.js';
-import type { StagePaths } from '../stage.js';
-import { deletedLine } from './bundle-line.js';
+import { documentFiles } from '../stage-writer.js';
+import type { StageSpec } from '../stage-writer.js';
+import { deletedLine, putLine } from './bundle-line.js';
 import { bundleFile } from './change-index.js';
 import type { Described } from './change-index.js';
 import type { Step } from './change-list.js';
 
-/** Writes the staged bundle of a snapshot from its parts. */
-export const writeBundle = (paths: StagePaths, step: Step): Promise<Described> =>
-  writeGzip(paths, bundleFile(step.to), linesOfBundle(paths, step));
-
-/** Copies each chunk, since the compressor reads ahead. */
-function* linesOfBundle(paths: StagePaths, step: Step): Generator<Uint8Array | string> {
-  yield `${JSON.stringify(step)}\n`;
-  for (const part of listFiles(paths.lists, 'bodies')) {
-    for (const chunk of chunksOf(part)) yield Uint8Array.from(chunk);
-    yield '\n';
-  }
-  for (const part of listFiles(paths.lists, 'deletes'))
-    for (const line of linesOf(part)) yield `${deletedLine(JSON.parse(line.replace(/,$/, '')))}\n`;
+/** What is bundled: the new and changed documents of these routes, while their patches are there. */
+export interface Bundled {
+  readonly spec: StageSpec;
+  readonly routes: readonly PublishedRoute[];
+  readonly next: Pick<NextIndex, 'patchesOf' | 'total'>;
 }
 
-/** Stages a compressed file below /changes. */
-export async function writeGzip(
-  paths: StagePaths,
-  file: string,
-  content: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
-): Promise<Described> {
-  const sink = new Sink(join(paths.last, file));
+/**
+ * The size up to which there is a bundle: if it has more bytes than both, whoever follows takes the
+ * downloads with less effort.
+ */
+export interface BundleLimit {
+  readonly compressed: number;
+  readonly raw: number;
+}
+
+/** Stages the bundle of a snapshot. @returns undefined, and no file, if it were too large */
+export async function writeBundle(
+  bundled: Bundled,
+  step: Step,
+  limit: BundleLimit,
+  progress: Progress,
+): Promise<Described | undefined> {
+  const name = bundleFile(step.to);
+  const path = join(bundled.spec.paths.last, name);
+  const file = new GzipFile(path);
+  const { added, changed, removed } = bundled.next.total().changes;
+  progress.start('bundling', added + changed + removed, 'documents');
   try {
-    await pipeline(Readable.from(content, { objectMode: false }), createGzip(), writableTo(sink));
-    return { file: `/${file}`, ...sink.finish() };
+    file.line(JSON.stringify(step));
+    for (const line of linesOfBundle(bundled)) {
+      file.line(line);
+      if (file.raw > limit.raw && file.bytes > limit.compressed) {
+        file.close();
+        rmSync(path);
+        return undefined;
+      }
+      await progress.advance(1);
+    }
+    const { bytes, sha256 } = file.finish();
+    return { file: `/${name}`, bytes, sha256 };
   } finally {
-    sink.close();
+    file.close();
+    progress.finish();
   }
 }
 
-/** Its errors are those of the disk; a function at the end of a pipeline would hide them. */
-const writableTo = (sink: Sink): Writable =>
-  new Writable({
-    write: (chunk: Uint8Array, _encoding, done) => {
-      try {
-        sink.write(chunk);
-        done();
-      } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)));
+function* linesOfBundle({ spec, routes, next }: Bundled): Generator<string> {
+  for (const route of routes) {
+    const url = filler(urlTemplate(route));
+    const filesOf = documentFiles(spec, route);
+    for (const patch of next.patchesOf(route.name)) {
+      for (const { key, bytes, hash } of entriesIn(patch)) {
+        if (hash.equals(NO_HASH)) continue;
+        const put = { path: url(key), sha256: hash.toString('hex'), bytes };
+        // The first that exists is the staged one.
+        const file = filesOf(key).find((each) => existsSync(each)) ?? '';
+        yield putLine(put, route.class === 'download' ? undefined : readFileSync(file));
       }
-    },
-  });
+    }
+  }
+  for (const part of listFiles(spec.paths.lists, 'deletes'))
+    for (const line of linesOf(part)) yield deletedLine(JSON.parse(line.replace(/,$/, '')));
+}

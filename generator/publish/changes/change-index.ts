@@ -1,11 +1,10 @@
 /** /changes/index.json: the newest snapshots, and the files that lead from one to the next. */
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { codeOf } from '../../errors.js';
 import { PATHS } from '../../routes/paths.js';
-import { SPANS } from '../../routes/publishing.js';
 import type { Manifest } from '../snapshot-json.js';
 import type { Tree } from '../tree.js';
 
@@ -36,15 +35,6 @@ const change = z.object({
 });
 export type Change = z.infer<typeof change>;
 
-const rollup = described.extend({
-  from: z.int(),
-  sequence: z.int(),
-  from_digest: z.string(),
-  digest: z.string(),
-});
-/** A bundle over several snapshots. */
-export type Rollup = z.infer<typeof rollup>;
-
 export const changeIndexSchema = z.object({
   /** Identifies the tree: one that starts over has another. */
   tree: z.string(),
@@ -57,16 +47,12 @@ export const changeIndexSchema = z.object({
   downloads: z.object({ sequence: z.int(), digest: z.string() }).exactOptional(),
   /** Newest first. */
   changes: z.array(change),
-  /** Newest first. */
-  rollups: z.array(rollup),
 });
 export type ChangeIndex = z.infer<typeof changeIndexSchema>;
 
 /** Files are named after the snapshot that they lead to. */
 export const listFile = (sequence: number): string => `changes/${sequence}.json`;
 export const bundleFile = (sequence: number): string => `changes/${sequence}.ndjson.gz`;
-export const rollupFile = (span: number, sequence: number): string =>
-  `changes/over-${span}/${sequence}.ndjson.gz`;
 
 export const INDEX_FILE = PATHS.changes.slice(1);
 
@@ -85,62 +71,41 @@ export function readChangeIndex(tree: Tree): ChangeIndex | undefined {
 export const listOf = ({ file, bytes, sha256 }: Change): Described | undefined =>
   file === null || bytes === null || sha256 === null ? undefined : { file, bytes, sha256 };
 
-/** The part of an index that names files. */
-export interface Files {
-  readonly changes: readonly Change[];
-  readonly rollups: readonly Rollup[];
-}
+/** All files of some changes. */
+export const filesIn = (changes: readonly Change[]): readonly Described[] =>
+  changes
+    .flatMap((each) => [listOf(each), each.bundle])
+    .filter((each) => each !== null && each !== undefined);
 
-export const NO_CHANGES: Files = { changes: [], rollups: [] };
-
-/** All files that an index names. */
-export const filesIn = ({ changes, rollups }: Files): readonly Described[] =>
-  [...changes.flatMap((each) => [listOf(each), each.bundle]), ...rollups].filter(
-    (each) => each !== null && each !== undefined,
-  );
-
-/** Files below /changes that an index does not name. */
-export function untrackedFiles(tree: Tree, index: Files): string[] {
-  const named = new Set(filesIn(index).map(({ file }) => file.slice(1)));
-  const folders = ['changes', ...SPANS.map(({ span }) => dirname(rollupFile(span, 0)))];
-  return folders
-    .flatMap((folder) => filesOf(join(tree.out, folder)).map((file) => `${folder}/${file}`))
+/** Files below /changes that none of the changes has. */
+export function untrackedFiles(tree: Tree, changes: readonly Change[]): string[] {
+  const named = new Set(filesIn(changes).map(({ file }) => file.slice(1)));
+  return filesOf(join(tree.out, 'changes'))
+    .map((file) => `changes/${file}`)
     .filter((file) => /\/\d+\.(json|ndjson\.gz)$/.test(file) && !named.has(file));
 }
 
 function filesOf(folder: string): string[] {
   try {
-    return readdirSync(folder).toSorted();
+    return readdirSync(folder, { encoding: 'utf8', recursive: true }).toSorted();
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;
   }
 }
 
-/**
- * The oldest snapshot from which bundles and roll-ups lead to a snapshot. Each brings a copy of any
- * snapshot between its ends to its last.
- */
-function oldestOf(sequence: number, changes: readonly Change[], rollups: readonly Rollup[]): number {
-  const steps = [
-    ...changes.flatMap(({ sequence: to, from, bundle }) =>
-      bundle === null || from === null ? [] : [{ from, to }],
-    ),
-    ...rollups.map(({ sequence: to, from }) => ({ from, to })),
-  ];
+/** The oldest snapshot from which bundles lead to a snapshot. @param changes newest first */
+function oldestOf(sequence: number, changes: readonly Change[]): number {
   let oldest = sequence;
-  for (let isFurther = true; isFurther;) {
-    const next = Math.min(oldest, ...steps.filter(({ to }) => to >= oldest).map(({ from }) => from));
-    isFurther = next < oldest;
-    oldest = next;
-  }
+  for (const { sequence: to, from, bundle } of changes)
+    if (to === oldest && bundle !== null) oldest = from ?? oldest;
   return oldest;
 }
 
 /** Completes an index. */
 export const indexOf = (index: Omit<ChangeIndex, 'oldest'>): ChangeIndex => {
   const { tree, sequence, digest, ...rest } = index;
-  return { tree, sequence, digest, oldest: oldestOf(sequence, index.changes, index.rollups), ...rest };
+  return { tree, sequence, digest, oldest: oldestOf(sequence, index.changes), ...rest };
 };
 
 const NO_FILES = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };
@@ -160,9 +125,9 @@ export function mendIndex(
 ): void {
   const published = readChangeIndex(tree);
   const isOfSnapshot = published?.sequence === manifest.sequence && published.tree === manifest.id;
-  const { changes, rollups } = isOfSnapshot ? published : NO_CHANGES;
+  const changes = isOfSnapshot ? published.changes : [];
   const isWhole = (file: string): boolean => !damaged.has(file.slice(1));
-  if (changes.length > 0 && filesIn({ changes, rollups }).every(({ file }) => isWhole(file))) return;
+  if (changes.length > 0 && filesIn(changes).every(({ file }) => isWhole(file))) return;
   const { id, sequence, as_of, built_at, digest, downloads } = manifest;
   const hole = changes.findIndex((each) => each.file !== null && !isWhole(each.file));
   const start = withoutFiles(changes[0] ?? { ...NO_FILES, sequence, digest, as_of, built_at, counts: {} });
@@ -175,10 +140,9 @@ export function mendIndex(
     changes: rest.map((each) =>
       each.bundle === null || isWhole(each.bundle.file) ? each : { ...each, bundle: null },
     ),
-    rollups: rollups.filter(({ file }) => isWhole(file)),
   });
   replaceChangeIndex(tree, next);
-  for (const file of untrackedFiles(tree, next)) rmSync(join(tree.out, file));
+  for (const file of untrackedFiles(tree, next.changes)) rmSync(join(tree.out, file));
 }
 
 /** Replaces the published index atomically. */

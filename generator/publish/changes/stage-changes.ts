@@ -1,12 +1,11 @@
-/** Stages what leads from the previous snapshot to the next: list, bundle, roll-ups and index. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+/** Stages what leads from the previous snapshot to the next: list, bundle and index. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SPANS } from '../../routes/publishing.js';
+import type { Progress } from '../../progress.js';
 import type { Manifest } from '../snapshot-json.js';
-import { listFiles } from '../stage.js';
-import type { StagePaths } from '../stage.js';
 import type { Tree } from '../tree.js';
 import { writeBundle } from './bundle.js';
+import type { Bundled } from './bundle.js';
 import {
   INDEX_FILE,
   KEPT_LISTS,
@@ -19,7 +18,6 @@ import {
 } from './change-index.js';
 import type { Change } from './change-index.js';
 import { writeList } from './change-list.js';
-import { writeRollups } from './rollup.js';
 
 export interface NextChanges {
   readonly treeId: string;
@@ -28,6 +26,9 @@ export interface NextChanges {
   readonly counts: Change['counts'];
   /** Whether earlier files may hold something that is withheld now. */
   readonly isTakedown: boolean;
+  readonly bundled: Bundled;
+  /** There is a bundle up to this size, compressed, or up to a tenth of the tree. */
+  readonly bundleBytes: number;
 }
 
 export interface StagedChanges {
@@ -41,11 +42,13 @@ export interface StagedChanges {
 /** @param previous the snapshot that this one follows; undefined for the first */
 export async function stageChanges(
   tree: Tree,
-  paths: StagePaths,
   previous: Pick<Manifest, 'sequence' | 'digest'> | undefined,
-  { treeId, manifest, counts, isTakedown }: NextChanges,
+  { treeId, manifest, counts, isTakedown, bundled, bundleBytes }: NextChanges,
+  progress: Progress,
 ): Promise<StagedChanges> {
   const { sequence, digest, as_of, built_at } = manifest;
+  const { paths } = bundled.spec;
+  const limit = { compressed: bundleBytes, raw: manifest.tree.bytes / 10 };
   const published = readChangeIndex(tree);
   // Only an unbroken chain is useful; if the index was lost, a new one starts here.
   const isChain = published?.tree === treeId && published.sequence === previous?.sequence;
@@ -69,30 +72,12 @@ export async function stageChanges(
     file: list?.file ?? null,
     bytes: list?.bytes ?? null,
     sha256: list?.sha256 ?? null,
-    bundle: (step && (await writeBundle(paths, step))) ?? null,
+    bundle: (step && (await writeBundle(bundled, step, limit, progress))) ?? null,
   };
-  // The other lists stay in the state until they are reported, by when a body may be withheld.
-  for (const part of listFiles(paths.lists, 'bodies')) rmSync(part);
   const earlier = isChain ? published.changes : [];
   const changes = [newest, ...(isTakedown ? earlier.map(withoutFiles) : earlier)].slice(0, KEPT_LISTS);
-  const locate = (file: string): string => {
-    const staged = join(paths.last, file);
-    return existsSync(staged) ? staged : join(tree.out, file);
-  };
-  const added = await writeRollups(paths, treeId, changes, locate);
-  const rollups = [...added, ...(isChain && !isTakedown ? published.rollups : [])];
-  const kept = SPANS.flatMap((each) =>
-    rollups.filter(({ from, sequence: to }) => to - from === each.span).slice(0, each.kept),
-  ).toSorted((a, b) => b.sequence - a.sequence || b.from - a.from);
-  const index = indexOf({
-    tree: treeId,
-    sequence,
-    digest,
-    ...downloadsOf(manifest),
-    changes,
-    rollups: [...kept],
-  });
+  const index = indexOf({ tree: treeId, sequence, digest, ...downloadsOf(manifest), changes });
   writeFileSync(join(paths.last, INDEX_FILE), JSON.stringify(index));
-  const own = filesIn({ changes: [newest], rollups: added }).map(({ file }) => file.slice(1));
-  return { changes, added: own, outdated: untrackedFiles(tree, index) };
+  const added = filesIn([newest]).map(({ file }) => file.slice(1));
+  return { changes, added, outdated: untrackedFiles(tree, changes) };
 }

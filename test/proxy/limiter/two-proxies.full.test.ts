@@ -61,7 +61,8 @@ describe.skipIf(!HAS_REDIS).each(['port', 'socket'] as const)(
       while (allowed.length < 4) {
         if ((await both.as('198.51.100.1')).status === 200) allowed.push(performance.now() - startedMs);
       }
-      const seconds = allowed.map((ms) => Math.floor(ms / 1_000));
+      // Redis counts by the machine's clock, which may run a little faster than ours while it is set.
+      const seconds = allowed.map((ms) => Math.floor((ms + 50) / 1_000));
       expect(seconds).toEqual([1, 2, 3, 4]);
     });
 

@@ -3,17 +3,16 @@ import { soughtBy } from '../address.js';
 import { element, isolated } from './dom.js';
 import { isObject, listIn, objectIn } from './facts.js';
 import { ask } from './request.js';
+import { capitalized, withArticle } from '../../../schema/words.js';
 
 /**
- * @typedef {'group' | 'user' | 'game' | 'item'} Kind
+ * @typedef {import('../lookup-field.js').LookupField} Field
  * @typedef {{ id: number, name: string, is_current: boolean }} Match
  * @typedef {{ path: string, digits: number }} Shards
  */
 
-/** @type {readonly Kind[]} */
-const KINDS = ['group', 'user', 'game', 'item'];
 /** What the shards of names are called, by kind. @type {ReadonlyMap<string, 'group' | 'username'>} */
-const NAMED = new Map([
+const SHARDS = new Map([
   ['group', 'group'],
   ['user', 'username'],
 ]);
@@ -79,7 +78,7 @@ let shards;
  * @returns {Promise<readonly Match[]>}
  */
 async function matchesOf(kind, name) {
-  const called = NAMED.get(kind);
+  const called = SHARDS.get(kind);
   if (called === undefined) return [];
   shards ??= load(HOW);
   const found = await shards.catch((/** @type {unknown} */ error) => {
@@ -96,10 +95,10 @@ async function matchesOf(kind, name) {
 
 /**
  * One link for each record, those that have the name now first.
- * @param {string} kind
+ * @param {Field['kinds'][number]} kind
  * @param {readonly Match[]} matches
  */
-function linksTo(kind, matches) {
+function linksTo({ kind, one }, matches) {
   /** @type {Map<number, Match>} */
   const records = new Map();
   for (const match of matches) if (match.is_current || !records.has(match.id)) records.set(match.id, match);
@@ -111,7 +110,7 @@ function linksTo(kind, matches) {
         {},
         !isCurrent && 'formerly ',
         element('a', { href: `/${kind}/${id}` }, isolated(name)),
-        element('span', { class: 'note' }, ` ${kind} ${id}`),
+        element('span', { class: 'note' }, ` ${one} ${id}`),
       ),
     );
 }
@@ -119,17 +118,25 @@ function linksTo(kind, matches) {
 let fieldsMade = 0;
 
 /**
+ * What the generator wrote into a page.
+ * @param {HTMLElement} host
+ * @returns {Field}
+ */
+function fieldOf(host) {
+  // oxlint-disable-next-line typescript/no-unsafe-return
+  return JSON.parse(host.dataset['lookup'] ?? '');
+}
+
+/**
  * The parts of a field that has none yet.
  * @param {HTMLElement} host
+ * @param {Field} field
  */
-function makeForm(host) {
+function makeForm(host, { action, kinds, label }) {
   fieldsMade += 1;
   const name = `lookup-${fieldsMade}`;
-  const offered = (host.dataset['kinds'] ?? '').split(' ');
-  const kinds = KINDS.filter((kind) => offered.includes(kind));
   const select = element('select', { id: `${name}-kind`, name: 'kind' });
-  for (const kind of kinds.length === 0 ? KINDS : kinds)
-    select.append(new Option(kind.charAt(0).toUpperCase() + kind.slice(1), kind));
+  for (const { kind, one } of kinds) select.append(new Option(capitalized(one), kind));
   const input = element('input', {
     id: name,
     name: 'q',
@@ -140,12 +147,12 @@ function makeForm(host) {
   });
   const form = element(
     'form',
-    { action: '/group', class: 'lookup', role: 'search', 'aria-label': 'Records' },
+    { action, class: 'lookup', role: 'search', 'aria-label': 'Records' },
     element(
       'div',
       { class: 'lookup-line' },
       element('div', {}, element('label', { for: `${name}-kind` }, 'Kind'), select),
-      element('div', { class: 'lookup-text' }, element('label', { for: name }, 'Id, address or name'), input),
+      element('div', { class: 'lookup-text' }, element('label', { for: name }, label), input),
       element('button', { type: 'submit' }, 'Look up'),
     ),
   );
@@ -154,12 +161,13 @@ function makeForm(host) {
 }
 
 /**
- * Makes an element the field, or the form in it. `data-kinds` lists the kinds that the register has,
- * `data-kind` is the one that is chosen first, otherwise that of the page's address.
+ * Makes an element the field, or the form in it. `data-lookup` says what it takes, `data-kind` is the
+ * kind that is chosen first, otherwise that of the page's address.
  * @param {HTMLElement} host
  */
 export function upgrade(host) {
   if (host.querySelector('.matches') !== null) return;
+  const field = fieldOf(host);
   const there = {
     form: host.querySelector('form'),
     select: host.querySelector('select'),
@@ -168,12 +176,8 @@ export function upgrade(host) {
   const { form, select, input } =
     there.form !== null && there.select !== null && there.input !== null
       ? { form: there.form, select: there.select, input: there.input }
-      : makeForm(host);
-  const hint = element(
-    'p',
-    { class: 'hint', id: `${input.id}-hint` },
-    'An id such as 45, any address that contains it, or the whole name of a group or user, today’s or a former one.',
-  );
+      : makeForm(host, field);
+  const hint = element('p', { class: 'hint', id: `${input.id}-hint` }, field.hint);
   input.setAttribute('aria-describedby', hint.id);
   const status = element('p', { class: 'status', role: 'status' });
   const list = element('ul', { class: 'matches' });
@@ -200,9 +204,13 @@ export function upgrade(host) {
       else location.assign(record);
       return;
     }
-    if (!NAMED.has(select.value))
+    const named = field.kinds.filter(({ kind }) => field.named.some((each) => each === kind));
+    const chosen = field.kinds.find(({ kind }) => kind === select.value);
+    if (named.length === 0) return say('Nothing can be found by name here. Enter an id or an address.', true);
+    if (chosen !== undefined && !named.includes(chosen))
       return say(
-        `Only groups and users can be found by name. For a ${select.value}, enter its id or address.`,
+        `Only ${named.map(({ many }) => many).join(' and ')} can be found by name. ` +
+          `For ${withArticle(chosen.one)}, enter its id or address.`,
         true,
       );
     // Browsers hash only on https and on this machine.
@@ -210,16 +218,16 @@ export function upgrade(host) {
       return say('Names can be looked up only on an https address, or on localhost. An id works here.', true);
     say('Searching …');
     try {
-      const order = [...NAMED.keys()].toSorted((a) => (a === select.value ? -1 : 1));
-      for (const kind of order) {
-        const matches = await matchesOf(kind, sought.name);
+      const had = field.hasFormer ? ' or had' : '';
+      for (const each of named.toSorted((a) => (a === chosen ? -1 : 1))) {
+        const matches = await matchesOf(each.kind, sought.name);
         if (search !== latest) return;
-        const links = linksTo(kind, matches);
+        const links = linksTo(each, matches);
         if (links.length === 0) continue;
-        const records = links.length === 1 ? `One ${kind} has` : `${links.length} ${kind}s have`;
-        return say(`${records} or had this name.`, false, links);
+        const records = links.length === 1 ? `One ${each.one} has` : `${links.length} ${each.many} have`;
+        return say(`${records}${had} this name.`, false, links);
       }
-      say('No published group or user has or had exactly this name.');
+      say(`No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this name.`);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       say(error.message, true);

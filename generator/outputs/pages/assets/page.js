@@ -1,4 +1,5 @@
 /** What the generator wrote into the page of a kind of records. */
+import { capitalized } from '../../../schema/words.js';
 
 /**
  * @typedef {'group' | 'user' | 'game' | 'item'} Kind
@@ -10,9 +11,10 @@
  * @property {string} base
  * @property {{ name: string, url: string }} licence
  * @property {{ guide: string, record: string, history?: string }} [log] the guide to the signed log, and names of routes in it; absent if there is none
- * @property {readonly Kind[]} kinds those with records
- * @property {{ page: string, record: string, history?: string, feed: string, snapshot: string }} paths
- * @property {readonly Field[]} fields
+ * @property {Readonly<Record<Kind, import('../../../schema/words.js').Word>>} words what the kinds are called
+ * @property {import('../lookup-field.js').LookupField} lookup
+ * @property {{ page: string, record: string, history?: string, feed?: string, snapshot: string }} paths of what there is
+ * @property {readonly Field[]} fields those that the register measures
  */
 
 /** @param {string} id */
@@ -31,8 +33,12 @@ function readPage() {
 export const page = readPage();
 export const { kind, paths, fields } = page;
 
-/** The kind, as a word at the start of a sentence. */
-export const capital = kind.charAt(0).toUpperCase() + kind.slice(1);
+/** What a record is called, several of them are, and one is at the start of a sentence. */
+export const { one, many } = page.words[kind];
+export const capital = capitalized(one);
+
+/** Whether the register measures a field. @param {string} name */
+export const has = (name) => fields.some((field) => field.name === name);
 
 /** @param {string} path @param {string} id */
 export const filled = (path, id) => path.replace('{id}', id);

@@ -1,10 +1,11 @@
 /** The page of one record: asks for its JSON and its history, and shows them. */
 import { button, element, isolated, present, unloaded } from './dom.js';
 import { facts, isObject, listIn, missing, objectIn, textIn } from './facts.js';
-import { capital, fields, filled, kind, page, part, paths } from './page.js';
+import { withArticle } from '../../../schema/words.js';
+import { capital, fields, filled, kind, many, one, page, part, paths } from './page.js';
 import { isReading, readingsPart } from './readings.js';
 import { ask } from './request.js';
-import { FIGURES, ownerWords, summary } from './summary.js';
+import { FIGURES, VOTES, hasVotes, ownerWords, summary } from './summary.js';
 import { isEntry, scaleOf, timeline } from './timeline.js';
 
 /**
@@ -12,14 +13,13 @@ import { isEntry, scaleOf, timeline } from './timeline.js';
  * @typedef {import('./request.js').Answer} Answer
  */
 
-const plural = `${kind}s`;
 const host = part('record');
 const status = part('record-status');
 
 /** Shown elsewhere than among the facts. */
 const APART = new Set(
   ['id', 'name', 'username', 'state', 'description', 'owner_state', 'owner', 'creator', 'peak', 'change']
-    .concat(['up_votes', 'down_votes', 'links'])
+    .concat(['links', ...(hasVotes ? VOTES : [])])
     .concat(FIGURES[kind]),
 );
 
@@ -35,9 +35,8 @@ const LOOKUP_MS = 500;
 /** The field that finds records, which a script of its own fills. */
 function lookupField() {
   const field = element('div', {
-    'data-lookup': true,
+    'data-lookup': JSON.stringify(page.lookup),
     'data-kind': kind,
-    'data-kinds': page.kinds.join(' '),
   });
   const fill = async () => {
     const script = await import('./lookup.js').catch(() => undefined);
@@ -89,6 +88,26 @@ function factsPart(record) {
 let mark = () => undefined;
 
 /**
+ * What is drawn as rows in time, by its member of the history, which is null if it is not measured.
+ * @type {readonly { id: string, title: string, one: string, label: (entry: Values) => Node }[]}
+ */
+const TIMELINES = [
+  {
+    id: 'usernames',
+    title: 'Usernames',
+    one: 'username',
+    label: ({ username }) => isolated(textIn(username) ?? ''),
+  },
+  { id: 'names', title: 'Names', one: 'name', label: ({ name }) => isolated(textIn(name) ?? '') },
+  {
+    id: 'owners',
+    title: 'Owners',
+    one: 'owner',
+    label: ({ owner_state, owner }) => ownerWords(owner_state, owner),
+  },
+];
+
+/**
  * The parts that a history is for.
  * @param {Values} history
  * @param {Values} record
@@ -97,42 +116,19 @@ let mark = () => undefined;
  */
 function historyParts(history, record, path) {
   const created = textIn(record.created_at);
-  const [usernames, names, owners] = ['usernames', 'names', 'owners'].map((name) =>
-    listIn(history[name], isEntry),
+  const measured = TIMELINES.filter(({ id }) => Array.isArray(history[id])).map((each) => ({
+    ...each,
+    entries: listIn(history[each.id], isEntry),
+  }));
+  const scale = scaleOf(
+    measured.map(({ entries }) => entries),
+    created,
   );
-  const common = { created, history: path, scale: scaleOf([usernames, names, owners], created) };
-  if (kind === 'user')
-    return [
-      timeline({
-        ...common,
-        id: 'usernames',
-        title: 'Usernames',
-        one: 'username',
-        entries: usernames,
-        label: ({ username }) => isolated(textIn(username) ?? ''),
-      }),
-    ];
+  const parts = measured.map((each) => timeline({ ...each, created, history: path, scale }));
+  if (!Array.isArray(history.members)) return parts;
   const readings = readingsPart(listIn(history.members, isReading), path);
   mark = readings.mark;
-  return [
-    readings.part,
-    timeline({
-      ...common,
-      id: 'names',
-      title: 'Names',
-      one: 'name',
-      entries: names,
-      label: ({ name }) => isolated(textIn(name) ?? ''),
-    }),
-    timeline({
-      ...common,
-      id: 'owners',
-      title: 'Owners',
-      one: 'owner',
-      entries: owners,
-      label: ({ owner_state, owner }) => ownerWords(owner_state, owner),
-    }),
-  ];
+  return [readings.part, ...parts];
 }
 
 /**
@@ -168,11 +164,11 @@ function problem({ status: code, summary: said, waitSeconds }, what, retry) {
 
 /** @param {string} id */
 function showGone(id) {
-  document.title = `No ${kind} ${id} – ${page.name}`;
+  document.title = `No ${one} ${id} – ${page.name}`;
   show(
     'problem',
     element('p', { class: 'kicker' }, `${capital} ${id}`),
-    element('h1', {}, `No ${kind} ${id} in this register`),
+    element('h1', {}, `No ${one} ${id} in this register`),
     element(
       'p',
       { class: 'lede' },
@@ -188,16 +184,15 @@ const link = (href, words) => element('a', { href }, words);
 function showLookup() {
   show(
     'lookup',
-    element('h1', {}, `Look up ${kind === 'item' ? 'an item' : `a ${kind}`}`),
-    element('p', { class: 'lede' }, `Each ${kind} has a page with all that was measured of it, and when.`),
+    element('h1', {}, `Look up ${withArticle(one)}`),
+    element('p', { class: 'lede' }, `Each ${one} has a page with all that was measured of it, and when.`),
     lookupField(),
     element(
       'p',
       {},
-      `Or take ${plural} all at once from the `,
+      `Or take ${many} all at once from the `,
       link('/downloads', 'downloads'),
-      ', follow what changes in the ',
-      link(paths.feed, 'feed'),
+      ...(paths.feed === undefined ? [] : [', follow what changes in the ', link(paths.feed, 'feed')]),
       ', or read how programs ask for them in the ',
       link('/developers', 'documentation'),
       '.',

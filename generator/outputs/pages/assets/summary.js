@@ -1,7 +1,7 @@
 /** The head of a record's page: what it is, the numbers that matter, when they were read. */
 import { button, element, isolated, none, time, unloaded } from './dom.js';
 import { isObject, labelOf, numberIn, objectIn, reasonFor, textIn } from './facts.js';
-import { capital, fields, filled, kind, page, part, paths } from './page.js';
+import { capital, fields, filled, has, kind, one, page, part, paths } from './page.js';
 import { integer, moment, signed } from '../words.js';
 
 /** Names of more characters are set smaller, so that the number stays on the first screen. */
@@ -20,6 +20,12 @@ export const FIGURES = {
   item: ['price', 'lowest_resale_price', 'recent_average_price', 'quantity_remaining', 'favourites'],
 };
 
+const PRICES = ['price', 'lowest_resale_price', 'recent_average_price'];
+
+export const VOTES = ['up_votes', 'down_votes'];
+/** The share of votes needs both. */
+export const hasVotes = VOTES.every(has);
+
 const CHANGES = /** @type {const} */ ([
   ['h24', 'in a day'],
   ['d7', 'in a week'],
@@ -30,12 +36,14 @@ const CHANGES = /** @type {const} */ ([
  * A record that this one names. It need not be in the register, so a note says where it is not; that
  * is found out when somebody is about to follow it, by a request that costs no token of the API. The
  * link stays, since it may have the focus, or a finger on it.
- * @param {string} to
+ * @param {'group' | 'user'} to
  * @param {number} id
  * @param {unknown} name
  */
 export function reference(to, id, name) {
-  const words = typeof name === 'string' && name !== '' ? isolated(name) : `${to} ${id}`;
+  const words = typeof name === 'string' && name !== '' ? isolated(name) : `${page.words[to].one} ${id}`;
+  // No record of a kind that the register lacks has a page.
+  if (!page.lookup.kinds.some(({ kind: known }) => known === to)) return element('span', {}, words);
   const link = element('a', { href: `/${to}/${id}` }, words);
   const holder = element('span', {}, link);
   const note = element('span', { class: 'note' }, ' (not in this register)');
@@ -64,12 +72,12 @@ export function ownerWords(state, owner) {
 
 /** @param {Values} record */
 function byline(record) {
-  if ('owner' in record)
+  if (has('owner') || has('owner_state'))
     return element('p', { class: 'byline' }, 'Owner: ', ownerWords(record.owner_state, record.owner));
-  if (!('creator' in record)) return null;
+  if (!has('creator')) return null;
   const { type, id, name } = objectIn(record.creator) ?? {};
-  return typeof type === 'string' && typeof id === 'number'
-    ? element('p', { class: 'byline' }, 'By ', reference(type, id, name), `, ${type} ${id}`)
+  return (type === 'user' || type === 'group') && typeof id === 'number'
+    ? element('p', { class: 'byline' }, 'By ', reference(type, id, name), `, ${page.words[type].one} ${id}`)
     : element('p', { class: 'byline' }, 'Creator: ', none('not measured, or not published'));
 }
 
@@ -90,9 +98,9 @@ function figure(record, name) {
   return element('span', {}, element('b', { class: 'figure' }, integer(value)), ` ${words}`);
 }
 
-/** The price of what has none, in a word. @param {Values} record */
-function mainReason(record) {
-  const reason = reasonFor(record, FIGURES[kind][0] ?? '');
+/** The price of what has none, in a word. @param {Values} record @param {string} name */
+function mainReason(record, name) {
+  const reason = name === 'price' ? reasonFor(record, name) : undefined;
   return reason === undefined ? null : element('b', { class: 'figure small' }, 'No price in the catalogue');
 }
 
@@ -211,13 +219,15 @@ const proving = (documents, guide) =>
  * @param {readonly import('./proof.js').Shown[]} documents what the page shows
  */
 export function summary(record, id, mark, documents) {
-  const name = textIn(kind === 'user' ? record.username : record.name);
+  const nameField = kind === 'user' ? 'username' : 'name';
+  const name = textIn(record[nameField]);
   const state = textIn(record.state);
   const meaning = fields.find((each) => each.name === 'state')?.meanings?.[state ?? ''];
   const readAt = textIn(record.measured_at) ?? '';
-  document.title = `${name ?? capital} · ${kind} ${id} – ${page.name}`;
+  const called = name === null || name.trim() === '' ? `${capital} ${id}` : `${name} · ${one} ${id}`;
+  document.title = `${called} – ${page.name}`;
   const citation = citing({
-    title: name === null ? `${capital} ${id}` : `${name} (${kind} ${id})`,
+    title: name === null ? `${capital} ${id}` : `${name} (${one} ${id})`,
     register: page.name,
     url: page.base + filled(paths.page, id),
     licence: page.licence,
@@ -228,9 +238,9 @@ export function summary(record, id, mark, documents) {
   const links = [
     ['JSON', filled(paths.record, id)],
     ...(paths.history === undefined ? [] : [['History', filled(paths.history, id)]]),
-    ['Feed', paths.feed],
+    ...(paths.feed === undefined ? [] : [['Feed', paths.feed]]),
   ].map(([words, href]) => element('li', {}, element('a', { href }, words)));
-  const [main, ...others] = FIGURES[kind];
+  const [main, ...others] = FIGURES[kind].filter(has);
   const figures = others.flatMap((each) => figure(record, each) ?? []);
   const shownName = textIn(record.display_name);
   return element(
@@ -242,12 +252,17 @@ export function summary(record, id, mark, documents) {
       element(
         'p',
         { class: 'kicker' },
-        `${capital} ${id} · `,
-        element(
-          'b',
-          { class: state === 'present' ? 'state' : 'state changed' },
-          state ?? 'state not measured',
-        ),
+        `${capital} ${id}`,
+        ...(has('state')
+          ? [
+              ' · ',
+              element(
+                'b',
+                { class: state === 'present' ? 'state' : 'state changed' },
+                state ?? 'state not measured',
+              ),
+            ]
+          : []),
         meaning !== undefined && element('span', { class: 'meaning' }, ` ${meaning}`),
       ),
       element(
@@ -259,7 +274,7 @@ export function summary(record, id, mark, documents) {
     ),
     ...openings.map(({ opened }) => opened),
     name === null
-      ? element('h1', {}, `${capital} ${id} `, none(`${kind === 'user' ? 'username' : 'name'} not measured`))
+      ? element('h1', {}, `${capital} ${id} `, has(nameField) && none(`${nameField} not measured`))
       : element(
           'h1',
           { dir: 'auto', class: name.length > LONG_NAME && 'long' },
@@ -269,7 +284,7 @@ export function summary(record, id, mark, documents) {
     element(
       'p',
       { class: 'main-figure' },
-      main !== undefined && (figure(record, main) ?? mainReason(record)),
+      main !== undefined && (figure(record, main) ?? mainReason(record, main)),
       shownName !== null && shownName !== name && element('span', {}, 'shown as ', isolated(shownName)),
       element('span', { class: 'note' }, 'read ', time(readAt, moment(readAt))),
     ),
@@ -278,9 +293,9 @@ export function summary(record, id, mark, documents) {
         'ul',
         { class: 'figures' },
         ...figures.map((each) => element('li', {}, each)),
-        kind === 'item' && element('li', { class: 'note' }, 'prices in currency units'),
+        kind === 'item' && PRICES.some(has) && element('li', { class: 'note' }, 'prices in currency units'),
       ),
-    kind === 'game' && votes(record),
-    ...(isObject(record.change) ? changeList(record.change, mark) : []),
+    hasVotes && votes(record),
+    ...(has('change') && isObject(record.change) ? changeList(record.change, mark) : []),
   );
 }

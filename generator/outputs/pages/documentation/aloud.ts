@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { OWNER_CASES, group } from '../../../schema/group.js';
 import { shapesOf } from '../../../schema/shape.js';
+import type { InWords } from '../../../schema/words.js';
 import { amount, integer, moment, signed } from '../words.js';
 
 export interface Sentence {
@@ -32,7 +33,7 @@ const meaningOf = (field: string, word: string): string | undefined => {
 };
 
 /** The sentences, most important first. What is null is in the last one. @param body of the record */
-export function sentencesOf(body: string): readonly Sentence[] {
+export function sentencesOf(body: string, inWords: InWords): readonly Sentence[] {
   const json: unknown = JSON.parse(body);
   const {
     id,
@@ -79,7 +80,7 @@ export function sentencesOf(body: string): readonly Sentence[] {
     ownership !== undefined &&
       ownership !== null && {
         fields: ['owner_state', 'owner'],
-        text: `${owner === null ? '' : 'There is an owner: '}${ownership}${owner === null ? '.' : ','}`,
+        text: `${owner === null ? '' : 'There is an owner: '}${ownership}${owner?.name ? ',' : '.'}`,
         name: owner === null ? null : owner.name,
       },
     {
@@ -88,5 +89,5 @@ export function sentencesOf(body: string): readonly Sentence[] {
     },
     nulls.length > 0 && { fields: nulls, text: 'Null: not measured, or not published.' },
   ];
-  return all.filter((sentence) => sentence !== false);
+  return all.flatMap((sentence) => (sentence === false ? [] : { ...sentence, text: inWords(sentence.text) }));
 }

@@ -29,14 +29,18 @@ function valueIn(url: string, path: string): string {
 }
 
 function explorable(name: string, part: string, documented: Documented): Explorable[] {
-  const { table } = documented;
+  const { table, overview, inWords, isThere } = documented;
+  if (!isThere(name)) return [];
   const route = routeNamed(table, name);
   const url = exampleUrl(route, documented);
   if (url === undefined) return [];
-  const { path, description, parameters = [] } = route;
+  const { path, parameters = [] } = route;
+  const description = inWords(route.description);
   const [parameter] = parameters;
   const resource = RESOURCES.find((each) => documentsOf(each).some((document) => document.route === name));
-  const history = resource?.histories.some((each) => each.name === 'members') && resource.history?.route;
+  const history =
+    resource?.histories.some(({ name, table }) => name === 'members' && overview.measured.has(table)) &&
+    resource.history?.route;
   const page = resource && table.find((each) => each.name === `${resource.kind}-page`)?.path;
   return [
     {
@@ -44,7 +48,13 @@ function explorable(name: string, part: string, documented: Documented): Explora
       path,
       description,
       part,
-      ...(parameter && { parameter: { ...parameter, example: valueIn(url, path) } }),
+      ...(parameter && {
+        parameter: {
+          ...parameter,
+          description: inWords(parameter.description),
+          example: valueIn(url, path),
+        },
+      }),
       ...(history && { history: routeNamed(table, history).path }),
       ...(page && { page }),
     },
@@ -55,7 +65,7 @@ function explorable(name: string, part: string, documented: Documented): Explora
 export const explorerPage = (documented: Documented) => ({
   data: dataBlock(
     REFERENCE.flatMap(({ title, sections }) =>
-      sections.flat().flatMap((name) => explorable(name, title, documented)),
+      sections.flat().flatMap((name) => explorable(name, documented.inWords(title), documented)),
     ),
   ),
 });

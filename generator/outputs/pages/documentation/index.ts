@@ -9,11 +9,20 @@ import { FINDING } from '../../../routes/finding.js';
 import { BUCKETS, routeNamed } from '../../../routes/index.js';
 import { PATHS } from '../../../routes/paths.js';
 import type { Route } from '../../../routes/index.js';
+import type { Overview } from '../../../register/overview.js';
+import type { Kind, Resource } from '../../../schema/field.js';
+import { RESOURCES } from '../../../schema/index.js';
+import { enumerated, measuredFields, measuredKinds } from '../../../schema/measured.js';
+import { allWords, capitalized, withArticle } from '../../../schema/words.js';
+import type { InWords, Word } from '../../../schema/words.js';
 import { licenceText, pageLimitText, rateLimitText } from '../../api-index.js';
+import { asksForCredit } from '../../licence.js';
 import { HEADERS, policyText } from '../../openapi/headers.js';
 import { PROBLEMS, PROBLEM_SHAPE, problemExample, problemOf } from '../../openapi/problems.js';
 import type { ReadDocument } from '../documents.js';
 import { TYPES, fieldRows } from '../fields.js';
+import { findersIn, namedOf, ownedIn } from '../finders.js';
+import { newsOf } from '../news.js';
 import { render } from '../render.js';
 import { sample } from '../sample.js';
 import type { Shown } from '../shown.js';
@@ -24,14 +33,19 @@ import { placesOf, withAnchors } from './headings.js';
 import type { Place } from './headings.js';
 import { exampleUrl, referencePage } from './reference.js';
 import { snippets } from './requests.js';
+import type { Use } from './requests.js';
+import { titled } from './titles.js';
+import type { IsThere } from './titles.js';
 
 /** What the documentation is about. */
 export interface Documented {
   readonly config: BuildConfig;
   readonly table: readonly Route[];
   readonly shown: Shown;
-  /** The newest measurement; null if there is none. */
-  readonly asOf: string | null;
+  readonly overview: Overview;
+  readonly inWords: InWords;
+  /** Whether there is something at a route. */
+  readonly isThere: IsThere;
   readonly read: ReadDocument;
   /** The first key of a route's documents. */
   readonly firstKey: (route: string) => number | undefined;
@@ -45,32 +59,40 @@ export interface RenderedPage extends DocumentationPage {
 
 /** All pages of the documentation. */
 export function documentationPages(documented: Documented): readonly RenderedPage[] {
-  const { operator, isSigned, signing } = documented.config;
-  const pages = documentationOf(isSigned);
+  const { config, overview, inWords, isThere } = documented;
+  const { operator, isSigned, signing } = config;
+  const pages = documentationOf(isSigned)
+    .filter(({ name }) => isThere(name))
+    .map((page) => titled(page, overview.measured, isThere))
+    .map((page) => ({ ...page, title: inWords(page.title), description: inWords(page.description) }));
   const published = publishedHeaders(operator.licence.url);
-  const asOf =
-    documented.asOf === null ? undefined : { time: documented.asOf, words: moment(documented.asOf) };
+  const asOf = overview.asOf === null ? undefined : { time: overview.asOf, words: moment(overview.asOf) };
   const contents: Readonly<Record<string, () => object>> = {
     'developers-page': () => startPage(documented),
     'explorer-page': () => explorerPage(documented),
     'guide-limits-page': () => limitsPage(documented, published),
     'guide-finding-page': () => findingPage(documented),
-    'guide-copying-page': () => ({}),
+    'guide-copying-page': () => copyingPage(documented),
     'guide-log-page': () => ({ signing, document: firstUrl(documented) }),
-    'guide-terms-page': () => ({ licence: licenceText(operator) }),
+    'guide-terms-page': () => ({
+      licence: licenceText(operator),
+      isCreditOptional: !asksForCredit(operator.licence),
+    }),
   };
   return pages.map((page) => {
     const reference = REFERENCE.find(({ name }) => name === page.name);
-    const content = reference && referencePage(reference, documented, published);
+    const content = reference && referencePage({ ...reference, ...page }, documented, published);
     const html = render(
       `documentation/${reference === undefined ? page.name.replace(/-page$/, '') : 'reference'}`,
       {
         ...(content ?? contents[page.name]?.()),
+        inWords,
         base: operator.baseUrl,
         site: operator,
         paths: { ...PATHS, snapshot: routeNamed(documented.table, 'snapshot').path },
         asOf,
         firstUrl: operator.baseUrl + firstUrl(documented),
+        firstFile: firstResource(documented)?.record.route ?? 'index',
       },
     );
     const places = placesOf(html);
@@ -98,38 +120,80 @@ export const searchIndex = (pages: readonly RenderedPage[]): string =>
     })),
   });
 
+/** The kind of the first record to ask for; undefined if there is none. */
+const firstResource = ({ shown }: Documented): Resource | undefined =>
+  RESOURCES.find(({ record }) => shown.key(record.route) !== undefined);
+
 /** The first request to try: the record of the largest group, or the index of an empty register. */
-const firstUrl = ({ table, ...documented }: Documented): string =>
-  exampleUrl(routeNamed(table, 'group'), { table, ...documented }) ?? PATHS.base;
+function firstUrl(documented: Documented): string {
+  const route = firstResource(documented)?.record.route;
+  return (
+    (route === undefined ? undefined : exampleUrl(routeNamed(documented.table, route), documented)) ??
+    PATHS.base
+  );
+}
+
+/** What the first request prints of a record: what is measured of these, and when. */
+const PRINTED: Readonly<Record<Kind, readonly string[]>> = {
+  group: ['name', 'member_count'],
+  user: ['username', 'measured_at'],
+  game: ['name', 'visits'],
+  item: ['name', 'price'],
+};
+
+/** What to do with the first response. */
+function firstUse(documented: Documented): Use {
+  const resource = firstResource(documented);
+  if (resource === undefined) return { variable: 'index', javascript: 'index.name', python: "index['name']" };
+  const { kind } = resource;
+  const names = new Set(measuredFields(resource, documented.overview.measured).map(({ name }) => name));
+  const printed = PRINTED[kind].filter((name) => names.has(name));
+  const fields = printed.length > 0 ? printed : ['measured_at'];
+  return {
+    variable: kind,
+    javascript: fields.map((name) => `${kind}.${name}`).join(', '),
+    python: fields.map((name) => `${kind}['${name}']`).join(', '),
+  };
+}
 
 function startPage(documented: Documented) {
-  const { config, table, shown } = documented;
+  const { config, table, shown, overview, inWords, isThere } = documented;
   const { operator, limits } = config;
   const url = firstUrl(documented);
   const group = shown.body('group');
-  const use =
-    group === undefined
-      ? { variable: 'index', javascript: 'index.name', python: "index['name']" }
-      : {
-          variable: 'group',
-          javascript: 'group.name, group.member_count',
-          python: "group['name'], group['member_count']",
-        };
   const failure = problemExample(problemOf('invalid_id'), operator.baseUrl);
   return {
-    snippets: snippets(operator.baseUrl + url, use),
-    record: group === undefined ? undefined : { url, sample: sample(group), sentences: sentencesOf(group) },
-    reference: REFERENCE.map(({ path, title, sections }) => ({
-      path,
-      title,
-      routes: sections.flat().map((name) => routeNamed(table, name)),
-    })),
+    snippets: snippets(operator.baseUrl + url, firstUse(documented)),
+    record:
+      group === undefined
+        ? undefined
+        : { url, sample: sample(group), sentences: sentencesOf(group, inWords) },
+    terms: Object.fromEntries(
+      measuredKinds(overview.measured).map(({ kind }) => [kind, termOf(allWords(operator.words)[kind])]),
+    ),
+    reference: REFERENCE.filter(({ name }) => isThere(name))
+      .map((page) => titled(page, overview.measured, isThere))
+      .map(({ path, title, sections }) => ({
+        path,
+        title: inWords(title),
+        routes: sections
+          .flat()
+          .filter(isThere)
+          .map((name) => routeNamed(table, name))
+          .map((route) => ({ ...route, description: inWords(route.description) })),
+      })),
     types: Object.values(TYPES),
     problems: PROBLEMS,
     failure: { url: failure.instance, sample: sample(JSON.stringify(failure)) },
-    problemFields: fieldRows(PROBLEM_SHAPE),
+    problemFields: fieldRows(PROBLEM_SHAPE, inWords),
     limit: { text: rateLimitText(limits), every: interval(limits.api.refillSeconds) },
   };
+}
+
+/** A word with its article, as the first of a sentence. */
+function termOf({ one }: Word) {
+  const [article = ''] = capitalized(withArticle(one)).split(' ', 1);
+  return { article, one };
 }
 
 const limitsPage = ({ config: { limits } }: Documented, published: PublishedHeaders) => ({
@@ -162,15 +226,36 @@ function lifetimesOf({ content, not_found: notFound, error }: PublishedHeaders) 
   }));
 }
 
-/** A username to look up: a published one, if there is any. */
-function findingPage({ table, shown }: Documented) {
-  const { data } = z.object({ username: z.string() }).safeParse(JSON.parse(shown.body('user') ?? 'null'));
+function copyingPage({ overview, isThere }: Documented) {
+  const news = newsOf(overview.measured).map((what) => `new ${what}`);
+  return { news: enumerated(news.length > 0 ? news : ['new snapshots']), hasRecent: isThere('recent') };
+}
+
+/** What records can be found by, with a name to look up: a published one, if there is any. */
+function findingPage({ table, shown, overview: { measured }, inWords, isThere }: Documented) {
+  const [kind, other] = namedOf(['user', 'group'], measured);
+  const body = shown.body(kind ?? 'user') ?? 'null';
+  const { data } = z.object({ username: z.string() }).or(named).safeParse(JSON.parse(body));
+  const owned = ownedIn(measured);
   return {
-    routes: FINDING.map(({ name }) => ({
-      ...routeNamed(table, name),
-      page: REFERENCE.find(({ sections }) => sections.flat().includes(name))?.path,
-    })),
+    finders: findersIn(measured),
+    /** The member of the guide for names. */
+    lookup: kind === 'group' ? 'group' : 'username',
+    hasNames: kind !== undefined,
+    hasBoth: other !== undefined,
+    owned: capitalized(inWords(owned.join(', and ') + (owned.length > 1 ? ',' : ''))),
+    routes: FINDING.filter(({ name }) => isThere(name)).map(({ name }) => {
+      const route = routeNamed(table, name);
+      return {
+        ...route,
+        description: inWords(route.description),
+        page: REFERENCE.find(({ sections }) => sections.flat().includes(name))?.path,
+      };
+    }),
     /** As a literal of JavaScript and Python. */
-    username: JSON.stringify(data?.username ?? 'Marlow_Finch'),
+    name: JSON.stringify(data?.username ?? 'Marlow_Finch'),
   };
 }
+
+/** A record with a name, as one with a username. */
+const named = z.object({ name: z.string() }).transform(({ name }) => ({ username: name }));

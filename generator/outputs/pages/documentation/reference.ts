@@ -5,6 +5,7 @@ import { filler, routeNamed, urlTemplate } from '../../../routes/index.js';
 import { MAX_INTEGER } from '../../../schema/field.js';
 import { OWNER_CASES } from '../../../schema/group.js';
 import { RESOURCES } from '../../../schema/index.js';
+import { capitalized } from '../../../schema/words.js';
 import type { Parameter, Route } from '../../../routes/index.js';
 import { PUBLISHING } from '../../../routes/publishing.js';
 import { PREFIX_DIGITS } from '../../../routes/prefix-keys.js';
@@ -15,8 +16,6 @@ import { sample } from '../sample.js';
 import { exampleOf } from './example.js';
 import { snippets } from './requests.js';
 import type { Documented } from './index.js';
-
-const sentence = (text: string): string => text.replace(/^./, (letter) => letter.toUpperCase());
 
 /** The values that a parameter may have, after its description. */
 function valuesOf(parameter: Parameter): string {
@@ -67,7 +66,7 @@ function bodyOf({ name, parameters = [] }: Route, { shown, read, firstKey }: Doc
 const isMain = (name: string): boolean => RESOURCES.some(({ record }) => record.route === name);
 
 function sectionOf(names: readonly string[], documented: Documented, { content }: PublishedHeaders) {
-  const { table, config } = documented;
+  const { table, config, inWords } = documented;
   const routes = names.map((name) => routeNamed(table, name));
   const [route] = routes;
   if (route === undefined) throw new TypeError('a section of the reference has no route');
@@ -76,13 +75,13 @@ function sectionOf(names: readonly string[], documented: Documented, { content }
   const body = bodyOf(route, documented);
   const isRecord = route.class === 'record';
   return {
-    routes: routes.map(({ name, path, description }) => ({ name, path, description })),
+    routes: routes.map(({ name, path, description }) => ({ name, path, description: inWords(description) })),
     name: route.name,
     path: route.path,
     url,
     parameters: (route.parameters ?? []).map((parameter) => ({
       ...parameter,
-      description: sentence(parameter.description),
+      description: inWords(capitalized(parameter.description)),
       values: valuesOf(parameter),
     })),
     snippets: url === undefined ? [] : snippets(config.operator.baseUrl + url),
@@ -96,7 +95,7 @@ function sectionOf(names: readonly string[], documented: Documented, { content }
     isReal: body !== undefined,
     isRecord,
     isMain: isMain(route.name),
-    fields: document === undefined ? [] : fieldRows(document),
+    fields: document === undefined ? [] : fieldRows(document, inWords),
     problems: problemsOf(route),
     kept: content[route.class]['Cache-Control'],
   };
@@ -110,6 +109,9 @@ export const referencePage = (
 ) => ({
   title,
   description,
-  sections: sections.map((names) => sectionOf(names, documented, published)),
+  sections: sections
+    .map((names) => names.filter(documented.isThere))
+    .filter((names) => names.length > 0)
+    .map((names) => sectionOf(names, documented, published)),
   ownerCases: sections.flat().includes('group') ? OWNER_CASES : [],
 });

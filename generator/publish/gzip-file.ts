@@ -1,7 +1,7 @@
 /** A compressed file of lines, hashed as it is written. */
 import { GzipEncoder } from './gzip.js';
-import { Sink } from '../publish/sink.js';
-import type { Measured } from '../publish/sink.js';
+import { Sink } from './sink.js';
+import type { Measured } from './sink.js';
 
 export interface WrittenFile extends Measured {
   /** Lines, or rows of all tables. */
@@ -16,6 +16,16 @@ export class GzipFile {
   constructor(file: string) {
     this.#sink = new Sink(file);
     this.#gzip = new GzipEncoder((bytes) => this.#sink.write(bytes));
+  }
+
+  /** The size so far, before compression. */
+  get raw(): number {
+    return this.#gzip.bytes;
+  }
+
+  /** The size of what is compressed so far. */
+  get bytes(): number {
+    return this.#sink.bytes;
   }
 
   write(bytes: Uint8Array): void {

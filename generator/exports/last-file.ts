@@ -1,0 +1,13 @@
+/** The last version of a compressed download. */
+import { existsSync } from 'node:fs';
+import { measure } from '../publish/scan.js';
+
+export interface LastFile {
+  readonly file: string;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** Whether a file is what was published. */
+export const isIntact = ({ file, sha256 }: LastFile): boolean =>
+  existsSync(file) && measure(file).hash.toString('hex') === sha256;

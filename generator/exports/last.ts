@@ -1,0 +1,57 @@
+/** What downloads are made from if few records changed: their last version, and the changed records. */
+import { join } from 'node:path';
+import type { Publisher } from '../publish/publisher.js';
+import { DATABASE, documentsFileOf } from '../routes/exports.js';
+import type { BulkFile } from '../routes/exports.js';
+import type { Kind, Resource } from '../schema/field.js';
+import { KINDS } from '../schema/field.js';
+import { documentsOf } from '../schema/index.js';
+import type { DatabaseJob } from './database.js';
+import type { DocumentsJob } from './documents.js';
+import type { LastFile } from './last-file.js';
+
+/** The published downloads of the previous snapshot. */
+export class LastDownloads {
+  readonly #publisher: Publisher;
+  readonly #code: string;
+  readonly #patchesOf: (kind: Kind) => readonly string[] | undefined;
+
+  /**
+   * @param code identifies the code that writes
+   * @param patchesOf the patches of the fingerprints of a kind's records, if few of them changed
+   */
+  constructor(publisher: Publisher, code: string, patchesOf: (kind: Kind) => readonly string[] | undefined) {
+    this.#publisher = publisher;
+    this.#code = code;
+    this.#patchesOf = patchesOf;
+  }
+
+  /** @param part its name: if the code is another, or it was kept, the index doesn't name it so */
+  documents(part: string, resource: Resource): DocumentsJob['last'] {
+    const patches = this.#patchesOf(resource.kind);
+    if (patches === undefined || !this.#isOfPrevious(part)) return undefined;
+    const files = documentsOf(resource).map(({ route }) => {
+      const [file, index] = [this.#file(documentsFileOf(route)), this.#publisher.spec.indexes[route]];
+      return file && index !== undefined ? ([route, { ...file, index }] as const) : undefined;
+    });
+    const known = files.filter((file) => file !== undefined);
+    return known.length < files.length ? undefined : { files: Object.fromEntries(known), patches };
+  }
+
+  database(): DatabaseJob['last'] {
+    const file = this.#isOfPrevious(DATABASE.name) ? this.#file(DATABASE) : undefined;
+    const patches = KINDS.map((kind) => [kind, this.#patchesOf(kind)] as const);
+    if (file === undefined || patches.some(([, each]) => each === undefined)) return undefined;
+    return { file, patches: patches.map(([kind, each = []]) => [kind, each]) };
+  }
+
+  #isOfPrevious(part: string): boolean {
+    return this.#publisher.index?.exports[part]?.startsWith(this.#code) === true;
+  }
+
+  #file({ route, file }: BulkFile): LastFile | undefined {
+    const { tree } = this.#publisher;
+    const sha256 = this.#publisher.published(route)?.sha256;
+    return sha256 === undefined ? undefined : { file: join(tree.out, file), sha256 };
+  }
+}

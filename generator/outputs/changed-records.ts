@@ -1,0 +1,34 @@
+/** The documents of records that changed, one record after the other. */
+import { rangesOf } from '../incremental/detect.js';
+import type { Register } from '../register/database.js';
+import { ROUTES } from '../routes/index.js';
+import type { Resource } from '../schema/field.js';
+import type { Output } from './output.js';
+import { records } from './records.js';
+
+/** A record that changed, with its documents; without any if it is gone. */
+export interface ChangedRecord {
+  readonly key: number;
+  readonly documents: readonly Output[];
+}
+
+/** @param changed ids of a kind, ascending; read twice */
+export function* changedRecords(
+  register: Register,
+  resource: Resource,
+  changed: () => Iterable<number>,
+): Generator<ChangedRecord, void, undefined> {
+  register.scope('changed', rangesOf(resource.kind, changed()));
+  const outputs = records(register, resource, ROUTES, 'changed');
+  try {
+    let next = outputs.next();
+    for (const key of changed()) {
+      const documents: Output[] = [];
+      for (; next.done !== true && next.value.key === key; next = outputs.next()) documents.push(next.value);
+      yield { key, documents };
+    }
+  } finally {
+    // A connection can't be closed while a query is open.
+    outputs.return(undefined);
+  }
+}

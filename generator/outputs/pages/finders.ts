@@ -1,0 +1,30 @@
+/** By what records of a register can be found. */
+import type { Named } from '../../routes/finding.js';
+import type { Kind } from '../../schema/field.js';
+import type { Measured } from '../../schema/measured.js';
+import { NAMES } from '../finding/names.js';
+
+const isNamed = (kind: Kind): kind is Named => kind in NAMES;
+
+/** Those of some kinds whose records can be found by a name. */
+export const namedOf = (kinds: readonly Kind[], measured: Measured): readonly Named[] =>
+  kinds.filter(isNamed).filter((kind) => {
+    const { resource, column, history } = NAMES[kind];
+    return measured.hasAny([`${resource.plural}.${column}`, history.table]);
+  });
+
+/** Whether the former names of a kind are measured. */
+export const hasFormer = (kind: Named, measured: Measured): boolean =>
+  measured.has(NAMES[kind].history.table);
+
+/** What users and groups own: `the groups that a user owns`. */
+export const ownedIn = (measured: Measured): readonly string[] => [
+  ...(measured.has('groups.owner_id') ? ['the groups that a user owns'] : []),
+  ...(measured.has('games.creator_id') ? ['the games that a user or group created'] : []),
+];
+
+/** `a name`, `an owner` */
+export const findersIn = (measured: Measured): readonly string[] => [
+  ...(namedOf(['user', 'group'], measured).length > 0 ? ['a name'] : []),
+  ...(ownedIn(measured).length > 0 ? ['an owner'] : []),
+];

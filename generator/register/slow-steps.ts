@@ -1,0 +1,42 @@
+/** Steps that take long: which they are, and why, if a view is the cause. */
+import type { Progress } from '../progress.js';
+import type { Table } from '../schema/index.js';
+import type { Register } from './database.js';
+import { slownessOf } from './slow-views.js';
+
+/** A step that takes longer is explained: 5000 ms (= 5 seconds). */
+const SLOW_MS = 5000;
+
+export interface SlowStep {
+  /** What it does, as `checking groups`. */
+  readonly what: string;
+  /** What it reads. */
+  readonly tables: readonly Table[];
+}
+
+/**
+ * Explains steps that run in other threads, while this one waits for them.
+ * @param register a connection of this thread, for query plans and schema alone
+ * @returns runs a step, which says when it starts
+ */
+export function explainer(
+  register: Register,
+  progress: Progress,
+): <T>(step: SlowStep, run: (onStart: () => void) => Promise<T>) => Promise<T> {
+  const told = new Set<string>();
+  const explain = ({ what, tables }: SlowStep): void => {
+    progress.note(`${what} takes longer than ${SLOW_MS / 1000} s`);
+    for (const line of tables.flatMap((table) => slownessOf(register, table))) {
+      if (!told.has(line)) progress.note(`  ${line}`);
+      told.add(line);
+    }
+  };
+  return async (step, run) => {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await run(() => (timer = setTimeout(() => explain(step), SLOW_MS)));
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}

@@ -1,0 +1,105 @@
+/** What a register measures. What it doesn't measure is published as null, or not at all. */
+import type { Field, Resource } from './field.js';
+import { RESOURCES, TABLES, WITHHELD, tablesOf } from './index.js';
+
+/** The names of what a register may lack: kinds and histories by their tables, and columns. */
+export const MEASURABLE: readonly string[] = TABLES.filter((table) => table !== WITHHELD).flatMap(
+  ({ name, columns }) => [
+    name,
+    ...columns.flatMap((column) => (column.nullable ? [`${name}.${column.name}`] : [])),
+  ],
+);
+
+/** The same names, and those of the histories of kinds among them. */
+export const withHistories = (names: readonly string[]): readonly string[] => [
+  ...new Set([
+    ...names,
+    ...RESOURCES.filter(({ plural }) => names.includes(plural)).flatMap(({ histories }) =>
+      histories.map(({ table }) => table),
+    ),
+  ]),
+];
+
+/** The tables, and columns of them, that a register measures. */
+export class Measured {
+  readonly #absent: ReadonlySet<string>;
+
+  /** @param absent what is not measured: `items`, `group_names`, `groups.verified` */
+  constructor(absent: readonly string[] = []) {
+    this.#absent = new Set(absent);
+  }
+
+  /** Whether a table is measured, or a column of one (`groups.verified`). */
+  has(what: string): boolean {
+    const [table = ''] = what.split('.');
+    return !this.#absent.has(table) && !this.#absent.has(what);
+  }
+
+  /** Whether any of these is measured; true for what depends on nothing that is. */
+  hasAny(all: readonly string[] | undefined): boolean {
+    return all?.some((what) => this.has(what)) ?? true;
+  }
+}
+
+/** The kinds that a register measures. */
+export const measuredKinds = (measured: Measured): readonly Resource[] =>
+  RESOURCES.filter(({ plural }) => measured.has(plural));
+
+/** What a field of a resource is made of; undefined for one that every register has. */
+function sourcesOf(field: Field, { plural, histories }: Resource): readonly string[] | undefined {
+  switch (field.is) {
+    case 'column':
+      return [`${plural}.${field.column.name}`];
+    case 'object':
+      return field.fields.map(({ column }) => `${plural}.${column.name}`);
+    case 'list':
+    case 'derived':
+      return histories.flatMap(({ name, table }) => (name === field.history ? [table] : []));
+    case 'computed':
+    case 'links':
+      return undefined;
+  }
+}
+
+/** The fields of a record that a register measures. */
+export const measuredFields = (resource: Resource, measured: Measured): readonly Field[] =>
+  resource.record.fields.filter((field) => measured.hasAny(sourcesOf(field, resource)));
+
+/** `games`, `names of groups`: what a table holds. */
+function wordsFor(table: string): string {
+  const resource = RESOURCES.find((each) => tablesOf(each).some(({ name }) => name === table));
+  const history = resource?.histories.find((each) => each.table === table);
+  if (resource === undefined) throw new TypeError(`no resource has a table "${table}"`);
+  return history === undefined ? resource.plural : `${history.name} of ${resource.plural}`;
+}
+
+/** Why nothing is published of some tables: `games are not measured by this register`. */
+export const absenceOf = (tables: readonly string[]): string =>
+  `${enumerated(tables.map(wordsFor))} are not measured by this register`;
+
+/** What is described as a whole, and by what each source adds to it. */
+export interface Described {
+  readonly description: string;
+  readonly measures?: readonly string[];
+  /** By source. */
+  readonly contents?: Readonly<Record<string, string>>;
+}
+
+/** A description that leaves out what is not measured. */
+export function descriptionFor(
+  { description, measures = [], contents }: Described,
+  measured: Measured,
+): string {
+  const some = measures.filter((what) => measured.has(what));
+  if (contents === undefined || some.length === 0 || some.length === measures.length) return description;
+  const text = enumerated(some.map((what) => contents[what] ?? ''));
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `groups, games and catalogue items` */
+export const enumeratedKinds = (kinds: readonly Resource[]): string =>
+  enumerated(kinds.map(({ kind, plural }) => (kind === 'item' ? `catalogue ${plural}` : plural)));
+
+/** `groups, users and games`: several things in a sentence. */
+export const enumerated = (words: readonly string[], conjunction = 'and'): string =>
+  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1) ?? ''}`;

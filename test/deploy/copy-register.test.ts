@@ -1,0 +1,171 @@
+/** deploy/copy-register.sh: a register that is a copy of a database, made again each night. */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../generator/sqlite/index.js';
+import { until } from '../publish/support.js';
+import { published } from '../support/build.js';
+import { snapshot } from '../support/cli.js';
+import { temporary } from '../support/folder.js';
+import { has } from '../support/programs.js';
+import { SCHEMA, changeRegister } from '../support/register.js';
+import { json, readTree } from '../support/tree.js';
+import { DEPLOY, run } from './run.js';
+
+const path = temporary();
+const hasTools = has('deploy/copy-register.sh', 'sqlite3');
+
+const TIME = `'2026-11-20T08:00:00Z'`;
+const VIEWS = `
+  ALTER TABLE users RENAME TO own_users;
+  CREATE TABLE IF NOT EXISTS ids_club (id INTEGER PRIMARY KEY, k TEXT UNIQUE NOT NULL);
+  INSERT OR IGNORE INTO ids_club (k) SELECT slug FROM club ORDER BY slug;
+  DROP VIEW IF EXISTS groups;
+  CREATE VIEW groups AS SELECT id, title AS name, ${TIME} AS first_measured_at, ${TIME} AS measured_at,
+    1 AS measurements FROM club JOIN ids_club ON k = slug;`;
+const WITHHELD = /^CREATE TABLE withheld \(.*?^\).*?;/ms.exec(SCHEMA)?.[0] ?? '';
+/** The tables that the database has no data for. */
+const EMPTY = [...SCHEMA.matchAll(/^CREATE TABLE (?!groups|withheld)\w+ \(.*?^\).*?;/gms)].join('\n');
+
+/** A database in WAL mode with software of its own, the views, and the path of a register. */
+async function setUp(views = VIEWS) {
+  const folder = path(`club's`);
+  await mkdir(folder);
+  const files = {
+    own: join(folder, 'own.db'),
+    views: join(folder, 'views.sql'),
+    register: join(folder, 'register.db'),
+  };
+  const own = openDatabase(files.own);
+  own.pragma('journal_mode = WAL');
+  own.exec(`PRAGMA user_version = 7; CREATE TABLE users (name); CREATE TABLE club (slug TEXT PRIMARY KEY, title TEXT);
+    INSERT INTO club VALUES ('mill', 'Mill'), ('sail', 'Sail')`);
+  onTestFinished(() => void own.close());
+  writeFileSync(files.views, views + EMPTY.replaceAll('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS'));
+  const copy = () => run([join(DEPLOY, 'copy-register.sh'), files.own, files.views, files.register]);
+  return { ...files, own, copy };
+}
+
+function rowsOf(file: string, sql: string): unknown[] {
+  const database = openDatabase(file, { readonly: true });
+  try {
+    return database.prepare<[]>(sql).raw(true).all();
+  } finally {
+    database.close();
+  }
+}
+
+const DONE = { code: 0, output: '' };
+
+describe.runIf(hasTools)('a copy of a database', () => {
+  it('is a register, and made again keeps the ids and what is withheld', async () => {
+    const { own, register, copy } = await setUp();
+    expect(await copy()).toEqual(DONE);
+    expect((await snapshot(['check', '--quiet', '--register', register])).code).toBe(0);
+    const out = path('site');
+    await published({ register, out });
+    expect(json(readTree(out), 'api/v1/group/2.json')).toMatchObject({ name: 'Sail' });
+
+    changeRegister(register, `${WITHHELD} INSERT INTO withheld VALUES ('group', 1, ${TIME})`);
+    own.exec(
+      `INSERT INTO club VALUES ('abbey', 'Abbey'); UPDATE club SET title = 'Sails' WHERE slug = 'sail'`,
+    );
+    expect(await copy()).toEqual(DONE);
+    expect(rowsOf(register, 'SELECT id, name FROM groups ORDER BY id')).toEqual([
+      [1, 'Mill'],
+      [2, 'Sails'],
+      [3, 'Abbey'],
+    ]);
+    expect(rowsOf(register, 'SELECT kind, id FROM withheld')).toEqual([['group', 1]]);
+    await published({ register, out, acceptRemovals: true });
+    const tree = readTree(out);
+    expect(tree.has('api/v1/group/1.json')).toBe(false);
+    expect([2, 3].map((id) => json(tree, `api/v1/group/${id}.json`))).toMatchObject([
+      { name: 'Sails' },
+      { name: 'Abbey' },
+    ]);
+    // What the copy adds is in the copy alone.
+    expect([own.pragma('user_version', { simple: true }), rowsOf(register, 'PRAGMA user_version')]).toEqual([
+      7,
+      [[1]],
+    ]);
+    expect(
+      own.prepare<[]>(`SELECT name FROM sqlite_schema WHERE name LIKE 'ids%' OR name = 'groups'`).all(),
+    ).toEqual([]);
+    expect(readdirSync(dirname(register)).filter((name) => name.startsWith('register'))).toEqual([
+      'register.db',
+      'register.db.lock',
+    ]);
+  });
+
+  it('keeps what is withheld where the views make that table if there is none', async () => {
+    const { register, copy } = await setUp(
+      `${VIEWS} ${WITHHELD.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS')}`,
+    );
+    expect(await copy()).toEqual(DONE);
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, ${TIME})`);
+    expect([await copy(), await copy()]).toEqual([DONE, DONE]);
+    expect(rowsOf(register, 'SELECT kind, id FROM withheld')).toEqual([['group', 1]]);
+  });
+
+  it('keeps a record that somebody withholds while it is made', async () => {
+    const { views, register, copy } = await setUp();
+    await copy();
+    changeRegister(register, WITHHELD);
+    const [script, begun, goOn] = [path('wait.sh'), path('begun'), path('go-on')];
+    writeFileSync(script, `touch ${begun}; until [ -e ${goOn} ]; do sleep 0.1; done`);
+    writeFileSync(views, `.shell sh ${script}\n${readFileSync(views, 'utf8')}`);
+    const copied = copy();
+    await until(() => existsSync(begun), 'the views are run');
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 2, ${TIME})`);
+    writeFileSync(goOn, '');
+    expect(await copied).toEqual(DONE);
+    expect(rowsOf(register, 'SELECT kind, id FROM withheld')).toEqual([['group', 2]]);
+  });
+
+  it.each([
+    [
+      'the views have a mistake',
+      ({ views }: { views: string }) => writeFileSync(views, 'CREATE VIEW groups AS SELEC'),
+      1,
+    ],
+    [
+      'the database is gone',
+      ({ own }: { own: { exec: (sql: string) => unknown } }) => own.exec('DROP TABLE club'),
+      1,
+    ],
+  ])('stays as it was if %s', async (_, spoil, code) => {
+    const files = await setUp();
+    await files.copy();
+    const before = readFileSync(files.register);
+    spoil(files);
+    const ended = await files.copy();
+    expect([ended.code, ended.output]).toEqual([code, expect.stringMatching(/error/i)]);
+    expect(readFileSync(files.register).equals(before)).toBe(true);
+    expect(existsSync(`${files.register}.next`)).toBe(false);
+  });
+
+  it('is refused where it can’t be made, with the reason', async () => {
+    const { views, register, copy } = await setUp();
+    const script = join(DEPLOY, 'copy-register.sh');
+    const usage = await run([script, views]);
+    expect([usage.code, usage.output]).toEqual([2, expect.stringContaining('usage: ')]);
+    expect(await run([script, `${register}.none`, views, register])).toEqual({
+      code: 3,
+      output: `copy-register: ${register}.none is missing, expected a file\n`,
+    });
+    await copy();
+    const writer = openDatabase(register);
+    writer.pragma('journal_mode = WAL');
+    writer.exec('CREATE TABLE t (x)');
+    const refused = await copy();
+    expect([refused.code, refused.output]).toEqual([3, expect.stringContaining('is in WAL mode, expected')]);
+    writer.close();
+    const holder = spawn('flock', [`${register}.lock`, 'sh', '-c', 'echo held; exec sleep 30']);
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    await new Promise((settle) => holder.stdout.once('data', settle));
+    expect(await copy()).toEqual({ code: 75, output: 'copy-register: another copy is being made\n' });
+  });
+});

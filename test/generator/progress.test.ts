@@ -1,0 +1,53 @@
+/** What is shown of long work where there is no terminal, by a clock that the test sets. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { progressFor } from '../../generator/progress.js';
+
+const stop = new AbortController();
+
+/** Progress whose lines are kept. */
+function lined() {
+  const lines: string[] = [];
+  let now = 1_000_000;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const pass = (seconds: number): void => void (now += seconds * 1000);
+  return { lines, pass, progress: progressFor('plain', stop, (line) => lines.push(line)) };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('plain lines', () => {
+  it('say how much is done and how long the rest takes', async () => {
+    const { lines, pass, progress } = lined();
+    progress.start('rendering', 4000, 'files');
+    pass(6);
+    await progress.advance(1000);
+    pass(6);
+    await progress.advance(2000);
+    pass(4);
+    await progress.advance(1000);
+    progress.finish();
+    expect(lines).toEqual([
+      'rendering: 1,000 of 4,000 files, 18 s left',
+      'rendering: 3,000 of 4,000 files, 4 s left',
+      'rendering: 4,000 files in 16.0 s',
+    ]);
+  });
+
+  it('are not repeated while nothing is done', async () => {
+    const { lines, pass, progress } = lined();
+    progress.start('exporting', 0, 'rows');
+    for (const steps of [0, 5, 0, 0]) {
+      pass(6);
+      await progress.advance(steps);
+    }
+    expect(lines).toEqual(['exporting: 5 rows']);
+  });
+
+  it('name what blocks the thread for more than two seconds', async () => {
+    const { lines, pass, progress } = lined();
+    await progress.blocking(() => pass(3.5), 'writing to the disk');
+    await progress.blocking(() => pass(1), 'adding up the tree');
+    await progress.blocking(() => pass(9));
+    expect(lines).toEqual(['writing to the disk: 3.5 s']);
+  });
+});
