@@ -49,7 +49,9 @@ text() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/''/g")"; }
 # What only the copy before has, as statements that add it to the next one.
 attach="ATTACH $(text "$register") AS before"
 carried=
-if [ -e "$register" ]; then
+if [ ! -e "$register" ]; then
+  echo "copy-register: there was no $register: nothing is withheld, and ids_ tables begin empty" >&2
+else
   carried=$(run "$database" "$attach" "SELECT sql || ';' ||
       printf('INSERT INTO main.\"%w\" SELECT * FROM before.\"%w\";', name, name)
     FROM before.sqlite_schema

@@ -2,7 +2,7 @@
 import { recordKey } from './incremental/fingerprints.js';
 import type { Index } from './publish/index-json.js';
 import type { Register } from './register/database.js';
-import { isPublished, isWithheld, name, publishedValue } from './register/sql.js';
+import { isPublished, isWithheld, literal, name, publishedValue } from './register/sql.js';
 import type { Kind, Resource } from './schema/field.js';
 import { resourceOf, tablesOf } from './schema/index.js';
 import type { Table } from './schema/index.js';
@@ -26,6 +26,14 @@ export function countTable(register: Register, kind: Kind, table: Table): TableC
     ...(isOfRecords && { newest: typeof newest === 'string' ? newest : null }),
   };
 }
+
+/** Counts the published records of a kind that were last measured after some time. */
+export const countMeasuredAfter = (register: Register, { kind, plural }: Resource, time: string): number =>
+  Number(
+    register.integers(
+      `SELECT count(*) FROM ${name(plural)} WHERE ${isPublished(kind)} AND measured_at > ${literal(time)}`,
+    )[0],
+  );
 
 /** Counts the published records of a kind that refer to a withheld one, now or in a history. */
 export function countReferring(register: Register, resource: Resource): number {

@@ -4,6 +4,7 @@
  * never held up.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { countMeasuredAfter } from './counts.js';
 import type { Counts, TableCounts } from './counts.js';
 import { newestOf } from './schema/time.js';
 import type { BuildKey } from './incremental/build-key.js';
@@ -25,7 +26,7 @@ const PLAUSIBLE_SHARE = 0.1;
 const PLAUSIBLE_NUMBER = 10;
 const SHARE = `${100 * PLAUSIBLE_SHARE} %`;
 const ACCEPT = '(--accept-removals publishes anyway)';
-const EXPECTED = `expected at most ${SHARE} or ${PLAUSIBLE_NUMBER}, and never all ${ACCEPT}`;
+const EXPECTED = `expected to keep ${100 * (1 - PLAUSIBLE_SHARE)} % ${ACCEPT}`;
 
 /** How many losses a message names. */
 const SHOWN_LOSSES = 3;
@@ -159,26 +160,31 @@ function goingBack({ index, asOf, register: { measured } }: Compared, kept: Coun
 }
 
 /**
- * Kinds with many documents that change without a new measurement, though program, operator and what
- * is measured are the same.
+ * Kinds with many documents that change although few records were measured since the last snapshot,
+ * and although program, operator and what is measured are the same: ids that now stand for other
+ * records, or counts in another unit.
  */
 export function rewritten(compared: Compared, byRoute: ChangesByRoute): readonly Warning[] {
-  const { register, index, counts, buildKey } = compared;
+  const { register, index, buildKey } = compared;
   const before = index?.buildKey;
   if (before?.code !== buildKey.code || before.operator !== buildKey.operator) return [];
   if (!isDeepStrictEqual(index?.absent, register.absent)) return [];
   return RESOURCES.flatMap((resource): readonly Warning[] => {
     const { plural } = resource;
-    const newest = counts[plural]?.newest ?? null;
-    if (newest === null || newest !== index?.counts?.[plural]?.newest) return [];
+    const newest = index?.counts?.[plural]?.newest ?? null;
+    if (newest === null) return [];
     const most = documentsOf(resource)
       .map(({ route }) => byRoute.get(route) ?? NO_CHANGES)
       .reduce((one, other) => (other.changed > one.changed ? other : one));
     const [{ changed }, all] = [most, most.changed + most.unchanged];
     if (!isMuch(changed, all)) return [];
-    const explained = new NewlyWithheld(register, index.withheld).referring(resource);
-    if (!isMuch(changed - explained, all)) return [];
-    const message = `has ${changed} of ${all} documents that change, though its newest measurement is still that of ${newest}`;
+    const measured = countMeasuredAfter(register, resource, newest);
+    if (!isMuch(changed - measured, all)) return [];
+    const explained = new NewlyWithheld(register, index?.withheld).referring(resource);
+    if (!isMuch(changed - measured - explained, all)) return [];
+    const message =
+      `has ${changed} of ${all} documents that change, though ${measured === 0 ? 'no' : `only ${measured}`}` +
+      ` of its records were measured after ${newest}, the newest time of the last snapshot`;
     return [{ table: plural, column: null, message, count: changed, examples: [] }];
   });
 }

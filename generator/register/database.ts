@@ -218,7 +218,8 @@ function transactions(
     if (found === 0) throw Failure.invalid(notYet(file, hasAllTables(columnsIn)));
     if (found !== CONTRACT_VERSION) {
       throw Failure.invalid(
-        `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION} (see docs/your-register.md)`,
+        `register "${file}" has user_version ${String(found)}, expected ${CONTRACT_VERSION}: if your` +
+          ` software needs its own, publish a copy (docs/your-register.md#a-nightly-copy)`,
       );
     }
     const absent = supplyAbsent(database, columnsIn, notMeasured);

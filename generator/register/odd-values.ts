@@ -21,13 +21,37 @@ const SLIP = 1 / 3;
  * are large.
  * @param counts the rows of each table
  */
-export const oddValues = (register: Register, counts: Readonly<Record<string, number>>): readonly Warning[] =>
-  TABLES.flatMap((table) => {
+export const oddValues = (
+  register: Register,
+  counts: Readonly<Record<string, number>>,
+): readonly Warning[] => [
+  ...misnamedViews(register),
+  ...TABLES.flatMap((table) => {
     const { [table.name]: rows = 0 } = counts;
     const own = ownColumns(register, table);
     const read = table.columns.filter((column) => register.measured.has(`${table.name}.${column.name}`));
     return rows === 0 ? [] : [...misnamed(table, own, rows), ...oddColumns(register, table, read, rows)];
-  });
+  }),
+];
+
+const notRead = (meant: string): string => `is not read, and ${meant} is absent: did you mean ${meant}?`;
+
+/** Views of another name than the table that is absent. A table may be what views are made of. */
+function misnamedViews(register: Register): readonly Warning[] {
+  const views = [
+    ...register.rows<[string]>(`SELECT name FROM main.sqlite_schema WHERE type = 'view'`),
+  ].flat();
+  const known = TABLES.map((table) => table.name);
+  const absent = known.filter((table) => register.absent.includes(table));
+  return views
+    .filter((view) => !known.includes(view.toLowerCase()))
+    .flatMap((view) => {
+      const meant = closest(view.toLowerCase(), absent, SLIP);
+      return meant === undefined
+        ? []
+        : [{ table: view, column: null, message: notRead(meant), count: 0, examples: [] }];
+    });
+}
 
 /** The columns that the register itself has, in lower case. */
 const ownColumns = (register: Register, table: Table): readonly string[] =>
@@ -47,8 +71,7 @@ function misnamed(
     .filter((column) => !known.includes(column))
     .flatMap((column) => {
       const meant = closest(column, absent, SLIP);
-      const message = `is not read, and ${meant} is absent: did you mean ${meant}?`;
-      return meant === undefined ? [] : [{ table, column, message, count, examples: [] }];
+      return meant === undefined ? [] : [{ table, column, message: notRead(meant), count, examples: [] }];
     });
 }
 
@@ -58,20 +81,31 @@ interface Oddity {
   readonly message: string;
 }
 
-/** By the type of the column. */
-const ODDITIES: Readonly<Partial<Record<Column['type'], Oddity>>> = {
-  text: { sql: (value) => `instr(${value}, char(0)) > 0`, message: 'has a NUL in it' },
-  time: {
-    sql: (value) => `${value} BETWEEN '1970-01-01' AND '1970-01-02'`,
-    message: 'is on 1 January 1970, which stands for no time in most databases',
-  },
+const EPOCH: Oddity = {
+  sql: (value) => `${value} BETWEEN '1970-01-01' AND '1970-01-02'`,
+  message: 'is on 1 January 1970, which stands for no time in most databases',
 };
+
+/** A clock of another machine may be ahead by some time, and a time without a zone by hours. */
+const FUTURE: Oddity = {
+  sql: (value) => `${value} > strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '+1 day')`,
+  message: 'is in the future',
+};
+
+/** By the type of the column. */
+const ODDITIES: Readonly<Partial<Record<Column['type'], readonly Oddity[]>>> = {
+  text: [{ sql: (value) => `instr(${value}, char(0)) > 0`, message: 'has a NUL in it' }],
+  time: [EPOCH, FUTURE],
+};
+
+const isOdd = (value: string, { type }: Column): string =>
+  (ODDITIES[type] ?? []).map(({ sql }) => sql(value)).join(' OR ') || 'NULL';
 
 /** What is asked of each column, in one query. */
 const ASKED = {
   measured: (value: string) => `count(${value})`,
   largest: (value: string) => `max(${value})`,
-  odd: (value: string, { type }: Column) => `count(nullif(${ODDITIES[type]?.sql(value) ?? 'NULL'}, 0))`,
+  odd: (value: string, column: Column) => `count(nullif(${isOdd(value, column)}, 0))`,
 };
 
 function oddColumns(
@@ -97,13 +131,10 @@ function oddColumns(
   );
   return [
     ...found.flatMap(({ column, odd }) => {
-      const is = ODDITIES[column.type];
-      if (is === undefined || odd === 0) return [];
-      const { sql, message } = is;
-      return warningOf(register, table, column.name, {
-        from: `${from} WHERE ${sql(name(column.name))}`,
-        message,
-      });
+      if (odd === 0) return [];
+      return (ODDITIES[column.type] ?? []).flatMap(({ sql, message }) =>
+        warningOf(register, table, column.name, { from: `${from} WHERE ${sql(name(column.name))}`, message }),
+      );
     }),
     ...outstanding(register, table, counts),
     ...neverMeasured(
@@ -146,7 +177,7 @@ function neverMeasured(
   if (columns.length === 0) return [];
   const message =
     columns.length === 1
-      ? "is NULL in every row; leave it out if you don't measure it"
-      : "are NULL in every row; leave them out if you don't measure them";
+      ? "is NULL in every row; if you don't measure it, say so (not_measured in operator.json)"
+      : "are NULL in every row; if you don't measure them, say so (not_measured in operator.json)";
   return [{ table, column: columns.join(', '), message, count, examples: [] }];
 }

@@ -9,7 +9,7 @@ export interface Warning {
   readonly table: string;
   readonly column: string | null;
   readonly message: string;
-  /** How many records, or rows of a history. */
+  /** How many records, or rows of a history; 0 for a view that is not read. */
   readonly count: number;
   /** At most `SHOWN_EXAMPLES` of them, as `id = 7`. */
   readonly examples: readonly string[];

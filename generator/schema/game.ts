@@ -2,9 +2,7 @@ import { CREATOR, creator } from './creator.js';
 import { count, id, measured, oneOf, required, text, time } from './field.js';
 import type { Resource } from './field.js';
 
-const gameId = required(
-  id('id', 88123, 'Stable numeric id of the game, which is an experience on the platform (its universe id).'),
-);
+const gameId = required(id('id', 88123, 'Stable numeric id of the game.'));
 
 export const game: Resource = {
   kind: 'game',
@@ -13,7 +11,7 @@ export const game: Resource = {
     route: 'game',
     fields: [
       gameId,
-      id('root_place_id', 190551, 'Id of the place where players start.'),
+      id('root_place_id', 190551, 'Id of the place where players start, which is not the id of the game.'),
       text('name', 'Lantern Harbour', 'Name of the game, exactly as read.'),
       oneOf(
         'state',

@@ -1,5 +1,5 @@
 /** What a register measures. What it doesn't measure is published as null, or not at all. */
-import type { Field, Resource } from './field.js';
+import type { Document, Field, Resource } from './field.js';
 import { RESOURCES, TABLES, WITHHELD, tablesOf } from './index.js';
 
 /** The names of what a register may lack: kinds and histories by their tables, and columns. */
@@ -61,9 +61,12 @@ function sourcesOf(field: Field, { plural, histories }: Resource): readonly stri
   }
 }
 
-/** The fields of a record that a register measures. */
-export const measuredFields = (resource: Resource, measured: Measured): readonly Field[] =>
-  resource.record.fields.filter((field) => measured.hasAny(sourcesOf(field, resource)));
+/** The fields of a record that a register measures, or of its document of histories. */
+export const measuredFields = (
+  resource: Resource,
+  measured: Measured,
+  { fields }: Document = resource.record,
+): readonly Field[] => fields.filter((field) => measured.hasAny(sourcesOf(field, resource)));
 
 /** `games`, `names of groups`: what a table holds. */
 function wordsFor(table: string): string {

@@ -109,12 +109,28 @@ describe('a check warns of', () => {
     expect(await warningsOfEach(asView(`${ours}, created_at, 1 AS nme, 2 AS created`))).toEqual([]);
   });
 
+  it('a view whose name is nearly one that is absent', async () => {
+    const names = 'AS SELECT id AS group_id, name FROM groups';
+    expect(await warningsAfter(`DROP TABLE group_names; CREATE VIEW group_name ${names}`)).toEqual([
+      'group_name is not read, and group_names is absent: did you mean group_names?',
+    ]);
+    expect(await warningsOfEach(`DROP TABLE group_names; CREATE VIEW newest_names ${names}`)).toEqual([]);
+  });
+
+  it('a time in the future, but not of a clock that is ahead', async () => {
+    const set = `UPDATE groups SET created_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now',`;
+    expect(await warningsAfter(`${set} '+25 hours') WHERE id IN (3, 5)`)).toEqual([
+      'groups.created_at is in the future: 2, such as id = 3; id = 5',
+    ]);
+    expect(await warningsOfEach(`${set} '+23 hours')`)).toEqual([]);
+  });
+
   it('columns without any value, in one line for a table', async () => {
     expect(await warningsAfter('UPDATE groups SET description = NULL, created_at = NULL')).toEqual([
-      `groups (description, created_at) are NULL in every row; leave them out if you don't measure them`,
+      `groups (description, created_at) are NULL in every row; if you don't measure them, say so (not_measured in operator.json)`,
     ]);
     expect(await warningsAfter('UPDATE groups SET created_at = NULL')).toEqual([
-      `groups.created_at is NULL in every row; leave it out if you don't measure it`,
+      `groups.created_at is NULL in every row; if you don't measure it, say so (not_measured in operator.json)`,
     ]);
     expect(
       await warningsOfEach(

@@ -27,7 +27,7 @@ describe('the removal guard', () => {
 
   it('refuses more than both, and all of a kind even if that is one', () => {
     expect(removing(11)).toBe(
-      '11 of 100 groups would be removed, expected at most 10 % or 10, and never all (--accept-removals publishes anyway)',
+      '11 of 100 groups would be removed, expected to keep 90 % (--accept-removals publishes anyway)',
     );
     expect(removing(11, 12)).toContain('11 of 12 groups');
     expect(removing(21, 200)).toContain('21 of 200 groups');

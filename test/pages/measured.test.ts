@@ -163,6 +163,23 @@ describe('a register of clubs, players and islands', () => {
     expect(words(site.page('developers/guides/terms.html'))).toContain('No credit is required.');
   });
 
+  it('says in the reference what is not measured, and in no guide what it hasn’t', () => {
+    const groups = words(site.page('developers/reference/groups.html'));
+    expect(groups).toMatch(/Description, exactly as read\. Always null: this register does not measure it\./);
+    expect(groups).not.toMatch(/Member count[^.]*\. Always null/);
+    expect(words(site.page('developers.html'))).not.toMatch(/is an experience|universe id/);
+    expect(words(site.page('developers/guides/copying.html'))).toContain(
+      'For new islands, subscribe to a feed',
+    );
+  });
+
+  it('has null instead of a list of what is not measured', () => {
+    expect(JSON.parse(site.page('api/v1/largest/games.json'))).toMatchObject({
+      playing: null,
+      visits: [{ id: 9, visits: 1234 }],
+    });
+  });
+
   it('gives recipes and an id that lead somewhere', () => {
     const { hint, kinds } = lookup.parse(
       JSON.parse(textOf(between(site.page('index.html'), '<div data-lookup="', '">')[0] ?? '')),

@@ -174,6 +174,16 @@ describe('what somebody typed', () => {
     expect(soughtBy(text)).toEqual({ is: 'record', kind, id });
   });
 
+  it('is an id in an address with the operator’s words', () => {
+    const kinds = [{ kind: 'group' as const, one: 'club', many: 'clubs' }];
+    expect(soughtBy('https://cluborama.example/Clubs/45', kinds)).toEqual({
+      is: 'record',
+      kind: 'group',
+      id: '45',
+    });
+    expect(soughtBy('https://cluborama.example/guild/45', kinds).is).toBe('nothing');
+  });
+
   it.each(['marlow_finch', 'Fans of AC/DC', 'Team 45', 'a/45b', 'שלום', '<b>45</b>'])(
     '%s is a name',
     (name) => {

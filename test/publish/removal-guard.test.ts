@@ -88,6 +88,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'all games changed, one measured': {
     sql: `UPDATE games SET visits = visits + 1; UPDATE games SET measured_at = '2026-11-20T09:00:00Z' WHERE id = 7`,
   },
+  'all games changed, all measured': {
+    sql: `UPDATE games SET visits = visits + 1, measured_at = '2026-11-20T09:00:00Z'`,
+  },
+  'the ids of all games exchanged': {
+    sql: 'UPDATE games SET id = -id; UPDATE games SET id = 101 + id',
+  },
   'the withheld list emptied': { sql: 'DELETE FROM withheld' },
   'the withheld list dropped': { sql: 'DROP TABLE withheld' },
   'the column of prices dropped': { sql: 'ALTER TABLE items DROP COLUMN price' },

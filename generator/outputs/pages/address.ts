@@ -1,5 +1,6 @@
 /** What somebody typed to find a record. Runs in the browser, compiled, and in tests. */
 import type { Kind } from '../../schema/field.js';
+import type { Word } from '../../schema/words.js';
 
 /** An id, with the kind if it was an address; or a name; or nothing that leads anywhere. */
 export type Sought =
@@ -30,8 +31,9 @@ const LOOKS_LIKE_ADDRESS = /^(?:[a-z]+:)?\/\//iu;
 /**
  * Takes an id, an address that contains one, or a name. A name of digits is put in quotes, since
  * digits are an id.
+ * @param kinds what the operator calls the kinds, which may stand in addresses of the platform, too
  */
-export function soughtBy(input: string): Sought {
+export function soughtBy(input: string, kinds: readonly (Word & { readonly kind: Kind })[] = []): Sought {
   const text = input.trim();
   if (text === '') return { is: 'nothing', why: 'Enter an id, an address or a name.' };
   const quoted = /^"(.+)"$/u.exec(text)?.[1];
@@ -39,7 +41,10 @@ export function soughtBy(input: string): Sought {
   const digits = /^#?0*(\d+)$/u.exec(text)?.[1];
   if (digits !== undefined) return recordWith(undefined, digits);
   for (const [, word = '', id = ''] of text.matchAll(ADDRESS)) {
-    const kind = SEGMENTS.get(word.toLowerCase());
+    const segment = word.toLowerCase();
+    const kind =
+      kinds.find((called) => [called.one, called.many].some((each) => each.toLowerCase() === segment))
+        ?.kind ?? SEGMENTS.get(segment);
     if (kind !== undefined) return recordWith(kind, id.replace(/^0+(?=\d)/u, ''));
   }
   if (LOOKS_LIKE_ADDRESS.test(text)) return { is: 'nothing', why: 'This address has no id of a record.' };

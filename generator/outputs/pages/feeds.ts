@@ -3,7 +3,7 @@ import { PATHS } from '../../routes/paths.js';
 import { feedsOf } from '../../routes/feeds.js';
 import { enumerated } from '../../schema/measured.js';
 import type { Measured } from '../../schema/measured.js';
-import { newsOf } from './news.js';
+import { arrivalsIn, changesIn } from './news.js';
 
 /** A feed in both of its formats, by URL path. */
 export interface PublishedFeed {
@@ -15,16 +15,16 @@ export interface PublishedFeed {
 
 /** The data for the template of the feeds page. */
 export function feedsPage(feeds: readonly PublishedFeed[], baseUrl: string, measured: Measured) {
-  const news = newsOf(measured);
+  const changes = changesIn(measured);
   const archived = feedsOf(measured).filter((feed) => feed.archived);
   return {
     feeds: feeds.map((feed) => ({ ...feed, atomUrl: baseUrl + feed.atom, jsonUrl: baseUrl + feed.json })),
-    hasChanges: news.some((what) => what !== 'records'),
-    hasNews: news.length > 0,
+    hasChanges: changes.length > 0,
+    hasNews: changes.length + arrivalsIn(measured).length > 0,
     /** Whether many new records can hide changes in the feed of all. */
     isCrowded: measured.has('items') && archived.length > 0,
     archived: enumerated(archived.map(({ title }) => title)),
-    changed: enumerated(news.filter((what) => what !== 'records')),
+    changed: enumerated(changes),
     path: PATHS.feeds,
   };
 }
@@ -35,7 +35,7 @@ export function feedsSummary(measured: Measured): string {
     ...(measured.has('group_names') ? ['renamed groups'] : []),
     ...(measured.has('group_owners') ? ['new owners'] : []),
     ...(measured.has('usernames') ? ['new usernames'] : []),
-    ...(newsOf(measured).includes('records') ? ['new records'] : []),
+    ...arrivalsIn(measured).map((plural) => `new ${plural}`),
   ];
   return found.length > 0 ? found.join(', ') : 'every snapshot in which records changed';
 }

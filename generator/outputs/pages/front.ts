@@ -15,7 +15,7 @@ import { Documents } from './documents.js';
 import type { Largest, Mover, ReadDocument, Renaming } from './documents.js';
 import { SIDE, lineChart } from './line-chart.js';
 import type { LookupField } from './lookup-field.js';
-import { newsOf } from './news.js';
+import { arrivalsIn, changesIn } from './news.js';
 import { questions } from './questions.js';
 import { sample } from './sample.js';
 import { HEIGHT, WIDTH, sparkline } from './sparkline.js';
@@ -192,10 +192,11 @@ function addresses(populations: readonly Population[], table: readonly Route[]) 
 
 /** What feeds announce, as they find it. */
 function feedsText(measured: Measured): string {
-  const [first, ...more] = newsOf(measured);
-  if (first === undefined) return 'new snapshots, as they are published';
-  const words = first === 'records' ? [first] : [first, ...more.filter((what) => what !== 'records')];
-  return `new ${enumerated(words)}, as they are found`;
+  const changes = changesIn(measured);
+  const news = changes.length > 0 ? changes : arrivalsIn(measured);
+  return news.length === 0
+    ? 'new snapshots, as they are published'
+    : `new ${enumerated(news)}, as they are found`;
 }
 
 /**
@@ -242,6 +243,6 @@ export function frontPage(
     asOf: asOf === null ? undefined : at(asOf),
     since: firsts[0] === undefined ? undefined : at(firsts[0]),
     example: tried && { ...tried, url: baseUrl + tried.path },
-    feedsText: feedsText(measured),
+    feedsText: inWords(feedsText(measured)),
   };
 }

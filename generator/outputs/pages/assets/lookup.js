@@ -194,7 +194,7 @@ export function upgrade(host) {
   const seek = async (isFromAddress = false) => {
     latest += 1;
     const search = latest;
-    const sought = soughtBy(input.value);
+    const sought = soughtBy(input.value, field.kinds);
     if (sought.is === 'nothing') return say(sought.why, true);
     if (sought.is === 'record') {
       say(OPENING);

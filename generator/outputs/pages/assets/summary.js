@@ -286,7 +286,12 @@ export function summary(record, id, mark, documents) {
       { class: 'main-figure' },
       main !== undefined && (figure(record, main) ?? mainReason(record, main)),
       shownName !== null && shownName !== name && element('span', {}, 'shown as ', isolated(shownName)),
-      element('span', { class: 'note' }, 'read ', time(readAt, moment(readAt))),
+      element(
+        'span',
+        { class: 'note' },
+        main === undefined ? 'last read ' : 'read ',
+        time(readAt, moment(readAt)),
+      ),
     ),
     figures.length > 0 &&
       element(

@@ -51,9 +51,6 @@ export function sentencesOf(body: string, inWords: InWords): readonly Sentence[]
   const { h24 } = change;
   const ownerCase = OWNER_CASES.find((each) => each.state === ownerState);
   const ownership = owner === null ? ownerCase?.null : ownerCase?.object;
-  const nulls = Object.entries(z.record(z.string(), z.unknown()).parse(json)).flatMap(([field, value]) =>
-    value === null ? [field] : [],
-  );
   const all: readonly (Sentence | false)[] = [
     {
       fields: ['id', 'name'],
@@ -87,7 +84,12 @@ export function sentencesOf(body: string, inWords: InWords): readonly Sentence[]
       fields: ['first_measured_at', 'measurements'],
       text: `It has been measured ${measurements === 1 ? 'once' : `${integer(measurements)} times`} since ${moment(first)}.`,
     },
-    nulls.length > 0 && { fields: nulls, text: 'Null: not measured, or not published.' },
   ];
-  return all.flatMap((sentence) => (sentence === false ? [] : { ...sentence, text: inWords(sentence.text) }));
+  const sentences = all.filter((sentence) => sentence !== false);
+  const named = new Set(sentences.flatMap(({ fields }) => fields));
+  const nulls = Object.entries(z.record(z.string(), z.unknown()).parse(json)).flatMap(([field, value]) =>
+    value === null && !named.has(field) ? [field] : [],
+  );
+  if (nulls.length > 0) sentences.push({ fields: nulls, text: 'Null: not measured, or not published.' });
+  return sentences.map((sentence) => ({ ...sentence, text: inWords(sentence.text) }));
 }

@@ -13,8 +13,8 @@ import type { Overview } from '../../../register/overview.js';
 import type { Kind, Resource } from '../../../schema/field.js';
 import { RESOURCES } from '../../../schema/index.js';
 import { enumerated, measuredFields, measuredKinds } from '../../../schema/measured.js';
-import { allWords, capitalized, withArticle } from '../../../schema/words.js';
-import type { InWords, Word } from '../../../schema/words.js';
+import { capitalized } from '../../../schema/words.js';
+import type { InWords } from '../../../schema/words.js';
 import { licenceText, pageLimitText, rateLimitText } from '../../api-index.js';
 import { asksForCredit } from '../../licence.js';
 import { HEADERS, policyText } from '../../openapi/headers.js';
@@ -22,7 +22,7 @@ import { PROBLEMS, PROBLEM_SHAPE, problemExample, problemOf } from '../../openap
 import type { ReadDocument } from '../documents.js';
 import { TYPES, fieldRows } from '../fields.js';
 import { findersIn, namedOf, ownedIn } from '../finders.js';
-import { newsOf } from '../news.js';
+import { arrivalsIn, changesIn } from '../news.js';
 import { render } from '../render.js';
 import { sample } from '../sample.js';
 import type { Shown } from '../shown.js';
@@ -169,7 +169,10 @@ function startPage(documented: Documented) {
         ? undefined
         : { url, sample: sample(group), sentences: sentencesOf(group, inWords) },
     terms: Object.fromEntries(
-      measuredKinds(overview.measured).map(({ kind }) => [kind, termOf(allWords(operator.words)[kind])]),
+      measuredKinds(overview.measured).map(({ kind }) => [
+        kind,
+        { isOurs: operator.words?.[kind] === undefined },
+      ]),
     ),
     reference: REFERENCE.filter(({ name }) => isThere(name))
       .map((page) => titled(page, overview.measured, isThere))
@@ -188,12 +191,6 @@ function startPage(documented: Documented) {
     problemFields: fieldRows(PROBLEM_SHAPE, inWords),
     limit: { text: rateLimitText(limits), every: interval(limits.api.refillSeconds) },
   };
-}
-
-/** A word with its article, as the first of a sentence. */
-function termOf({ one }: Word) {
-  const [article = ''] = capitalized(withArticle(one)).split(' ', 1);
-  return { article, one };
 }
 
 const limitsPage = ({ config: { limits } }: Documented, published: PublishedHeaders) => ({
@@ -226,9 +223,12 @@ function lifetimesOf({ content, not_found: notFound, error }: PublishedHeaders) 
   }));
 }
 
-function copyingPage({ overview, isThere }: Documented) {
-  const news = newsOf(overview.measured).map((what) => `new ${what}`);
-  return { news: enumerated(news.length > 0 ? news : ['new snapshots']), hasRecent: isThere('recent') };
+function copyingPage({ overview, inWords, isThere }: Documented) {
+  const news = [...changesIn(overview.measured), ...arrivalsIn(overview.measured)];
+  return {
+    news: inWords(`new ${enumerated(news.length > 0 ? news : ['snapshots'])}`),
+    hasRecent: isThere('recent'),
+  };
 }
 
 /** What records can be found by, with a name to look up: a published one, if there is any. */

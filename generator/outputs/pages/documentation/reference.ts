@@ -4,7 +4,9 @@ import type { ReferencePage } from '../../../routes/documentation.js';
 import { filler, routeNamed, urlTemplate } from '../../../routes/index.js';
 import { MAX_INTEGER } from '../../../schema/field.js';
 import { OWNER_CASES } from '../../../schema/group.js';
-import { RESOURCES } from '../../../schema/index.js';
+import { RESOURCES, documentsOf } from '../../../schema/index.js';
+import { measuredFields } from '../../../schema/measured.js';
+import type { Measured } from '../../../schema/measured.js';
 import { capitalized } from '../../../schema/words.js';
 import type { Parameter, Route } from '../../../routes/index.js';
 import { PUBLISHING } from '../../../routes/publishing.js';
@@ -12,6 +14,7 @@ import { PREFIX_DIGITS } from '../../../routes/prefix-keys.js';
 import { problemsOf } from '../../openapi/answers.js';
 import { documentOf } from '../../openapi/documents.js';
 import { fieldRows } from '../fields.js';
+import type { FieldRow } from '../fields.js';
 import { sample } from '../sample.js';
 import { exampleOf } from './example.js';
 import { snippets } from './requests.js';
@@ -65,6 +68,24 @@ function bodyOf({ name, parameters = [] }: Route, { shown, read, firstKey }: Doc
 /** Whether the fields of a route's document are all shown, those inside objects too. */
 const isMain = (name: string): boolean => RESOURCES.some(({ record }) => record.route === name);
 
+/** Says of the fields of records and histories which are null because nothing of them is measured. */
+function withoutUnmeasured(
+  route: string,
+  rows: readonly FieldRow[],
+  measured: Measured,
+): readonly FieldRow[] {
+  const names = RESOURCES.flatMap((resource) => {
+    const document = documentsOf(resource).find((each) => each.route === route);
+    return document === undefined ? [] : measuredFields(resource, measured, document).map(({ name }) => name);
+  });
+  if (names.length === 0) return rows;
+  return rows.map((row) =>
+    names.includes(row.name)
+      ? row
+      : { ...row, members: [], words: [], notes: 'Always null: this register does not measure it.' },
+  );
+}
+
 function sectionOf(names: readonly string[], documented: Documented, { content }: PublishedHeaders) {
   const { table, config, inWords } = documented;
   const routes = names.map((name) => routeNamed(table, name));
@@ -95,7 +116,10 @@ function sectionOf(names: readonly string[], documented: Documented, { content }
     isReal: body !== undefined,
     isRecord,
     isMain: isMain(route.name),
-    fields: document === undefined ? [] : fieldRows(document, inWords),
+    fields:
+      document === undefined
+        ? []
+        : withoutUnmeasured(route.name, fieldRows(document, inWords), documented.overview.measured),
     problems: problemsOf(route),
     kept: content[route.class]['Cache-Control'],
   };
