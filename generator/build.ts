@@ -18,7 +18,7 @@ import { Publisher } from './publish/publisher.js';
 import { renderAll } from './render.js';
 import type { Announcement, Plan } from './publish/plan.js';
 import { completeCommit } from './publish/recover.js';
-import { Tree } from './publish/tree.js';
+import { Tree } from './tree/tree.js';
 import { isPublishable } from './register/findings.js';
 import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';

@@ -7,7 +7,7 @@ import type { Brand, Mistake } from './brand.js';
 import { Failure } from './errors.js';
 import { baseUrl, describe, readOperator, text } from './operator-file.js';
 import type { OperatorFile } from './operator-file.js';
-import { liesIn } from './publish/files.js';
+import { liesIn } from './files.js';
 import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
 import { withHistories } from './schema/measured.js';

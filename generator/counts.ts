@@ -1,6 +1,6 @@
 /** Counts what is published of each table, so that the removal guard notices a loss. */
 import { recordKey } from './incremental/fingerprints.js';
-import type { Index } from './publish/index-json.js';
+import type { Index } from './tree/index-json.js';
 import type { Register } from './register/database.js';
 import { isPublished, isWithheld, literal, name, publishedValue } from './register/sql.js';
 import type { Kind, Resource } from './schema/field.js';

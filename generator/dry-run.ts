@@ -3,13 +3,13 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { codeOf } from './errors.js';
-import type { Entry } from './incremental/hash-file.js';
-import { PatchWriter } from './incremental/patch.js';
-import type { KeyRange } from './incremental/patch.js';
-import type { Index } from './publish/index-json.js';
+import type { Entry } from './tree/hash-file.js';
+import { PatchWriter } from './tree/patch.js';
+import type { KeyRange } from './tree/patch.js';
+import type { Index } from './tree/index-json.js';
 import { urlsOf } from './publish/index-route.js';
 import type { Changes } from './publish/index-route.js';
-import type { PublishedRoute } from './publish/snapshot-json.js';
+import type { PublishedRoute } from './tree/published-routes.js';
 import { filler } from './routes/index.js';
 import type { Sink, SinkOf } from './workers/shard.js';
 

@@ -9,7 +9,7 @@ import type { Detected, Shard, TableChanges } from './incremental/detect.js';
 import { follow } from './progress.js';
 import type { Progress } from './progress.js';
 import type { BuildKey } from './incremental/build-key.js';
-import type { Index } from './publish/index-json.js';
+import type { Index } from './tree/index-json.js';
 import { check } from './register/check.js';
 import { isPublishable } from './register/findings.js';
 import type { CheckReport } from './register/findings.js';

@@ -1,6 +1,6 @@
 /** Why a build renders everything, for people who wonder what takes so long. */
 import type { BuildKey } from './incremental/build-key.js';
-import type { Index } from './publish/index-json.js';
+import type { Index } from './tree/index-json.js';
 import type { Register } from './register/database.js';
 import { literal } from './register/sql.js';
 

@@ -11,7 +11,7 @@ import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { follow } from './progress.js';
 import type { Progress } from './progress.js';
 import { openDatabase, type Database } from './sqlite/index.js';
-import { makeFolder } from './publish/files.js';
+import { makeFolder } from './files.js';
 
 /** The cause of a Failure if the lock can't be created, as opposed to being held. */
 const UNLOCKABLE = 'unlockable';

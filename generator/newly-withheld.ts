@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { countReferring, countTable } from './counts.js';
 import type { Counts, TableCounts } from './counts.js';
 import { codeOf } from './errors.js';
-import type { WithheldMarks } from './publish/index-json.js';
+import type { WithheldMarks } from './tree/index-json.js';
 import type { Exclusions, Register } from './register/database.js';
 import { exclusion, name } from './register/sql.js';
 import { ROUTES, filler, routeNamed } from './routes/index.js';

@@ -9,7 +9,7 @@ import type { Counts, TableCounts } from './counts.js';
 import { newestOf } from './schema/time.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { NewlyWithheld } from './newly-withheld.js';
-import type { Index, WithheldMarks } from './publish/index-json.js';
+import type { Index, WithheldMarks } from './tree/index-json.js';
 import type { Changes } from './publish/index-route.js';
 import type { Register } from './register/database.js';
 import type { Warning } from './register/warnings.js';

@@ -3,7 +3,7 @@ import type { Published } from './build.js';
 import type { Difference } from './diff.js';
 import type { FieldChange } from './dry-run.js';
 import { number } from './progress.js';
-import type { VerifyReport } from './publish/verify.js';
+import type { VerifyReport } from './verify/verify.js';
 import { placeOf } from './register/findings.js';
 import type { CheckReport, Example, Finding } from './register/findings.js';
 import type { RowsByTable, Warning } from './register/warnings.js';

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { contentType } from 'mime-types';
 import { Failure, codeOf, messageOf } from './errors.js';
-import { CODINGS } from './publish/codings.js';
+import { CODINGS } from './tree/codings.js';
 import { tableOf } from './routes/index.js';
 import { REDIRECTS } from './routes/redirects.js';
 import type { Route } from './routes/index.js';

@@ -5,7 +5,7 @@ import type { Verifier } from '../log/note.js';
 import { mirror } from '../mirror/mirror.js';
 import type { Mirrored } from '../mirror/mirror.js';
 import { number } from '../progress.js';
-import { Tree } from '../publish/tree.js';
+import { Tree } from '../tree/tree.js';
 import { asOfText, costText, jsonLine, size } from '../report.js';
 import type { Cost } from '../report.js';
 import { jsonOption, onTree, outOption, quietOption, stateOption, waitOption } from './terminal.js';

@@ -8,7 +8,7 @@ import { Failure } from '../errors.js';
 import type { HashedDocument } from '../log/prove.js';
 import { Client } from '../mirror/client.js';
 import { follow } from '../progress.js';
-import { chunksOf } from '../publish/files.js';
+import { chunksOf } from '../files.js';
 import type { Bucket } from '../routes/index.js';
 
 /** Where a file is, at a service and in a folder. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { DEFAULTS, signingFor, wordsBy } from '../config.js';
-import { Tree } from '../publish/tree.js';
+import { Tree } from '../tree/tree.js';
 import { asOfText, jsonLine } from '../report.js';
 import { rollback } from '../rollback.js';
 import { keyOption, witnessOption } from './options.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../errors.js';
 import { number } from '../progress.js';
-import { Tree } from '../publish/tree.js';
+import { Tree } from '../tree/tree.js';
 import { costText, jsonLine, size } from '../report.js';
 import type { Cost } from '../report.js';
 import { verifyRemote } from '../upload/compare.js';

@@ -1,8 +1,8 @@
 /** What edge servers need to know of a published tree; all of it is in its snapshot.json. */
 import { basename } from 'node:path/posix';
 import { Failure } from '../errors.js';
-import { readManifest } from '../publish/snapshot-json.js';
-import type { Tree } from '../publish/tree.js';
+import { readManifest } from '../tree/manifest.js';
+import type { Tree } from '../tree/tree.js';
 import { parseSnapshot } from '../tree/snapshot-json.js';
 import type { Snapshot, SnapshotRoute } from '../tree/snapshot-json.js';
 

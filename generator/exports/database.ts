@@ -10,7 +10,7 @@ import { name } from '../register/sql.js';
 import type { KindRange } from '../register/sql.js';
 import { DATABASE } from '../routes/exports.js';
 import type { Kind } from '../schema/field.js';
-import { chunksOf } from '../publish/files.js';
+import { chunksOf } from '../files.js';
 import { isSqliteError, openDatabase } from '../sqlite/index.js';
 import type { Database } from '../sqlite/index.js';
 import type { Context } from '../workers/context.js';

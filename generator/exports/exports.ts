@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
-import type { Index } from '../publish/index-json.js';
+import type { Index } from '../tree/index-json.js';
 import type { Publisher } from '../publish/publisher.js';
 import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';

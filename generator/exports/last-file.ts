@@ -1,6 +1,6 @@
 /** The last version of a compressed download. */
 import { existsSync } from 'node:fs';
-import { measure } from '../publish/scan.js';
+import { measure } from '../tree/measure.js';
 
 export interface LastFile {
   readonly file: string;

@@ -11,12 +11,12 @@ import type { Kind, Resource } from '../schema/field.js';
 import type { Register } from '../register/database.js';
 import { isPublished, name } from '../register/sql.js';
 import type { KindRange } from '../register/sql.js';
-import { beginsChunkSql } from './chunks.js';
+import { beginsChunkSql } from '../tree/chunks.js';
 import { RowReader, isReadByRange } from './fingerprints.js';
-import { HashFileReader, NO_HASH } from './hash-file.js';
-import type { Entry } from './hash-file.js';
-import { ALL_KEYS, PatchWriter } from './patch.js';
-import type { KeyRange } from './patch.js';
+import { HashFileReader, NO_HASH } from '../tree/hash-file.js';
+import type { Entry } from '../tree/hash-file.js';
+import { ALL_KEYS, PatchWriter } from '../tree/patch.js';
+import type { KeyRange } from '../tree/patch.js';
 
 /**
  * Average records per chunk: with 1 % of the records changed at random, 28 % are in a changed

@@ -18,7 +18,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { Failure, codeOf, messageOf } from '../errors.js';
 import { Lock } from '../lock.js';
-import { EMPTY_HEAD } from './merkle.js';
+import { EMPTY_HEAD } from '../tree/merkle.js';
 import { generateSigner, openNote, parseSigner, parseVerifier } from './note.js';
 import type { Signer } from './note.js';
 import { base64Of, checkpointText, parseCheckpoint } from './text.js';

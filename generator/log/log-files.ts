@@ -6,7 +6,8 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
-import { HASH_BYTES, TreeHead, headAt, headOver, leafHash } from './merkle.js';
+import { HASH_BYTES, TreeHead, headOver, leafHash } from '../tree/merkle.js';
+import { headAt } from './merkle.js';
 import type { HeadOf } from './merkle.js';
 import { tilePartOf } from './subtrees.js';
 import { MAX_ENTRY_BYTES, TILE_WIDTH, splitEntries, tilePath } from './text.js';

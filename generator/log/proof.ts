@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '../errors.js';
-import { leafHash, verifyInclusion } from './merkle.js';
+import { leafHash } from '../tree/merkle.js';
+import { verifyInclusion } from './merkle.js';
 import { openNote } from './note.js';
 import type { Verifier } from './note.js';
 import { PROOF_TYPE } from './proof-text.js';

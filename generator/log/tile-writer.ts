@@ -1,5 +1,5 @@
 /** Computes all tiles of a log from the hashes of its entries, in the memory of a tile a level. */
-import { TreeHead, headOver } from './merkle.js';
+import { TreeHead, headOver } from '../tree/merkle.js';
 import { TILE_WIDTH, tilePath } from './text.js';
 
 interface Level {

@@ -1,14 +1,14 @@
 /** The entries of the origin's log, from which the copy's tiles are computed. */
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { leafHash } from '../log/merkle.js';
+import { leafHash } from '../tree/merkle.js';
 import { MAX_ENTRY_BYTES, TILE_WIDTH, entriesPath, parseEntry, splitEntries } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { TileWriter } from '../log/tile-writer.js';
-import { FileWriter } from '../publish/files.js';
+import { FileWriter } from '../files.js';
 import { logFolder } from '../publish/log-index.js';
-import { filesBelow } from '../publish/scan.js';
-import type { Tree } from '../publish/tree.js';
+import { filesBelow } from '../tree/scan.js';
+import type { Tree } from '../tree/tree.js';
 import type { Client } from './client.js';
 import { MovedOn, fetchBuffer } from './origin.js';
 import type { Origin } from './origin.js';

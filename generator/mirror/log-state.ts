@@ -10,8 +10,8 @@ import { parseVerifier } from '../log/note.js';
 import type { Verifier } from '../log/note.js';
 import { checkpointIn } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
-import { makeFolder } from '../publish/files.js';
-import type { Tree } from '../publish/tree.js';
+import { makeFolder } from '../files.js';
+import type { Tree } from '../tree/tree.js';
 import { parseJson } from './origin.js';
 
 const schema = z.object({ keys: z.array(z.string()).min(1), checkpoint: z.string() });

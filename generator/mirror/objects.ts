@@ -13,9 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { chunksOf } from '../publish/files.js';
-import { measure } from '../publish/scan.js';
-import type { Measured } from '../publish/scan.js';
+import { chunksOf } from '../files.js';
+import { measure } from '../tree/measure.js';
+import type { Measured } from '../tree/measure.js';
 import type { Bucket } from '../routes/index.js';
 import type { Client, OriginResponse } from './client.js';
 import { MovedOn } from './origin.js';

@@ -1,13 +1,13 @@
 /** What an origin says about itself, checked: nothing of it is believed that could do harm. */
 import { z } from 'zod';
 import { Failure } from '../errors.js';
-import { changeIndexSchema, filesIn } from '../publish/changes/change-index.js';
-import { locator } from '../publish/scan.js';
+import { changeIndexSchema, filesIn } from '../tree/changes.js';
+import { locator } from '../tree/locate.js';
 import { isNamedByHash } from '../publish/former-assets.js';
-import { isFormer, isOwn, isRendered } from '../publish/snapshot-json.js';
+import { isFormer, isOwn, isRendered } from '../tree/published-routes.js';
 import { placeOf, snapshotSchema } from '../tree/snapshot-json.js';
 import { count, sha256 } from '../tree/values.js';
-import type { PublishedRoute } from '../publish/snapshot-json.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 import { LOG_ROUTES, ROUTES, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { codeOf, messageOf } from '../errors.js';
-import { gunzippedLines } from '../publish/changes/read-bundle.js';
+import { gunzippedLines } from '../tree/gunzipped-lines.js';
 import { openDatabase } from '../sqlite/index.js';
 import type { Database, Statement } from '../sqlite/index.js';
 import { bundleHeader, bundleLine, parseJson } from './origin.js';

@@ -2,20 +2,14 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  INDEX_FILE,
-  filesIn,
-  indexOf,
-  listOf,
-  readChangeIndex,
-  untrackedFiles,
-} from '../publish/changes/change-index.js';
-import type { ChangeIndex, Described } from '../publish/changes/change-index.js';
+import { INDEX_FILE, filesIn, listOf, readChangeIndex, untrackedFiles } from '../tree/changes.js';
+import { indexOf } from '../publish/changes/change-index.js';
+import type { ChangeIndex, Described } from '../tree/changes.js';
 import { isNamedContent, isWholeAsset } from '../publish/former-assets.js';
-import { makeFolder } from '../publish/files.js';
+import { makeFolder } from '../files.js';
 import type { OwnFiles } from '../publish/plan.js';
-import { isFormer } from '../publish/snapshot-json.js';
-import type { Tree } from '../publish/tree.js';
+import { isFormer } from '../tree/published-routes.js';
+import type { Tree } from '../tree/tree.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
 import type { Session } from './fetch.js';
 import type { Objects } from './objects.js';

@@ -2,7 +2,7 @@
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { Publisher } from '../publish/publisher.js';
-import { isRendered } from '../publish/snapshot-json.js';
+import { isRendered } from '../tree/published-routes.js';
 import { StageWriter } from '../publish/stage-writer.js';
 import type { Objects } from './objects.js';
 import { MovedOn } from './origin.js';

@@ -1,6 +1,6 @@
 /** The way from one snapshot to another, by the files that the origin's index of changes names. */
-import { listOf } from '../publish/changes/change-index.js';
-import type { ChangeIndex, Described } from '../publish/changes/change-index.js';
+import { listOf } from '../tree/changes.js';
+import type { ChangeIndex, Described } from '../tree/changes.js';
 
 export interface At {
   readonly sequence: number;

@@ -2,8 +2,8 @@
  * Whether templates of files keep out of each other's way. Each has one parameter at most, and
  * perhaps `{path}` at its end.
  */
-import { CODINGS, siblingsFrom } from '../publish/codings.js';
-import type { PublishedRoute } from '../publish/snapshot-json.js';
+import { CODINGS, siblingsFrom } from '../tree/codings.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 
 /** Stands for a parameter: no file name has it. */
 const KEY = '\0';

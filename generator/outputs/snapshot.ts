@@ -3,7 +3,7 @@ import type { BuildConfig, Limit } from '../config.js';
 import type { Downloads } from '../exports/exports.js';
 import { publishedHeaders } from '../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../routes/headers.js';
-import { COMPRESSED_FROM_BYTES } from '../publish/codings.js';
+import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { FORMAT } from '../tree/snapshot-json.js';
 import type { Plan } from '../publish/plan.js';
 import { populationOf } from '../register/overview.js';

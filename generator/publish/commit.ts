@@ -18,13 +18,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { linesOf } from './files.js';
+import { linesOf } from '../files.js';
 import { deleteFile, deleteFolder, moveEach, moveInto } from './moves.js';
 import { listFiles, stagePaths } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { keptIn, unflattened } from './stage-writer.js';
 import type { Takedown } from './takedown.js';
-import type { Tree } from './tree.js';
+import type { Tree } from '../tree/tree.js';
 
 /** Flushes all that a commit needs, by one flush of the file system instead of one per file. */
 export const flushStage = ({ stage }: Tree): void => flush(stage);

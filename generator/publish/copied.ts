@@ -3,9 +3,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
-import { makeFolder } from './files.js';
-import { readManifest } from './snapshot-json.js';
-import type { Tree } from './tree.js';
+import { makeFolder } from '../files.js';
+import { readManifest } from '../tree/manifest.js';
+import type { Tree } from '../tree/tree.js';
 
 /** The ids of copied trees, of which the published one may be any. */
 const schema = z.object({ trees: z.array(z.string()) });

@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
 import type { Route } from '../routes/index.js';
-import { CODINGS, COMPRESSED_FROM_BYTES, namesOf } from './codings.js';
-import { measure } from './scan.js';
-import { FORMER, isFormer, isRendered } from './snapshot-json.js';
+import { CODINGS, COMPRESSED_FROM_BYTES, namesOf } from '../tree/codings.js';
+import { measure } from '../tree/measure.js';
+import { FORMER, isFormer, isRendered } from '../tree/published-routes.js';
 import { describedRoute } from '../tree/snapshot-json.js';
-import type { Manifest, PublishedRoute } from './snapshot-json.js';
+import type { Manifest } from '../tree/manifest.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 import type { ListWriter } from './stage.js';
-import type { Tree } from './tree.js';
+import type { Tree } from '../tree/tree.js';
 
 const assetSchema = describedRoute.extend({ class: z.literal('asset') });
 

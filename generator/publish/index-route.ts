@@ -2,18 +2,18 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { applyPatches } from '../incremental/patch.js';
-import { entriesIn } from '../incremental/hash-file.js';
-import type { Entry } from '../incremental/hash-file.js';
+import { applyPatches } from '../tree/patch.js';
+import { entriesIn } from '../tree/hash-file.js';
+import type { Entry } from '../tree/hash-file.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { Put } from './changes/bundle-line.js';
-import { namesOf, siblingsFrom } from './codings.js';
-import { digestLine, summarise } from './digest.js';
-import type { RouteSummary } from './digest.js';
+import { namesOf, siblingsFrom } from '../tree/codings.js';
+import { digestLine, summarise } from '../tree/digest.js';
+import type { RouteSummary } from '../tree/digest.js';
 import { ChunkWriter, chunkForm } from './log-index.js';
 import type { ChunkFolders } from './log-index.js';
 import { ListWriter } from './stage.js';
-import type { PublishedRoute } from './snapshot-json.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 
 /** Numbers of documents. */
 export interface Changes {

@@ -2,10 +2,10 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
-import { INDEX_FILE } from './changes/change-index.js';
-import { LineWriter, linesOf } from './files.js';
+import { INDEX_FILE } from '../tree/changes.js';
+import { LineWriter, linesOf } from '../files.js';
 import { listFiles } from './stage.js';
-import type { Tree } from './tree.js';
+import type { Tree } from '../tree/tree.js';
 
 /** Where to write the lists. */
 export interface Lists {

@@ -8,14 +8,15 @@
 import { existsSync, opendirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
-import { TreeHead } from '../log/merkle.js';
+import { TreeHead } from '../tree/merkle.js';
 import { base64Of, chunkLine, pageLine, parseChunks, parsePages } from '../log/text.js';
 import { keyForm } from '../routes/keys.js';
 import type { KeyForm } from '../routes/keys.js';
-import { FileWriter } from './files.js';
-import { routesText } from './digest.js';
-import type { Chunk, RouteSummary } from './digest.js';
-import type { ComparedRoute, PublishedRoute } from './snapshot-json.js';
+import { FileWriter } from '../files.js';
+import { routesText } from '../tree/digest.js';
+import type { Chunk, RouteSummary } from '../tree/digest.js';
+import type { ComparedRoute } from './compared-routes.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 import type { ListWriter } from './stage.js';
 
 /** How many chunks a list has, as a tile has hashes. */

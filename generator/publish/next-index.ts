@@ -1,15 +1,16 @@
 /** Builds the next snapshot's index from the previous one and the patches, route by route. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { applyPatches } from '../incremental/patch.js';
-import type { Patching } from '../incremental/patch.js';
-import { linkOrCopy } from './files.js';
-import type { Index } from './index-json.js';
+import { applyPatches } from '../tree/patch.js';
+import type { Patching } from '../tree/patch.js';
+import { linkOrCopy } from '../files.js';
+import type { Index } from '../tree/index-json.js';
 import { indexRoute, totalOf } from './index-route.js';
 import type { Changes, Former, IndexedRoute, Indexing } from './index-route.js';
 import { chunkForm, hasChunks } from './log-index.js';
 import type { ChunkFolders } from './log-index.js';
-import type { ComparedRoute, PublishedRoute } from './snapshot-json.js';
+import type { ComparedRoute } from './compared-routes.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 import type { StagePaths } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
 import type { Takedown } from './takedown.js';

@@ -2,15 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { FORMAT } from '../tree/snapshot-json.js';
-import { readChangeIndex, untrackedFiles } from './changes/change-index.js';
-import { treeDigest } from './digest.js';
-import type { Index } from './index-json.js';
+import { readChangeIndex, untrackedFiles } from '../tree/changes.js';
+import { treeDigest } from '../tree/digest.js';
+import type { Index } from '../tree/index-json.js';
 import type { NextIndex } from './next-index.js';
 import type { Plan } from './plan.js';
 import type { SignedLog } from './signed-log.js';
-import type { Manifest, PublishedRoute } from './snapshot-json.js';
+import type { Manifest } from '../tree/manifest.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Takedown } from './takedown.js';
-import type { Tree } from './tree.js';
+import type { Tree } from '../tree/tree.js';
 
 interface Planned {
   readonly tree: Tree;

@@ -3,14 +3,14 @@ import { linkSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
 import { stageChanges } from './changes/stage-changes.js';
-import { COMPRESSED_FROM_BYTES, codingOf, namesOf } from './codings.js';
-import { FileWriter } from './files.js';
+import { COMPRESSED_FROM_BYTES, codingOf, namesOf } from '../tree/codings.js';
+import { FileWriter } from '../files.js';
 import type { Announcement, CopiedAnnouncement, OwnFiles, Plan } from './plan.js';
 import type { Publisher } from './publisher.js';
-import { measure } from './scan.js';
+import { measure } from '../tree/measure.js';
 import { checkpointFile } from './signed-log.js';
 import { stageSnapshotFeed } from './snapshot-feed.js';
-import { readManifest } from './snapshot-json.js';
+import { readManifest } from '../tree/manifest.js';
 import type { ListWriter, StagePaths } from './stage.js';
 
 /** The largest bundle of a small tree: 64 MiB. */

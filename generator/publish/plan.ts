@@ -2,8 +2,9 @@
 import type { Changes } from './index-route.js';
 import type { Signing } from '../signing.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
-import type { Manifest, PublishedRoute } from './snapshot-json.js';
-import type { Tree } from './tree.js';
+import type { Manifest } from '../tree/manifest.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
+import type { Tree } from '../tree/tree.js';
 
 /** What is to be published, and by whom it is signed. */
 export interface Opening {

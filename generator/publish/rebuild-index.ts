@@ -1,18 +1,19 @@
 /** Rebuilds the index from the tree, if it is missing, damaged, or of another snapshot, or if there is none. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { HashFileWriter, NO_HASH } from '../incremental/hash-file.js';
+import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes/index.js';
-import { CODINGS, COMPRESSED_FROM_BYTES } from './codings.js';
-import { indexDigest, summarise } from './digest.js';
-import type { RouteSummary } from './digest.js';
-import { writeIndex } from './index-json.js';
-import { measure, scan } from './scan.js';
-import type { Scan } from './scan.js';
-import { isRendered } from './snapshot-json.js';
-import type { PublishedRoute } from './snapshot-json.js';
-import type { Tree } from './tree.js';
+import { CODINGS, COMPRESSED_FROM_BYTES } from '../tree/codings.js';
+import { indexDigest, summarise } from '../tree/digest.js';
+import type { RouteSummary } from '../tree/digest.js';
+import { writeIndex } from '../tree/index-json.js';
+import { measure } from '../tree/measure.js';
+import { scan } from '../tree/scan.js';
+import type { Scan } from '../tree/scan.js';
+import { isRendered } from '../tree/published-routes.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
+import type { Tree } from '../tree/tree.js';
 
 /**
  * @param isSnapshot whether the routes are a snapshot's. Otherwise nothing is known about the files

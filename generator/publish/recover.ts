@@ -2,15 +2,15 @@
 import { rmSync } from 'node:fs';
 import type { Progress } from '../progress.js';
 import { apply, isPrepared } from './commit.js';
-import { makeFolder } from './files.js';
-import { isSound } from './index-json.js';
+import { makeFolder } from '../files.js';
+import { isSound } from '../tree/index-json.js';
 import { Lock } from '../lock.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { swapKeys } from '../log/key-file.js';
-import { readManifest } from './snapshot-json.js';
-import type { Manifest } from './snapshot-json.js';
+import { readManifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/manifest.js';
 import { stagePaths } from './stage.js';
-import type { Tree } from './tree.js';
+import type { Tree } from '../tree/tree.js';
 
 /**
  * Completes an interrupted commit, if there is one.

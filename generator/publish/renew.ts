@@ -5,12 +5,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { renewDownloads } from './changes/change-index.js';
 import { replacePrevious, stageTakedown } from './commit.js';
 import { moveInto } from './moves.js';
-import { replaceIndex, writeIndex } from './index-json.js';
-import type { Index } from './index-json.js';
+import { replaceIndex, writeIndex } from '../tree/index-json.js';
+import type { Index } from '../tree/index-json.js';
 import type { Publisher } from './publisher.js';
 import { renewSnapshotFeed } from './snapshot-feed.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
-import { readManifest } from './snapshot-json.js';
+import { readManifest } from '../tree/manifest.js';
 
 /** Replaces snapshot.json by the staged one, and what differs. A rollback keeps its target. */
 export function renew(

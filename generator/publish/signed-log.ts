@@ -18,13 +18,13 @@ import type { Witness } from '../log/witness.js';
 import type { Progress } from '../progress.js';
 import type { Signing } from '../signing.js';
 import { manifestHash } from '../tree/manifest-hash.js';
-import { FileWriter, makeFolder } from './files.js';
+import { FileWriter, makeFolder } from '../files.js';
 import { logFolder } from './log-index.js';
 import type { Plan } from './plan.js';
-import { readManifest } from './snapshot-json.js';
-import type { Manifest } from './snapshot-json.js';
+import { readManifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/manifest.js';
 import type { ListWriter, StagePaths } from './stage.js';
-import type { Tree } from './tree.js';
+import type { Tree } from '../tree/tree.js';
 
 export const checkpointFile = (treeId: string): string => `${logFolder(treeId)}/checkpoint`;
 

@@ -6,11 +6,11 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
-import { readChangeIndex } from './changes/change-index.js';
-import type { Change } from './changes/change-index.js';
-import { readIndex, writeIndex } from './index-json.js';
+import { readChangeIndex } from '../tree/changes.js';
+import type { Change } from '../tree/changes.js';
+import { readIndex, writeIndex } from '../tree/index-json.js';
 import type { ListWriter, StagePaths } from './stage.js';
-import type { Tree } from './tree.js';
+import type { Tree } from '../tree/tree.js';
 
 /** A file below the output folder. Its URL is its name. */
 export interface FeedFile {

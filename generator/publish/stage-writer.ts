@@ -6,14 +6,14 @@ import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { asFailure, codeOf } from '../errors.js';
-import { NO_HASH } from '../incremental/hash-file.js';
-import type { Content, Entry } from '../incremental/hash-file.js';
-import { ALL_KEYS, PatchWriter } from '../incremental/patch.js';
-import type { KeyRange } from '../incremental/patch.js';
+import { NO_HASH } from '../tree/hash-file.js';
+import type { Content, Entry } from '../tree/hash-file.js';
+import { ALL_KEYS, PatchWriter } from '../tree/patch.js';
+import type { KeyRange } from '../tree/patch.js';
 import { filler } from '../routes/index.js';
-import { codingOf, namesOf, siblingsFrom } from './codings.js';
-import { FileWriter } from './files.js';
-import type { PublishedRoute } from './snapshot-json.js';
+import { codingOf, namesOf, siblingsFrom } from '../tree/codings.js';
+import { FileWriter } from '../files.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 import type { StagePaths } from './stage.js';
 
 export interface StageSpec {

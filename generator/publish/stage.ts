@@ -5,9 +5,9 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Put } from './changes/bundle-line.js';
-import { LineWriter } from './files.js';
+import { LineWriter } from '../files.js';
 import { deleteFolder } from './moves.js';
-import type { Tree } from './tree.js';
+import type { Tree } from '../tree/tree.js';
 
 export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) {
   return {

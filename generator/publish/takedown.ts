@@ -1,5 +1,5 @@
 /** Takedowns: which removals a withheld record explains, and whether replaced files may be kept. */
-import type { WithheldMarks } from './index-json.js';
+import type { WithheldMarks } from '../tree/index-json.js';
 
 export interface Withheld {
   /** The keys of withheld records, by route of their documents. */

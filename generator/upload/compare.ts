@@ -1,7 +1,7 @@
 /** Compares all that a remote holds with what it should hold. */
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
-import type { Tree } from '../publish/tree.js';
+import type { Tree } from '../tree/tree.js';
 import type { Location } from './desired-files.js';
 import { remoteOf } from './remote.js';
 import { inSession } from './session.js';

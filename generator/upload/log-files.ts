@@ -4,12 +4,14 @@
  */
 import { opendirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Entry } from '../incremental/hash-file.js';
-import { linesOf } from '../publish/files.js';
+import type { Entry } from '../tree/hash-file.js';
+import { linesOf } from '../files.js';
 import { logFolder } from '../publish/log-index.js';
-import { locator, measure } from '../publish/scan.js';
-import { isRendered } from '../publish/snapshot-json.js';
-import type { Manifest, PublishedRoute } from '../publish/snapshot-json.js';
+import { locator } from '../tree/locate.js';
+import { measure } from '../tree/measure.js';
+import { isRendered } from '../tree/published-routes.js';
+import type { Manifest } from '../tree/manifest.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 import { filler } from '../routes/index.js';
 import { keyForm } from '../routes/keys.js';
 

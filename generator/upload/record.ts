@@ -9,11 +9,11 @@ import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
-import { HASH_BYTES, HashFileWriter, entriesIn } from '../incremental/hash-file.js';
-import type { Entry } from '../incremental/hash-file.js';
-import { PatchWriter, applyPatches } from '../incremental/patch.js';
+import { HASH_BYTES, HashFileWriter, entriesIn } from '../tree/hash-file.js';
+import type { Entry } from '../tree/hash-file.js';
+import { PatchWriter, applyPatches } from '../tree/patch.js';
 import { flushOne } from '../publish/commit.js';
-import { makeFolder } from '../publish/files.js';
+import { makeFolder } from '../files.js';
 
 const schema = z.object({
   /** False after a comparison that found differences: the next upload compares everything. */

@@ -1,9 +1,9 @@
 /** The transfer itself, in batches and in order. */
 import { rmSync } from 'node:fs';
 import { Failure, isInterrupt } from '../errors.js';
-import { NO_HASH } from '../incremental/hash-file.js';
-import type { Entry } from '../incremental/hash-file.js';
-import { INDEX_FILE } from '../publish/changes/change-index.js';
+import { NO_HASH } from '../tree/hash-file.js';
+import type { Entry } from '../tree/hash-file.js';
+import { INDEX_FILE } from '../tree/changes.js';
 import { filler } from '../routes/index.js';
 import { countIn } from './desired-files.js';
 import type { RouteFiles } from './desired-files.js';

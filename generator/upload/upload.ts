@@ -5,10 +5,10 @@
 import { rmSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { Failure, isInterrupt } from '../errors.js';
-import { entriesIn } from '../incremental/hash-file.js';
+import { entriesIn } from '../tree/hash-file.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
-import type { Tree } from '../publish/tree.js';
+import type { Tree } from '../tree/tree.js';
 import { filler } from '../routes/index.js';
 import { compare } from './compare.js';
 import type { Untracked } from './compare.js';

@@ -1,6 +1,6 @@
 /** Renders the feeds in a thread. Separate from records, whose threads need not load this code. */
 import { join } from 'node:path';
-import { PatchWriter } from '../incremental/patch.js';
+import { PatchWriter } from '../tree/patch.js';
 import { RENDERED_FEEDS, inputsFile } from '../outputs/feeds/contents.js';
 import type { FeedOperator } from '../outputs/feeds/document.js';
 import { feeds } from '../outputs/feeds/index.js';

@@ -8,7 +8,7 @@ import type { WrittenFile } from '../publish/gzip-file.js';
 import type { OtherDocumentsJob } from '../exports/other-documents.js';
 import type { ExportJob, Written } from '../exports/write.js';
 import type { Detected, Detection } from '../incremental/detect.js';
-import type { Patching } from '../incremental/patch.js';
+import type { Patching } from '../tree/patch.js';
 import type { DueSection } from '../outputs/finding/index.js';
 import type { IndexedRoute, Indexing } from '../publish/index-route.js';
 import type { StageSpec } from '../publish/stage-writer.js';
@@ -134,7 +134,7 @@ const JOBS: {
     return indexRoute(indexing);
   },
   patch: async (_, { old, patches, next }) => {
-    const { applyPatches } = await import('../incremental/patch.js');
+    const { applyPatches } = await import('../tree/patch.js');
     return applyPatches(old, patches, next);
   },
   discard: async (_, folder) => {

@@ -1,7 +1,7 @@
 /** Renders the records of a shard and stages their documents. */
 import { keysIn } from '../incremental/detect.js';
 import type { Shard } from '../incremental/detect.js';
-import type { KeyRange } from '../incremental/patch.js';
+import type { KeyRange } from '../tree/patch.js';
 import { changedRecords } from '../outputs/changed-records.js';
 import type { Output } from '../outputs/output.js';
 import { records } from '../outputs/records.js';

@@ -14,7 +14,7 @@ import {
 } from '../../generator/edge/patterns.js';
 import { readPublished } from '../../generator/edge/published.js';
 import { ratesOf } from '../../generator/edge/rates.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { prefersHtml } from '../../proxy/http/negotiation.js';
 import { buildSigned } from '../contract/signed-tree.js';
 import { inProcess } from '../publish/support.js';

@@ -8,7 +8,7 @@ import { nginxText, pattern, quoted, words } from '../../generator/edge/nginx-te
 import { nginxConfiguration } from '../../generator/edge/nginx.js';
 import { readPublished } from '../../generator/edge/published.js';
 import { Failure } from '../../generator/errors.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { buildSigned } from '../contract/signed-tree.js';
 import { temporary } from '../support/folder.js';
 import { HOSTILE_TEXTS, MARK, alterations, jsonObject, withFewRoutes } from '../tree/hostile.js';

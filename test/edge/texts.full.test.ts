@@ -6,7 +6,7 @@ import { writeSample } from '../../data/sample.js';
 import { nginxConfiguration } from '../../generator/edge/nginx.js';
 import { readPublished } from '../../generator/edge/published.js';
 import type { Published } from '../../generator/edge/published.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { sender } from '../contract/cases.js';
 import { serve } from '../contract/servers.js';
 import { buildArgs, snapshot } from '../support/cli.js';

@@ -9,7 +9,7 @@ import type { Block, Cell } from '../../generator/exports/cells.js';
 import { CsvEncoder } from '../../generator/exports/csv.js';
 import { GzipEncoder } from '../../generator/publish/gzip.js';
 import { ParquetEncoder } from '../../generator/exports/parquet.js';
-import { CODINGS } from '../../generator/publish/codings.js';
+import { CODINGS } from '../../generator/tree/codings.js';
 import type { Value, ValueType } from '../../generator/schema/field.js';
 
 const text = fc.oneof(

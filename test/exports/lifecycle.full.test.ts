@@ -18,7 +18,7 @@ import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { hashes, inState, readTree, stamps } from '../support/tree.js';
 import { containing } from '../support/values.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 
 const path = temporary();
 const TIME = '2026-11-20T08:00:00Z';

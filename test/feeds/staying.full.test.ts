@@ -2,8 +2,8 @@
 import { appendFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Tree } from '../../generator/publish/tree.js';
-import { prepareRepair } from '../../generator/publish/verify.js';
+import { Tree } from '../../generator/tree/tree.js';
+import { prepareRepair } from '../../generator/verify/verify.js';
 import { OPERATOR, counted, published, quiet } from '../support/build.js';
 import type { Options } from '../support/build.js';
 import { snapshot } from '../support/cli.js';

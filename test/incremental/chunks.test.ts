@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DIGEST_CHUNK, beginsChunk, beginsChunkSql } from '../../generator/incremental/chunks.js';
+import { DIGEST_CHUNK, beginsChunk, beginsChunkSql } from '../../generator/tree/chunks.js';
 import { openDatabase } from '../../generator/sqlite/index.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HashFileReader, HashFileWriter, NO_HASH, entriesIn } from '../../generator/incremental/hash-file.js';
-import type { Entry } from '../../generator/incremental/hash-file.js';
-import { ALL_KEYS, PatchWriter, applyPatches } from '../../generator/incremental/patch.js';
-import type { KeyRange } from '../../generator/incremental/patch.js';
+import { HashFileReader, HashFileWriter, NO_HASH, entriesIn } from '../../generator/tree/hash-file.js';
+import type { Entry } from '../../generator/tree/hash-file.js';
+import { ALL_KEYS, PatchWriter, applyPatches } from '../../generator/tree/patch.js';
+import type { KeyRange } from '../../generator/tree/patch.js';
 import { temporary } from '../support/folder.js';
 
 const path = temporary();

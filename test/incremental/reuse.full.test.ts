@@ -2,7 +2,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
-import { DIGEST_CHUNK, beginsChunk } from '../../generator/incremental/chunks.js';
+import { DIGEST_CHUNK, beginsChunk } from '../../generator/tree/chunks.js';
 import { counted, published, run } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';

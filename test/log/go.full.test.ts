@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { append } from '../../generator/log/log-files.js';
-import { EMPTY_HEAD } from '../../generator/log/merkle.js';
+import { EMPTY_HEAD } from '../../generator/tree/merkle.js';
 import { generateSigner, parseSigner } from '../../generator/log/note.js';
 import { checkpointText } from '../../generator/log/text.js';
 import { ROWS, STEP, inProcess } from '../publish/support.js';

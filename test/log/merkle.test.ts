@@ -2,15 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EMPTY_HEAD, TreeHead, headOver, leafHash, nodeHash } from '../../generator/tree/merkle.js';
 import {
-  EMPTY_HEAD,
-  TreeHead,
   consistencyProof,
   headAt,
-  headOver,
   inclusionProof,
-  leafHash,
-  nodeHash,
   verifyConsistency,
   verifyInclusion,
 } from '../../generator/log/merkle.js';

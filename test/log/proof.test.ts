@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { headOf } from '../../generator/log/log-files.js';
-import { inclusionProof, leafHash } from '../../generator/log/merkle.js';
+import { inclusionProof } from '../../generator/log/merkle.js';
+import { leafHash } from '../../generator/tree/merkle.js';
 import { generateSigner, parseSigner, parseVerifier } from '../../generator/log/note.js';
 import { proofText } from '../../generator/log/proof-text.js';
 import type { Proof } from '../../generator/log/proof-text.js';

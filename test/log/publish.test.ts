@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { Killed, survive, withFault } from '../publish/faults.js';
 import type { Fault } from '../publish/faults.js';
 import {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Failure } from '../../generator/errors.js';
 import { mirror } from '../../generator/mirror/mirror.js';
 import { progressFor } from '../../generator/progress.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { effectsAt } from '../support/build.js';
 import { damageOf, failureOf, temporary } from '../publish/support.js';
 import { MadeUpOrigin, documentsOf } from './made-up.js';

@@ -7,7 +7,7 @@ import { fetchCheckpoint, fetchLog, heldLog } from '../../generator/mirror/log.j
 import type { CopiedLog } from '../../generator/mirror/log.js';
 import { parseOrigin } from '../../generator/mirror/origin.js';
 import { parseVerifier } from '../../generator/log/note.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { newKey } from '../log/witness-server.js';
 import type { Key } from '../log/witness-server.js';
 import { temporary } from '../publish/support.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Lock } from '../../generator/lock.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { inState } from '../support/tree.js';
 import { inProcess, leftovers, temporary } from '../publish/support.js';
 import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { Limits } from '../../generator/mirror/limits.js';
 import { originSchema } from '../../generator/mirror/origin.js';
 import { Lock } from '../../generator/lock.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { OPERATOR } from '../support/build.js';
 import { writeRegister } from '../support/register.js';
 import { inState } from '../support/tree.js';

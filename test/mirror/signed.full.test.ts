@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { mirror } from '../../generator/mirror/mirror.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { deadFrom, survive, withFault } from '../publish/faults.js';
 import { effectsAt } from '../support/build.js';
 import { damageOf, inProcess, temporary } from '../publish/support.js';

@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readPublished } from '../../generator/edge/published.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { createKey } from '../../generator/log/key-file.js';
 import { buildSigned } from '../contract/signed-tree.js';
 import { inProcess } from '../publish/support.js';

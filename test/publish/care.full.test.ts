@@ -23,7 +23,7 @@ import {
   listOf,
 } from './support.js';
 import { differing, inState } from '../support/tree.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 
 const path = temporary();
 const LATER = effectsAt('2026-12-02T00:00:00Z');

@@ -28,7 +28,7 @@ import type { Discard } from '../../generator/publish/commit.js';
 import { completeCommit } from '../../generator/publish/recover.js';
 import { stagePaths } from '../../generator/publish/stage.js';
 import { Takedown } from '../../generator/publish/takedown.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { quiet } from '../support/build.js';
 import { inState } from '../support/tree.js';
 import { callsOf, deadFrom, survive, withFault } from './faults.js';

@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import childProcess from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollback } from '../../generator/rollback.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { effectsAt } from '../support/build.js';
 import { differing, inState, isOfTheBuild } from '../support/tree.js';
 import { SWEEP, callsOf, deadFrom, fullFrom, survive, withFault } from './faults.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DryRun } from '../../generator/dry-run.js';
-import { HashFileWriter, NO_HASH } from '../../generator/incremental/hash-file.js';
+import { HashFileWriter, NO_HASH } from '../../generator/tree/hash-file.js';
 import { OPERATOR, published } from '../support/build.js';
 import { containing } from '../support/values.js';
 import { changeRegister, writeRegister } from '../support/register.js';

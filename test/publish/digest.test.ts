@@ -4,10 +4,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HashFileWriter } from '../../generator/incremental/hash-file.js';
-import { indexDigest } from '../../generator/publish/digest.js';
-import { isRendered } from '../../generator/publish/snapshot-json.js';
-import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
+import { HashFileWriter } from '../../generator/tree/hash-file.js';
+import { indexDigest } from '../../generator/tree/digest.js';
+import { isRendered } from '../../generator/tree/published-routes.js';
+import type { PublishedRoute } from '../../generator/tree/published-routes.js';
 import { ROUTES, filler, urlTemplate } from '../../generator/routes/index.js';
 import { digestOf, temporary } from './support.js';
 

@@ -13,10 +13,10 @@ import {
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HashFileWriter } from '../../generator/incremental/hash-file.js';
-import { indexDigest } from '../../generator/publish/digest.js';
-import { isSound, writeIndex } from '../../generator/publish/index-json.js';
-import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
+import { HashFileWriter } from '../../generator/tree/hash-file.js';
+import { indexDigest } from '../../generator/tree/digest.js';
+import { isSound, writeIndex } from '../../generator/tree/index-json.js';
+import type { PublishedRoute } from '../../generator/tree/published-routes.js';
 import { published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { differing, inState, isEndpoint, isSibling, namesThatDiffer } from '../support/tree.js';

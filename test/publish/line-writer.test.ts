@@ -1,7 +1,7 @@
 /** Lists of lines are written in batches, whose size does not depend on how long the lines are. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { LineWriter } from '../../generator/publish/files.js';
+import { LineWriter } from '../../generator/files.js';
 import { temporary } from './support.js';
 
 const path = temporary();

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { COMPRESSED_FROM_BYTES } from '../../generator/publish/codings.js';
+import { COMPRESSED_FROM_BYTES } from '../../generator/tree/codings.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt } from '../support/build.js';
 import { differing, isSibling } from '../support/tree.js';
@@ -25,7 +25,7 @@ import {
   urlsOf,
 } from './support.js';
 import type { Pair } from './support.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 
 const path = temporary();
 const BASE = 'https://api.example.org';

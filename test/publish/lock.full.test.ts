@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { Lock } from '../../generator/lock.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { OPERATOR, published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { changeRegister, writeRegister } from '../support/register.js';

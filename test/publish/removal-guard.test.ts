@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readIndex, writeIndex } from '../../generator/publish/index-json.js';
+import { readIndex, writeIndex } from '../../generator/tree/index-json.js';
 import { OPERATOR } from '../support/build.js';
 import { PROJECT } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';

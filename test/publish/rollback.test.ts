@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { apply } from '../../generator/publish/commit.js';
 import { completeCommit } from '../../generator/publish/recover.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { Killed, survive } from './faults.js';
 import { rollback } from '../../generator/rollback.js';
 import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';

@@ -1,8 +1,8 @@
 /** Trees that a version with other routes has published: nothing is taken for another, nothing is left behind. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { PublishedRoute } from '../../generator/publish/snapshot-json.js';
-import { Tree } from '../../generator/publish/tree.js';
+import type { PublishedRoute } from '../../generator/tree/published-routes.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt } from '../support/build.js';
 import { LONG, publish, route } from './small.js';

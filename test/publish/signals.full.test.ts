@@ -27,7 +27,7 @@ import { Failure } from '../../generator/errors.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt } from '../support/build.js';
 import { differing, inState } from '../support/tree.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 
 const path = temporary();
 const big = path('big.sqlite');

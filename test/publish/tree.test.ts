@@ -11,7 +11,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Lock } from '../../generator/lock.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { rollback } from '../../generator/rollback.js';
 import { effectsAt, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';

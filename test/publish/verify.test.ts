@@ -13,8 +13,8 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { SHOWN_DAMAGE } from '../../generator/publish/verify.js';
-import type { Damage } from '../../generator/publish/verify.js';
+import { SHOWN_DAMAGE } from '../../generator/verify/verify.js';
+import type { Damage } from '../../generator/verify/verify.js';
 import { killBuild } from '../crash/kill.js';
 import { OPERATOR, published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { rollback } from '../../generator/rollback.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { effectsAt, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';

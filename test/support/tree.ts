@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { Tree as PublishedTree } from '../../generator/publish/tree.js';
+import { Tree as PublishedTree } from '../../generator/tree/tree.js';
 
 export interface TreeFile {
   readonly text: string;

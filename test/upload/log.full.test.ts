@@ -1,7 +1,7 @@
 /** The signed log by the real rclone and rsync. */
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { verifyRemote } from '../../generator/upload/compare.js';
 import { upload } from '../../generator/upload/upload.js';
 import { hashesOf, temporary } from '../publish/support.js';

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../generator/log/key-file.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { verifyRemote } from '../../generator/upload/compare.js';
 import { upload } from '../../generator/upload/upload.js';
 import { published, quiet } from '../support/build.js';

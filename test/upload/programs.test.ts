@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Lock } from '../../generator/lock.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { published } from '../support/build.js';
 import { writeRegister } from '../support/register.js';
 import { ROWS, documentsOf, hashesOf, inProcess, temporary } from '../publish/support.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Dice } from '../../data/sample/dice.js';
-import { Tree } from '../../generator/publish/tree.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { upload } from '../../generator/upload/upload.js';
 import { verifyRemote } from '../../generator/upload/compare.js';
 import { quiet } from '../support/build.js';

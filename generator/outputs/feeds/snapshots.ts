@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
-import type { Change } from '../../publish/changes/change-index.js';
+import type { Change } from '../../tree/changes.js';
 import type { RenderSnapshotFeed } from '../../publish/snapshot-feed.js';
 import { NEVER, tag } from './document.js';
 import type { Entry, FeedOperator } from './document.js';

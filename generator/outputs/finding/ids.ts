@@ -1,5 +1,5 @@
 /** /api/v1/ids: the ids of all records, in pages that one new id leaves as they are but one. */
-import { beginsChunk } from '../../incremental/chunks.js';
+import { beginsChunk } from '../../tree/chunks.js';
 import { idsRoute } from '../../routes/finding.js';
 import { ROUTES, filler, routeNamed } from '../../routes/index.js';
 import type { Register } from '../../register/database.js';

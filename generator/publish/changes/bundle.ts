@@ -5,19 +5,19 @@
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { NO_HASH, entriesIn } from '../../incremental/hash-file.js';
+import { NO_HASH, entriesIn } from '../../tree/hash-file.js';
 import type { Progress } from '../../progress.js';
 import { filler, urlTemplate } from '../../routes/index.js';
-import { linesOf } from '../files.js';
+import { linesOf } from '../../files.js';
 import { GzipFile } from '../gzip-file.js';
 import type { NextIndex } from '../next-index.js';
-import type { PublishedRoute } from '../snapshot-json.js';
+import type { PublishedRoute } from '../../tree/published-routes.js';
 import { listFiles } from '../stage.js';
 import { documentFiles } from '../stage-writer.js';
 import type { StageSpec } from '../stage-writer.js';
 import { deletedLine, putLine } from './bundle-line.js';
-import { bundleFile } from './change-index.js';
-import type { Described } from './change-index.js';
+import { bundleFile } from '../../tree/changes.js';
+import type { Described } from '../../tree/changes.js';
 import type { Step } from './change-list.js';
 
 /** What is bundled: the new and changed documents of these routes, while their patches are there. */

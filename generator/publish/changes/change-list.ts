@@ -1,11 +1,11 @@
 /** Change lists: what a snapshot changed, for mirrors and caches that fetch documents themselves. */
 import { join } from 'node:path';
-import { chunksOf } from '../files.js';
+import { chunksOf } from '../../files.js';
 import { Sink } from '../sink.js';
 import { listFiles } from '../stage.js';
 import type { StagePaths } from '../stage.js';
-import { listFile } from './change-index.js';
-import type { Described } from './change-index.js';
+import { listFile } from '../../tree/changes.js';
+import type { Described } from '../../tree/changes.js';
 
 /** The ends of a change list or bundle, in the words of its first line. */
 export interface Step {

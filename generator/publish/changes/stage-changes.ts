@@ -2,21 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../../progress.js';
-import type { Manifest } from '../snapshot-json.js';
-import type { Tree } from '../tree.js';
+import type { Manifest } from '../../tree/manifest.js';
+import type { Tree } from '../../tree/tree.js';
 import { writeBundle } from './bundle.js';
 import type { Bundled } from './bundle.js';
-import {
-  INDEX_FILE,
-  KEPT_LISTS,
-  downloadsOf,
-  filesIn,
-  indexOf,
-  readChangeIndex,
-  untrackedFiles,
-  withoutFiles,
-} from './change-index.js';
-import type { Change } from './change-index.js';
+import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../../tree/changes.js';
+import { KEPT_LISTS, downloadsOf, indexOf, withoutFiles } from './change-index.js';
+import type { Change } from '../../tree/changes.js';
 import { writeList } from './change-list.js';
 
 export interface NextChanges {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 import { nginxConfiguration } from '../../../generator/edge/nginx.js';
 import { readPublished } from '../../../generator/edge/published.js';
-import { Tree } from '../../../generator/publish/tree.js';
+import { Tree } from '../../../generator/tree/tree.js';
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
 import { freePort, startServer, type Server } from './process.js';
 

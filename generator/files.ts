@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
-import { codeOf } from '../errors.js';
+import { codeOf } from './errors.js';
 
 /** Creates a folder and its parents. Node 20's recursive mkdir never returns below /proc. */
 export function makeFolder(path: string): void {

@@ -7,10 +7,10 @@ import { openNote, parseVerifier } from '../log/note.js';
 import { base64Of, bytesOfBase64, checkpointIn, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
 import { manifestHash } from '../tree/manifest-hash.js';
-import { namesOf } from './codings.js';
-import { isCopy } from './copied.js';
-import { summarise, digestOf } from './digest.js';
-import { makeFolder } from './files.js';
+import { namesOf } from '../tree/codings.js';
+import { isCopy } from '../publish/copied.js';
+import { summarise, digestOf } from '../tree/digest.js';
+import { makeFolder } from '../files.js';
 import {
   ChunkLists,
   LISTS_FILE,
@@ -20,12 +20,13 @@ import {
   logFolder,
   namesIn,
   readText,
-} from './log-index.js';
-import { checkpointFile } from './signed-log.js';
+} from '../publish/log-index.js';
+import { checkpointFile } from '../publish/signed-log.js';
 import type { KeyForm } from '../routes/keys.js';
-import { isRendered } from './snapshot-json.js';
-import type { Manifest, PublishedRoute } from './snapshot-json.js';
-import type { Tree } from './tree.js';
+import { isRendered } from '../tree/published-routes.js';
+import type { Manifest } from '../tree/manifest.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
+import type { Tree } from '../tree/tree.js';
 import type { Damage } from './verify.js';
 
 /** What the state remembers of the log: the checkpoint that was whole when it was last verified. */

@@ -1,10 +1,10 @@
 /** Checks the files of a tree that describe its changes. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from './changes/change-index.js';
-import { readIndex } from './index-json.js';
-import { isAsIndexed, measure } from './scan.js';
-import type { Tree } from './tree.js';
+import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/changes.js';
+import { readIndex } from '../tree/index-json.js';
+import { isAsIndexed, measure } from '../tree/measure.js';
+import type { Tree } from '../tree/tree.js';
 import type { Findings, Repair } from './verify.js';
 
 /** Checks change lists and bundles against their own index. */

@@ -7,7 +7,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
-import { measure } from './scan.js';
+import { measure } from './measure.js';
 import type { Tree } from './tree.js';
 
 const INDEX = 'index.json';

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
-import { readChangeIndex } from './changes/change-index.js';
-import { liesIn, makeFolder } from './files.js';
-import { readManifest } from './snapshot-json.js';
+import { readChangeIndex } from './changes.js';
+import { liesIn, makeFolder } from '../files.js';
+import { readManifest } from './manifest.js';
 
 /** Where the state was before format 3: inside the published folder. */
 const FORMER_STATE = '.snapshot';

@@ -9,7 +9,7 @@ import {
 } from 'node:zlib';
 import { z } from 'zod';
 import { isCompressed } from '../routes/index.js';
-import type { PublishedRoute } from './snapshot-json.js';
+import type { PublishedRoute } from './published-routes.js';
 
 /**
  * Documents of at least this size, 4 KiB, have siblings. A smaller one fits in one disk block, and

@@ -5,13 +5,13 @@
  */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { DIGEST_CHUNK, beginsChunk } from '../incremental/chunks.js';
-import { entriesIn } from '../incremental/hash-file.js';
-import type { Entry } from '../incremental/hash-file.js';
-import { TreeHead, leafHash } from '../log/merkle.js';
+import { DIGEST_CHUNK, beginsChunk } from './chunks.js';
+import { entriesIn } from './hash-file.js';
+import type { Entry } from './hash-file.js';
+import { TreeHead, leafHash } from './merkle.js';
 import { routeLine } from '../log/text.js';
 import { filler, urlTemplate } from '../routes/index.js';
-import type { PublishedRoute } from './snapshot-json.js';
+import type { PublishedRoute } from './published-routes.js';
 
 export interface RouteSummary {
   readonly documents: number;

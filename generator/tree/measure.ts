@@ -1,0 +1,54 @@
+/** Size and hash of a file, and whether they are those that the index has. */
+import { createHash, hash } from 'node:crypto';
+import { lstatSync, readFileSync } from 'node:fs';
+import { codeOf } from '../errors.js';
+import { chunksOf } from '../files.js';
+import type { Coding } from './codings.js';
+import type { Entry } from './hash-file.js';
+
+/** Files up to this size (1 MiB) are read whole. */
+const WHOLE_BYTES = 1024 * 1024;
+
+export interface Measured {
+  readonly bytes: number;
+  readonly hash: Buffer;
+}
+
+export const measured = (content: Buffer): Measured => ({
+  bytes: content.length,
+  hash: hash('sha256', content, 'buffer'),
+});
+
+/** Size and SHA-256 of a file's content. */
+export function measure(path: string): Measured {
+  const found = lstatSync(path);
+  // A symbolic link could lead anywhere, and reading a pipe might never end.
+  if (!found.isFile()) return { bytes: 0, hash: Buffer.alloc(0) };
+  const { size } = found;
+  if (size <= WHOLE_BYTES) {
+    return measured(readFileSync(path));
+  }
+  const digest = createHash('sha256');
+  let bytes = 0;
+  for (const chunk of chunksOf(path)) {
+    digest.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, hash: digest.digest() };
+}
+
+/** @param coding the file's compression, if any; the index then describes the decoded content */
+export function isAsIndexed(
+  path: string,
+  { bytes, hash }: Pick<Entry, 'bytes' | 'hash'>,
+  coding?: Coding,
+): boolean {
+  try {
+    const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path), bytes));
+    return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
+  } catch (error) {
+    // An unreadable or undecodable file counts as altered: this is how a failing disk shows.
+    if (codeOf(error) === undefined) throw error;
+    return false;
+  }
+}
