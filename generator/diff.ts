@@ -1,12 +1,12 @@
 /** Reports what a build would change, without changing anything. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Effects } from './build.js';
 import type { BuildConfig } from './config.js';
 import { DryRun } from './dry-run.js';
 import type { Example } from './dry-run.js';
-import { Failure, codeOf } from './errors.js';
+import { Failure } from './errors.js';
 import { examine, shardsToRender } from './examine.js';
 import type { Basis, Examined } from './examine.js';
 import { isDue } from './exports/exports.js';
@@ -100,7 +100,7 @@ export async function diff(
     dryRun.compare((sinkOf) => {
       for (const { route, isFormer } of routes) if (isFormer) sinkOf(route.name);
     });
-    if (isPrepared(tree) || manifestOf(tree)?.built_at !== manifest?.built_at) {
+    if (isPrepared(tree) || readManifest(tree.manifest)?.built_at !== manifest?.built_at) {
       throw Failure.environment(`"${tree.out}" was published while it was compared: compare again`);
     }
     const byRoute = dryRun.changes(index);
@@ -200,20 +200,13 @@ function published(tree: Tree): Manifest | undefined {
       `a commit to "${out}" was interrupted, expected a whole tree (see verify --repair)`,
     );
   }
-  const manifest = manifestOf(tree);
+  if (statSync(out, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw Failure.environment(`output folder "${out}" is no folder`);
+  const manifest = readManifest(tree.manifest);
   if (manifest !== undefined && !isSound(tree.index, manifest.digest)) {
     throw Failure.invalid(
       `the index of "${out}" is missing or damaged, expected a sound one (see verify --repair)`,
     );
   }
   return manifest;
-}
-
-function manifestOf(tree: Tree): Manifest | undefined {
-  try {
-    return readManifest(tree.manifest);
-  } catch (error) {
-    if (codeOf(error) === 'ENOTDIR') throw Failure.environment(`output folder "${tree.out}" is no folder`);
-    throw error;
-  }
 }

@@ -1,8 +1,8 @@
 /** Compares rendered documents with a published tree, without writing: counts and examples. */
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { codeOf } from './errors.js';
+import { readText } from './files.js';
+import { parseJson } from './portable.js';
 import type { Entry } from './tree/hash-file.js';
 import { PatchWriter } from './tree/patch.js';
 import type { KeyRange } from './tree/patch.js';
@@ -109,7 +109,7 @@ export class DryRun {
     if (counts === undefined) return;
     counts[what] += 1;
     if (counts[what] > EXAMPLES) return;
-    const fields = what === 'changed' ? { fields: fieldChanges(contentOf(file), body) } : {};
+    const fields = what === 'changed' ? { fields: fieldChanges(readText(file) ?? '', body) } : {};
     this.examples.push({ what, url, ...fields });
   }
 
@@ -123,16 +123,6 @@ export class DryRun {
         return [name, { ...counts, unchanged: before - counts.changed - counts.removed }];
       }),
     );
-  }
-}
-
-/** The content of a published document. */
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
-    throw error;
   }
 }
 
@@ -156,11 +146,7 @@ function entriesOnlyIn(list: readonly unknown[], other: readonly unknown[]): rea
 
 /** The members of a JSON object. */
 function members(json: string): ReadonlyMap<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json);
-    return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
-  } catch {
-    // A feed is not JSON, and a published file may have been altered.
-    return new Map();
-  }
+  // A feed is not JSON, and a published file may have been altered.
+  const value = parseJson(json);
+  return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
 }

@@ -106,6 +106,22 @@ export function asFailure(error: unknown, what: string): unknown {
   return Failure.environment(`${what} can't be written: ${REASONS[code] ?? messageOf(error)} (${code})`);
 }
 
+/**
+ * Reads something that a person named.
+ * @param what names it in the message
+ * @param hint follows "does not exist"
+ * @throws Failure environment: it does not exist, or can't be read; and a Failure of `read`
+ */
+export function reading<T>(what: string, read: () => T, hint = ''): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const why = codeOf(error) === 'ENOENT' ? `does not exist${hint}` : `can't be read: ${messageOf(error)}`;
+    throw Failure.environment(`${what} ${why}`);
+  }
+}
+
 /** The failure of something that has changed nothing, which is said if it was interrupted. */
 export const asUntouched = (failure: unknown): unknown =>
   failure instanceof Failure && isInterrupt(failure)

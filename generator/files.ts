@@ -1,17 +1,65 @@
-/** File system primitives: write, link, read in chunks. */
+/** File system primitives: read, write, replace, link, and read in chunks. */
 import {
   closeSync,
   copyFileSync,
   existsSync,
+  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readSync,
+  renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { codeOf } from './errors.js';
+import { parseJson } from './portable.js';
+
+/** What an action on a path returns; undefined if nothing is there. */
+export function ifExists<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+/** The text of a file; undefined if it does not exist. */
+export const readText = (file: string): string | undefined => ifExists(() => readFileSync(file, 'utf8'));
+
+/** The value in a JSON file; undefined if the file does not exist, or is not JSON. */
+export const readJson = (file: string): unknown => parseJson(readText(file) ?? '');
+
+/** Waits until a file or folder is on the disk. */
+export function flushOne(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Replaces a file atomically: whoever opens it reads all of the old content or all of the new, also
+ * after a power failure. Which of both that is then, only a flush of the folder would decide.
+ * @param content or a function that writes it to a file
+ * @param partial where the content is written first, on the same file system
+ */
+export function replaceFile(
+  file: string,
+  content: string | Uint8Array | ((partial: string) => void),
+  partial = `${file}.partial`,
+): void {
+  if (typeof content === 'function') {
+    content(partial);
+    flushOne(partial);
+  } else writeFileSync(partial, content, { flush: true });
+  renameSync(partial, file);
+}
 
 /** Creates a folder and its parents. Node 20's recursive mkdir never returns below /proc. */
 export function makeFolder(path: string): void {

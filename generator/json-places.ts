@@ -1,6 +1,7 @@
 /** Lines and columns in JSON that people write, for messages about it. */
 import { findNodeAtLocation, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { Node, ParseError } from 'jsonc-parser';
+import { parseJson } from './portable.js';
 
 /** A place in a text; both count from 1. */
 export interface Place {
@@ -40,7 +41,7 @@ export function placesIn(text: string): JsonPlaces {
   const expected = EXPECTED[first === undefined ? '' : printParseErrorCode(first.error)] ?? 'JSON';
   return {
     // The parser that finds places is not the one that decides.
-    error: isJson(text) ? undefined : { ...placeAt(first?.offset ?? 0), expected },
+    error: parseJson(text) !== undefined ? undefined : { ...placeAt(first?.offset ?? 0), expected },
     of: (path) => {
       const lengths = path.map((_, index) => path.length - index);
       const found = lengths.map((length) => root && nodeAt(root, path.slice(0, length)));
@@ -56,12 +57,3 @@ const nodeAt = (root: Node, path: readonly PropertyKey[]): Node | undefined =>
     root,
     path.map((key) => (typeof key === 'number' ? key : String(key))),
   );
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

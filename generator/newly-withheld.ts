@@ -1,10 +1,9 @@
 /** What is withheld since the last snapshot, and what it takes from the published part of a register. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { countReferring, countTable } from './counts.js';
 import type { Counts, TableCounts } from './counts.js';
-import { codeOf } from './errors.js';
+import { readJson } from './files.js';
 import type { WithheldMarks } from './tree/index-json.js';
 import type { Exclusions, Register } from './register/database.js';
 import { exclusion, name } from './register/sql.js';
@@ -101,13 +100,7 @@ function goneRecords(register: Register, { kind, plural, record }: Resource, out
   // A view may be slow to search, so it is read once.
   const gone = register.rows<[number]>(`${ids} EXCEPT SELECT id FROM ${name(plural)} WHERE id IN (${ids})`);
   return [...gone].flatMap(([id]) => {
-    try {
-      const document: unknown = JSON.parse(readFileSync(join(out, fileOf(id)), 'utf8'));
-      return [recordSchema.parse(document).measured_at];
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
-        return [];
-      throw error;
-    }
+    const { data } = recordSchema.safeParse(readJson(join(out, fileOf(id))));
+    return data === undefined ? [] : [data.measured_at];
   });
 }

@@ -5,7 +5,7 @@ import { accentColour } from './brand.js';
 import type { Mistake } from './brand.js';
 import { closest } from './closest.js';
 import type { Limit } from './config.js';
-import { Failure, codeOf, messageOf } from './errors.js';
+import { Failure, reading } from './errors.js';
 import type { Kind } from './schema/field.js';
 import { MEASURABLE } from './schema/measured.js';
 import { placesIn } from './json-places.js';
@@ -129,14 +129,7 @@ export function readOperator(file: string): {
   readonly content: OperatorFile;
   readonly refuse: (mistakes: readonly Mistake[]) => void;
 } {
-  let content: string;
-  try {
-    content = readFileSync(file, 'utf8');
-  } catch (error) {
-    const why =
-      codeOf(error) === 'ENOENT' ? 'does not exist (--operator)' : `can't be read: ${messageOf(error)}`;
-    throw Failure.environment(`operator file "${file}" ${why}`);
-  }
+  const content = reading(`operator file "${file}"`, () => readFileSync(file, 'utf8'), ' (--operator)');
   const json = content.replace(/^\uFEFF/, '');
   const places = placesIn(json);
   if (places.error !== undefined) {

@@ -2,10 +2,10 @@
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { contentType } from 'mime-types';
-import { Failure, codeOf, messageOf } from './errors.js';
-import { CODINGS } from './tree/codings.js';
-import { tableOf } from './routes/index.js';
+import { Failure, reading } from './errors.js';
+import { SIBLING_SUFFIXES, tableOf } from './routes/index.js';
 import { REDIRECTS } from './routes/redirects.js';
+import { templatePattern } from './routes/keys.js';
 import type { Route } from './routes/index.js';
 
 export interface SiteFile {
@@ -158,9 +158,9 @@ const ORIGINS: ReadonlyMap<string, string> = new Map([
 
 /** What a file can't be published next to; undefined if there is nothing. */
 function collisionOf(path: string, others: ReadonlySet<string>, table: readonly Route[]): string | undefined {
-  const document = CODINGS.map(({ suffix }) => suffix)
-    .filter((suffix) => path.endsWith(suffix))
-    .map((suffix) => path.slice(0, -suffix.length))[0];
+  const document = SIBLING_SUFFIXES.filter((suffix) => path.endsWith(suffix)).map((suffix) =>
+    path.slice(0, -suffix.length),
+  )[0];
   const taken = table.find(
     (route) =>
       isSameUrl(route.path, `/${path}`) ||
@@ -172,8 +172,7 @@ function collisionOf(path: string, others: ReadonlySet<string>, table: readonly 
   return document !== undefined && others.has(document) ? `the compressed form of "${document}"` : undefined;
 }
 
-const segmentPattern = (segment: string): RegExp =>
-  new RegExp(`^${segment.replaceAll(/[.+]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, '.+')}$`);
+const segmentPattern = (segment: string): RegExp => new RegExp(`^${templatePattern(segment, () => '.+')}$`);
 
 /** Whether a template may yield a path, or one of the two yields a folder of the other. */
 function overlaps(template: string, path: string): boolean {
@@ -191,11 +190,4 @@ const isSameUrl = (template: string, path: string): boolean =>
 export const contentOf = ({ source }: SiteFile): Buffer =>
   typeof source === 'string' ? readable(source, (path) => readFileSync(path)) : source;
 
-function readable<T>(path: string, read: (path: string) => T): T {
-  try {
-    return read(path);
-  } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
-    throw Failure.environment(`"${path}" ${why}`);
-  }
-}
+const readable = <T>(path: string, read: (path: string) => T): T => reading(`"${path}"`, () => read(path));

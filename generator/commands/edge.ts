@@ -1,4 +1,3 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
@@ -8,7 +7,7 @@ import { nginxConfiguration } from '../edge/nginx.js';
 import { readPublished } from '../edge/published.js';
 import type { Published } from '../edge/published.js';
 import { Failure, asFailure } from '../errors.js';
-import { liesIn, makeFolder } from '../files.js';
+import { liesIn, makeFolder, readText, replaceFile } from '../files.js';
 import { Tree } from '../tree/tree.js';
 import { jsonLine } from '../report.js';
 import { jsonOption, outOption, quietOption } from './terminal.js';
@@ -106,11 +105,9 @@ function run(
 /** @returns whether the file had other content, or did not exist */
 function writeIfChanged(file: string, text: string): boolean {
   try {
-    if (existsSync(file) && readFileSync(file, 'utf8') === text) return false;
+    if (readText(file) === text) return false;
     makeFolder(dirname(resolve(file)));
-    const partial = `${file}.partial`;
-    writeFileSync(partial, text);
-    renameSync(partial, file);
+    replaceFile(file, text);
     return true;
   } catch (error) {
     throw asFailure(error, `"${file}"`);

@@ -6,7 +6,8 @@ import { parseVerifier } from '../log/note.js';
 import { verifyProof } from '../log/proof.js';
 import { MOST_BODY_BYTES, prove } from '../log/prove.js';
 import type { ProofRequest, Proven } from '../log/prove.js';
-import { JSON_BYTES, parseJson } from '../mirror/origin.js';
+import { JSON_BYTES } from '../mirror/origin.js';
+import { parseJson } from '../portable.js';
 import { locator } from '../tree/locate.js';
 import { isRendered } from '../tree/published-routes.js';
 import { locatedRoute } from '../tree/snapshot-json.js';
@@ -106,7 +107,7 @@ type Snapshot = z.infer<typeof snapshotSchema>;
 
 /** @throws Failure invalid */
 function readSnapshot(content: Buffer): Snapshot {
-  const { data } = snapshotSchema.safeParse(parseJson(content));
+  const { data } = snapshotSchema.safeParse(parseJson(content.toString()));
   if (data !== undefined) return data;
   throw Failure.invalid('/snapshot.json is invalid: expected the routes of a tree, and the keys of its log');
 }
@@ -130,11 +131,9 @@ function documentAt(
   path: string,
   { routes }: Snapshot,
 ): { readonly request: ProofRequest; readonly document: PublishedFile } {
-  const rendered = routes.filter(isRendered);
-  const place = locator(rendered.map((each) => ({ ...each, file: urlTemplate(each) })))(path);
-  const route = rendered.find(({ name }) => name === place?.route.name);
-  if (place?.suffix !== '' || route === undefined) throw Failure.usage(noDocument(path, routes));
-  const { name, file, bucket, parameters: [parameter] = [] } = route;
+  const place = locator(routes.filter(isRendered), urlTemplate)(path);
+  if (place?.suffix !== '') throw Failure.usage(noDocument(path, routes));
+  const { name, file, bucket, parameters: [parameter] = [] } = place.route;
   const key = parameter && { value: place.key, of: keyForm(parameter.name).keyOf };
   return {
     request: { path, route: name, key },
@@ -145,7 +144,7 @@ function documentAt(
 /** What is wrong with a path, and which one may be meant. */
 function noDocument(path: string, routes: Snapshot['routes']): string {
   const pages = routes.filter(({ requires }) => requires !== undefined);
-  const page = locator(pages.map((each) => ({ ...each, file: each.path })))(path);
+  const page = locator(pages, (each) => each.path)(path);
   const shown = routes.find(({ name }) => name === page?.route.requires);
   const listed = routes.find((route) => route.path === path && urlTemplate(route) !== path);
   const parameter = listed?.parameters?.find((each) => each.in === 'query');

@@ -1,27 +1,19 @@
 /** The option `--key` of the commands that verify. */
 import { readFileSync } from 'node:fs';
-import { Failure, codeOf, messageOf } from '../errors.js';
+import { Failure, messageOf, reading } from '../errors.js';
 import { parseVerifier } from '../log/note.js';
 import type { Verifier } from '../log/note.js';
 
 /** The keys that an option gives: one, or the lines of a file. @throws Failure usage, environment */
 export function verifiersOf(given: string): readonly Verifier[] {
   const isKey = /^[^+\s]+\+[0-9a-f]{8}\+/.test(given);
-  const lines = isKey ? [given] : readText(given).split('\n');
+  const text = isKey ? given : reading(`"${given}" (--key)`, () => readFileSync(given, 'utf8'));
+  const lines = text.split('\n');
   const keys = lines.map((line) => line.trim()).filter((line) => line !== '');
   if (keys.length === 0) throw Failure.usage(`"${given}" (--key) has no key, expected NAME+ID+BASE64`);
   try {
     return keys.map(parseVerifier);
   } catch (error) {
     throw Failure.usage(`"${given}" (--key): ${messageOf(error)}`);
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
-    throw Failure.environment(`"${file}" (--key) ${why}`);
   }
 }

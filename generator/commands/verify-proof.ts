@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { Failure, codeOf, messageOf } from '../errors.js';
+import { Failure, reading } from '../errors.js';
 import type { Verifier } from '../log/note.js';
 import { verifyProof } from '../log/proof.js';
 import type { VerifiedProof } from '../log/proof.js';
@@ -59,14 +59,7 @@ function verified(file: string, verifiers: readonly Verifier[], content: Buffer 
 }
 
 /** @throws Failure environment */
-function read(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
-    throw Failure.environment(`"${file}" ${why}`);
-  }
-}
+const read = (file: string): Buffer => reading(`"${file}"`, () => readFileSync(file));
 
 function provenLines(
   file: string,

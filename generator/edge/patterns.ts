@@ -1,5 +1,5 @@
 /** Regular expressions for the values of parameters, as PCRE and RE2 both read them. */
-import { textPattern } from '../routes/keys.js';
+import { literalPattern, templatePattern, textPattern } from '../routes/keys.js';
 import { MAX_INTEGER } from '../schema/field.js';
 import type { EdgeRoute } from './published.js';
 
@@ -48,15 +48,9 @@ const escapePattern = (character: string): string =>
     .toString(16)
     .replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`);
 
-/** Text that a regular expression takes literally. */
-const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-
 /** A path template with something in the place of each parameter: `/group/{id}` -> `^/group/[^/]*$`. */
 export const pathPattern = (template: string, replace: (name: string) => string): string =>
-  `^${template
-    .split(/(\{\w+\})/)
-    .map((piece) => (piece.startsWith('{') ? replace(piece.slice(1, -1)) : literal(piece)))
-    .join('')}$`;
+  `^${templatePattern(template, replace)}$`;
 
 /** An Accept-Encoding that accepts a coding: it is there with a weight other than 0 (RFC 9110 §12.5.3). */
 export const codingPattern = (coding: string): string =>
@@ -83,4 +77,4 @@ export const HTML_PATTERN =
 
 /** A path that no route has and people may open: without extension, outside what is for programs. */
 export const pagePattern = (problemsBelow: readonly string[]): string =>
-  `^(?!(?:${problemsBelow.map(literal).join('|')})(?:/|$)).*/[^/.]*$`;
+  `^(?!(?:${problemsBelow.map(literalPattern).join('|')})(?:/|$)).*/[^/.]*$`;

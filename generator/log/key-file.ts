@@ -3,20 +3,11 @@
  * checkpoint that the key has signed: it is replaced before a checkpoint is published, so no state
  * that is deleted or restored can make the key sign a second history.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { Failure, codeOf, messageOf } from '../errors.js';
+import { Failure, codeOf, messageOf, reading } from '../errors.js';
+import { flushOne, readText } from '../files.js';
 import { Lock } from '../lock.js';
 import { EMPTY_HEAD } from '../tree/merkle.js';
 import { generateSigner, openNote, parseSigner, parseVerifier } from './note.js';
@@ -64,15 +55,10 @@ export function signed(signer: Signer, checkpoint: Checkpoint): string {
 
 /** @throws Failure usage: it is no key, or others may read it; environment: it can't be read */
 export function readKey(path: string): KeyFile {
-  let content: string;
-  let isPrivate: boolean;
-  try {
-    isPrivate = (statSync(path).mode & 0o077) === 0;
-    content = readFileSync(path, 'utf8');
-  } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'does not exist' : `can't be read: ${messageOf(error)}`;
-    throw Failure.environment(`key "${path}" ${why}`);
-  }
+  const { isPrivate, content } = reading(`key "${path}"`, () => ({
+    isPrivate: (statSync(path).mode & 0o077) === 0,
+    content: readFileSync(path, 'utf8'),
+  }));
   let signer: Signer;
   try {
     signer = parseSigner(content.replace(/\n$/, ''));
@@ -189,15 +175,9 @@ function readLast(key: string): string {
 /** Replaces a file atomically and durably. */
 function replace(file: string, content: string): void {
   const partial = `${file}.partial`;
-  if (!existsSync(partial) || readFileSync(partial, 'utf8') !== content)
-    writeFileSync(partial, content, { flush: true });
+  if (readText(partial) !== content) writeFileSync(partial, content, { flush: true });
   renameSync(partial, file);
-  const folder = openSync(dirname(file), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  flushOne(dirname(file));
 }
 
 function unwritable(file: string, error: unknown): unknown {

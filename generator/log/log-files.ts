@@ -5,12 +5,14 @@
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, codeOf } from '../errors.js';
+import { Failure } from '../errors.js';
+import { ifExists } from '../files.js';
 import { HASH_BYTES, TreeHead, headOver, leafHash } from '../tree/merkle.js';
 import { headAt } from './merkle.js';
 import type { HeadOf } from './merkle.js';
 import { tilePartOf } from './subtrees.js';
-import { MAX_ENTRY_BYTES, TILE_WIDTH, splitEntries, tilePath } from './text.js';
+import { MAX_ENTRY_BYTES, splitEntries } from './text.js';
+import { TILE_WIDTH, tilePath } from '../routes/tile-keys.js';
 
 type Level = number | 'entries';
 
@@ -33,27 +35,14 @@ export interface LogDamage {
   readonly content?: Buffer;
 }
 
-const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
-
-function stored(folder: string, file: string): Buffer | undefined {
-  try {
-    return readFileSync(join(folder, file));
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
+const stored = (folder: string, file: string): Buffer | undefined =>
+  ifExists(() => readFileSync(join(folder, file)));
 
 /** The widths of a tile's partial tiles on the disk, ascending. */
 function partialsOf(folder: string, level: Level, n: number): number[] {
-  try {
-    const names = readdirSync(join(folder, `${tilePath(level, n)}.p`));
-    const widths = names.filter((name) => /^[1-9]\d{0,2}$/.test(name)).map(Number);
-    return widths.filter((width) => width < TILE_WIDTH).toSorted((a, b) => a - b);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  const names = ifExists(() => readdirSync(join(folder, `${tilePath(level, n)}.p`))) ?? [];
+  const widths = names.filter((name) => /^[1-9]\d{0,2}$/.test(name)).map(Number);
+  return widths.filter((width) => width < TILE_WIDTH).toSorted((a, b) => a - b);
 }
 
 /** The hashes in a tile, or those of the entries in a bundle; undefined if it is malformed. */

@@ -3,20 +3,19 @@
  * file too: nothing here is of Node alone.
  */
 import { Failure } from '../errors.js';
+import { backoffMs, parseJson } from '../portable.js';
 import { proofText } from './proof-text.js';
 import { inclusionPath, subtreesOf, tilePartOf } from './subtrees.js';
+import { TILE_WIDTH, entriesPath, tilePath } from '../routes/tile-keys.js';
 import {
-  TILE_WIDTH,
   base64Of,
   bytesOfBase64,
-  entriesPath,
   checkpointIn,
   parseChunks,
   parseEntry,
   parsePages,
   parseRoutes,
   splitEntries,
-  tilePath,
 } from './text.js';
 import { headOver, hex, joined, leafHash, pathIn, rootOf, sha256, splitHashes } from './web-merkle.js';
 
@@ -62,7 +61,6 @@ export const MOST_BODY_BYTES = 1024 * 1024;
 
 /** How often files are asked for, and the first of the pauses, which double: 15 s in all. */
 const TRIES = 5;
-const FIRST_WAIT_MS = 1000;
 
 /** Files are not of one snapshot. It passes once a snapshot is published and caches have expired. */
 class Mismatch extends Error {}
@@ -75,7 +73,7 @@ export async function prove(request: ProofRequest, source: ProofSource): Promise
     } catch (error) {
       if (!(error instanceof Mismatch)) throw error;
       if (tries === TRIES) throw Failure.invalid(error.message);
-      await source.wait(FIRST_WAIT_MS * 2 ** (tries - 1));
+      await source.wait(backoffMs(tries));
     }
   }
 }
@@ -149,7 +147,7 @@ function different(isThere: boolean, isListed: boolean, path: string, sequence: 
 
 /** The path of the log. @param text the content of snapshot.json */
 function logOf(text: string): string {
-  const snapshot = parsed(text);
+  const snapshot = parseJson(text);
   if (typeof snapshot !== 'object' || snapshot === null)
     throw Failure.invalid('/snapshot.json is invalid: expected an object in JSON');
   if (!('log' in snapshot)) throw Failure.invalid('the snapshots of this tree are not signed');
@@ -157,14 +155,6 @@ function logOf(text: string): string {
   const path = typeof log === 'object' && log !== null && 'path' in log ? log.path : undefined;
   if (typeof path === 'string' && /^\/log\/[0-9a-f]{16}$/.test(path)) return path;
   throw Failure.invalid('/snapshot.json is invalid: expected the path of the log in log.path');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function needed({ get }: ProofSource, path: string): Promise<Uint8Array> {

@@ -3,7 +3,7 @@
  * which tiles they are. Browsers use this file too. Numbers go up to 2^53-1, so no operator may
  * be of 32 bits.
  */
-import { TILE_WIDTH } from './text.js';
+import { TILE_WIDTH } from '../routes/tile-keys.js';
 
 /** The leaves from `start` to before `end`. */
 export interface Range {

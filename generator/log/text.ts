@@ -4,9 +4,7 @@
  * equal bytes, except that a checkpoint may have lines of extensions. Parsers throw Failure invalid.
  */
 import { Failure } from '../errors.js';
-
-/** Hashes in a full tile, and entries in a full bundle. */
-export const TILE_WIDTH = 256;
+import type { RouteHead } from '../tree/route-line.js';
 
 /** The length of an entry is a 16-bit integer. */
 export const MAX_ENTRY_BYTES = 65_535;
@@ -35,15 +33,6 @@ export interface SnapshotEntry {
    * Undefined in an entry of the first version.
    */
   readonly manifest?: string;
-}
-
-/** A line of `index/routes.txt`. */
-export interface RouteHead {
-  readonly name: string;
-  /** Number of documents. */
-  readonly count: number;
-  /** The head over the route's chunks, in base64. */
-  readonly root: string;
 }
 
 /** A line of `index/ROUTE/chunks-N.txt`. */
@@ -135,8 +124,6 @@ function linesOf(text: string, line: RegExp, expected: string): string[][] {
   });
 }
 
-export const routeLine = ({ name, count, root }: RouteHead): string => `${name} ${count} ${root}\n`;
-
 /** @param text `index/routes.txt` */
 export function parseRoutes(text: string): RouteHead[] {
   const routes = linesOf(text, COUNTED, 'ROUTE COUNT ROOT').map(([name = '', count = '', root = '']) => ({
@@ -163,20 +150,6 @@ export const parsePages = (text: string): ChunkPage[] =>
     count: integerOf(count, 'the count of chunks'),
     head,
   }));
-
-/**
- * The path of a tile or of a bundle of entries, below the log's folder.
- * @param n its number within the level
- * @param width number of hashes or entries; if less than 256, it is a partial tile
- */
-export function tilePath(level: number | 'entries', n: number, width = TILE_WIDTH): string {
-  const digits = String(n);
-  const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, '0');
-  const partial = width < TILE_WIDTH ? `.p/${width}` : '';
-  return `tile/${level}/${padded.replaceAll(/\d{3}(?=\d)/g, 'x$&/')}${partial}`;
-}
-
-export const entriesPath = (n: number, width?: number): string => tilePath('entries', n, width);
 
 /** The entries of a bundle: each is its length as a big-endian 16-bit integer, then its bytes. */
 export function splitEntries(bundle: Uint8Array): Uint8Array[] {

@@ -1,6 +1,6 @@
 /** Computes all tiles of a log from the hashes of its entries, in the memory of a tile a level. */
 import { TreeHead, headOver } from '../tree/merkle.js';
-import { TILE_WIDTH, tilePath } from './text.js';
+import { TILE_WIDTH, tilePath } from '../routes/tile-keys.js';
 
 interface Level {
   /** Number of full tiles so far. */

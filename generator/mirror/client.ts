@@ -4,6 +4,7 @@ import * as https from 'node:https';
 import { clearTimeout, setTimeout as after } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { Failure, messageOf } from '../errors.js';
+import { backoffMs } from '../portable.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Bucket } from '../routes/index.js';
@@ -13,7 +14,6 @@ import { Limits } from './limits.js';
 const SILENCE_MS = 60_000;
 /** How often in a row a request may fail; the waits between double from 1 s, so 31 s in all. */
 const TRIES = 6;
-const FIRST_WAIT_MS = 1000;
 /** The longest wait that a server may ask for: 3600 s (= 1 hour). */
 const WAIT_SECONDS = 3600;
 const REDIRECTS = 3;
@@ -129,7 +129,7 @@ export class Client {
         if (tries >= TRIES) {
           throw Failure.environment(`${this.#base.origin}${path}: ${error.message} (${tries} times)`);
         }
-        await this.wait(error.waitMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
+        await this.wait(error.waitMs ?? backoffMs(tries));
       }
     }
   }

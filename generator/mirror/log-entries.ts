@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { leafHash } from '../tree/merkle.js';
-import { MAX_ENTRY_BYTES, TILE_WIDTH, entriesPath, parseEntry, splitEntries } from '../log/text.js';
+import { MAX_ENTRY_BYTES, parseEntry, splitEntries } from '../log/text.js';
+import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { TileWriter } from '../log/tile-writer.js';
 import { FileWriter } from '../files.js';

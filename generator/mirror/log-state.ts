@@ -2,17 +2,17 @@
  * What the state of a copy remembers of its origin's log, even if the copy itself is deleted: the
  * keys that are trusted, and the checkpoint that was seen last.
  */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure, codeOf } from '../errors.js';
+import { Failure } from '../errors.js';
 import { parseVerifier } from '../log/note.js';
 import type { Verifier } from '../log/note.js';
 import { checkpointIn } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
-import { makeFolder } from '../files.js';
+import { makeFolder, readText, replaceFile } from '../files.js';
 import type { Tree } from '../tree/tree.js';
-import { parseJson } from './origin.js';
+import { parseJson } from '../portable.js';
 
 const schema = z.object({ keys: z.array(z.string()).min(1), checkpoint: z.string() });
 
@@ -31,13 +31,8 @@ const contradictionFile = ({ mirror }: Tree): string => join(mirror, 'contradict
  */
 export function readKnownLog(tree: Tree): KnownLog | undefined {
   const file = knownLogFile(tree);
-  let content: string;
-  try {
-    content = readFileSync(file, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const content = readText(file);
+  if (content === undefined) return undefined;
   try {
     const { keys, checkpoint: note } = schema.parse(parseJson(content));
     const checkpoint = checkpointIn(note);
@@ -53,10 +48,9 @@ export function readKnownLog(tree: Tree): KnownLog | undefined {
 export function writeKnownLog(tree: Tree, keys: readonly Verifier[], note: string): void {
   const file = knownLogFile(tree);
   const content = JSON.stringify({ keys: keys.map(({ vkey }) => vkey), checkpoint: note });
-  if (existsSync(file) && readFileSync(file, 'utf8') === content) return;
+  if (readText(file) === content) return;
   makeFolder(tree.mirror);
-  writeFileSync(`${file}.partial`, content, { flush: true });
-  renameSync(`${file}.partial`, file);
+  replaceFile(file, content);
 }
 
 /** Keeps a checkpoint that contradicts the one that was seen last. @returns the file */

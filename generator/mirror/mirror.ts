@@ -8,20 +8,20 @@ import { addUnchangedNote } from '../build.js';
 import { Failure, asFailure } from '../errors.js';
 import type { Verifier } from '../log/note.js';
 import type { Progress } from '../progress.js';
-import { makeFolder } from '../files.js';
+import { makeFolder, readJson } from '../files.js';
+import { backoffMs } from '../portable.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../tree/tree.js';
 import { Client } from './client.js';
 import { copy, deleteFetched, isWhole } from './copy.js';
 import type { Copied } from './copy.js';
 import { NotSignedYet } from './log.js';
-import { MovedOn, SNAPSHOT_BYTES, StartOver, fetchBuffer, parseJson, parseOrigin } from './origin.js';
+import { MovedOn, SNAPSHOT_BYTES, StartOver, fetchBuffer, parseOrigin } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** How often a copy is begun because the origin moves on, and how often if its snapshot.json stays. */
 const TRIES = 5;
 const TRIES_UNCHANGED = 2;
-const FIRST_WAIT_MS = 1000;
 
 export interface Mirrored extends Copied {
   readonly origin: string;
@@ -105,7 +105,7 @@ async function bringUpToDate(
       last = content;
       // An older response may come from a cache.
       headers = { 'Cache-Control': 'no-cache' };
-      await client.wait(FIRST_WAIT_MS * 2 ** (tries - 1));
+      await client.wait(backoffMs(tries));
     }
   }
 }
@@ -116,8 +116,8 @@ function conditionsFor(
   tree: Tree,
   published: Buffer | undefined,
 ): Readonly<Record<string, string>> {
-  if (published === undefined || !existsSync(recordFile(tree))) return {};
-  const { data } = recordSchema.safeParse(parseJson(readFileSync(recordFile(tree))));
+  if (published === undefined) return {};
+  const { data } = recordSchema.safeParse(readJson(recordFile(tree)));
   const isOfCopy = data?.origin === base && data.sha256 === hash('sha256', published);
   return isOfCopy && isWhole(tree) ? { 'If-None-Match': data.etag } : {};
 }

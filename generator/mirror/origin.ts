@@ -12,6 +12,7 @@ import { LOG_ROUTES, ROUTES, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
+import { parseJson } from '../portable.js';
 import { areApart } from './templates.js';
 
 /** JSON that is read whole: 16 MiB at most. */
@@ -118,7 +119,7 @@ export type BundleLine = z.infer<typeof bundleLine>;
 const parser =
   <T>(schema: z.ZodType<T>, what: string) =>
   (content: Buffer): T => {
-    const { data, error } = schema.safeParse(parseJson(content));
+    const { data, error } = schema.safeParse(parseJson(content.toString()));
     if (data !== undefined) return data;
     const where = error === undefined ? '' : placeOf(error);
     throw Failure.invalid(`${what} of the origin can't be used${where}: expected that of a tree of format 4`);
@@ -128,14 +129,6 @@ export const parseOrigin = parser(originSchema, '/snapshot.json');
 export const parseChangeIndex = parser(changeIndex, PATHS.changes);
 export const parseDataPackage = parser(dataPackage, '/downloads/datapackage.json');
 export const parseChangeList = parser(changeList, 'a change list');
-
-export function parseJson(content: Buffer | string): unknown {
-  try {
-    return JSON.parse(content.toString());
-  } catch {
-    return undefined;
-  }
-}
 
 interface BufferOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -175,12 +168,9 @@ export interface Address {
 
 /** Finds the document of a URL path, in the form in which change lists name it. */
 export function addresses({ routes }: Origin): (path: string) => Address | undefined {
-  const rendered = routes.filter(isRendered);
-  const byName = new Map(rendered.map((route) => [route.name, route]));
-  const locate = locator(rendered.map((route) => ({ ...route, file: urlTemplate(route) })));
+  const locate = locator(routes.filter(isRendered), urlTemplate);
   return (path) => {
     const place = locate(path);
-    const route = byName.get(place?.route.name ?? '');
-    return place?.suffix === '' && route !== undefined ? { route, key: place.key } : undefined;
+    return place?.suffix === '' ? place : undefined;
   };
 }

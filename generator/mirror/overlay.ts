@@ -8,7 +8,8 @@ import { codeOf, messageOf } from '../errors.js';
 import { gunzippedLines } from '../tree/gunzipped-lines.js';
 import { openDatabase } from '../sqlite/index.js';
 import type { Database, Statement } from '../sqlite/index.js';
-import { bundleHeader, bundleLine, parseJson } from './origin.js';
+import { parseJson } from '../portable.js';
+import { bundleHeader, bundleLine } from './origin.js';
 import type { Address, BundleLine } from './origin.js';
 
 /** The longest line of a bundle: 64 MiB. */

@@ -1,24 +1,20 @@
 /** The commit: a complete stage becomes the published tree. If interrupted anywhere, it resumes. */
 import { spawnSync } from 'node:child_process';
 import {
-  closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
   readdirSync,
   renameSync,
   rmSync,
   unlinkSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { linesOf } from '../files.js';
+import { flushOne, linesOf, readText, replaceFile } from '../files.js';
 import { deleteFile, deleteFolder, moveEach, moveInto } from './moves.js';
 import { listFiles, stagePaths } from './stage.js';
 import type { StagePaths } from './stage.js';
@@ -30,17 +26,8 @@ import type { Tree } from '../tree/tree.js';
 export const flushStage = ({ stage }: Tree): void => flush(stage);
 
 /** Marks a flushed stage as complete. From here on the commit only goes forward. */
-export function writeJournal({ journal }: Tree, sequence: number): void {
-  const partial = `${journal}.partial`;
-  const descriptor = openSync(partial, 'w');
-  try {
-    writeSync(descriptor, JSON.stringify({ sequence }));
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(partial, journal);
-}
+export const writeJournal = ({ journal }: Tree, sequence: number): void =>
+  replaceFile(journal, JSON.stringify({ sequence }));
 
 /**
  * Flushes a folder's file system, or all file systems if `sync` does not support `-f`. Node has no
@@ -64,16 +51,6 @@ function flushEach(folder: string): void {
   flushOne(folder);
 }
 
-/** Waits until a file or folder is on the disk. */
-export function flushOne(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 const journalSchema = z.object({ sequence: z.int() });
 
 const readJournal = (journal: string): z.infer<typeof journalSchema> =>
@@ -82,14 +59,7 @@ const readJournal = (journal: string): z.infer<typeof journalSchema> =>
 const TAKEN_DOWN = 'taken-down';
 
 /** Why there is no previous snapshot to roll back to; undefined if nothing was withheld. */
-export function takenDown({ previous }: Tree): string | undefined {
-  try {
-    return readFileSync(join(previous, TAKEN_DOWN), 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
+export const takenDown = ({ previous }: Tree): string | undefined => readText(join(previous, TAKEN_DOWN));
 
 /** Stages what takes the place of the previous snapshot. @param why there is none to go back to */
 export function stageWithout({ withoutPrevious }: StagePaths, why: string): void {

@@ -1,9 +1,7 @@
 /** Says which trees are copies: their snapshots are numbered by their origin (see mirror/). */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { codeOf } from '../errors.js';
-import { makeFolder } from '../files.js';
+import { makeFolder, readJson, replaceFile } from '../files.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
 
@@ -21,20 +19,11 @@ export function isCopy(tree: Tree): boolean {
 }
 
 /** The ids in the record; none if there is no record, or it is damaged. */
-export function copiedTrees(tree: Tree): readonly string[] {
-  try {
-    return schema.parse(JSON.parse(readFileSync(recordFile(tree), 'utf8'))).trees;
-  } catch (error) {
-    const isMissing = ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
-    if (isMissing || error instanceof SyntaxError || error instanceof z.ZodError) return [];
-    throw error;
-  }
-}
+export const copiedTrees = (tree: Tree): readonly string[] =>
+  schema.safeParse(readJson(recordFile(tree))).data?.trees ?? [];
 
 /** Records which trees are copies, atomically. */
 export function recordCopies(tree: Tree, trees: readonly string[]): void {
   makeFolder(tree.mirror);
-  const partial = `${recordFile(tree)}.partial`;
-  writeFileSync(partial, JSON.stringify({ trees }), { flush: true });
-  renameSync(partial, recordFile(tree));
+  replaceFile(recordFile(tree), JSON.stringify({ trees }));
 }

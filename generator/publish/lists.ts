@@ -1,9 +1,9 @@
 /** Lists for operators: URLs to purge from a CDN, files to copy to another machine. */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
 import { INDEX_FILE } from '../tree/changes.js';
-import { LineWriter, linesOf } from '../files.js';
+import { LineWriter, linesOf, replaceFile } from '../files.js';
 import { listFiles } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 
@@ -57,14 +57,14 @@ function* noted(tree: Tree, list: 'files' | 'urls' | 'removed'): Generator<strin
 
 /** Writes a file atomically, since a script may wait for it. */
 function write(file: string, lines: Iterable<string>): void {
-  const partial = `${file}.partial`;
   try {
-    const writer = new LineWriter(partial);
-    for (const line of lines) writer.write(line);
-    // Ends the last line with a newline.
-    writer.write('');
-    writer.finish();
-    renameSync(partial, file);
+    replaceFile(file, (partial) => {
+      const writer = new LineWriter(partial);
+      for (const line of lines) writer.write(line);
+      // Ends the last line with a newline.
+      writer.write('');
+      writer.finish();
+    });
   } catch (error) {
     const failure = asFailure(error, `list "${file}"`);
     throw failure instanceof Failure ? failure.adding('the snapshot itself is published') : failure;

@@ -5,14 +5,14 @@
  * `routes.txt` is the text whose hash is the digest. Only what changed is written. A route without
  * a parameter has one document, whose chunk is one line, and needs no files.
  */
-import { existsSync, opendirSync, readFileSync } from 'node:fs';
+import { existsSync, opendirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, codeOf } from '../errors.js';
+import { Failure } from '../errors.js';
 import { TreeHead } from '../tree/merkle.js';
 import { base64Of, chunkLine, pageLine, parseChunks, parsePages } from '../log/text.js';
 import { keyForm } from '../routes/keys.js';
 import type { KeyForm } from '../routes/keys.js';
-import { FileWriter } from '../files.js';
+import { FileWriter, readText } from '../files.js';
 import { routesText } from '../tree/digest.js';
 import type { Chunk, RouteSummary } from '../tree/digest.js';
 import type { ComparedRoute } from './compared-routes.js';
@@ -215,15 +215,6 @@ function isListed(folder: string): boolean {
     );
   } catch (error) {
     if (error instanceof Failure || error instanceof SyntaxError) return false;
-    throw error;
-  }
-}
-
-export function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
     throw error;
   }
 }

@@ -3,10 +3,10 @@
  * checkpoint are staged with the commit. Once the journal is written, `KEY.last` is swapped; only
  * then anything becomes public, the checkpoint last of all.
  */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { Failure, codeOf, messageOf } from '../errors.js';
+import { Failure, messageOf } from '../errors.js';
 import { HeldKey, readKey, swapKeys } from '../log/key-file.js';
 import { append, entryAt, headOf, rootOf } from '../log/log-files.js';
 import { consistencyProof } from '../log/merkle.js';
@@ -18,7 +18,7 @@ import type { Witness } from '../log/witness.js';
 import type { Progress } from '../progress.js';
 import type { Signing } from '../signing.js';
 import { manifestHash } from '../tree/manifest-hash.js';
-import { FileWriter, makeFolder } from '../files.js';
+import { FileWriter, makeFolder, readText, replaceFile } from '../files.js';
 import { logFolder } from './log-index.js';
 import type { Plan } from './plan.js';
 import { readManifest } from '../tree/manifest.js';
@@ -29,14 +29,8 @@ import type { Tree } from '../tree/tree.js';
 export const checkpointFile = (treeId: string): string => `${logFolder(treeId)}/checkpoint`;
 
 /** The published checkpoint, as a note; undefined if the tree has no log. */
-function publishedNote({ out }: Tree, treeId: string): string | undefined {
-  try {
-    return readFileSync(join(out, checkpointFile(treeId)), 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}
+const publishedNote = ({ out }: Tree, treeId: string): string | undefined =>
+  readText(join(out, checkpointFile(treeId)));
 
 /** @throws Failure usage: the tree has a log, and there is no key */
 export function requireKey({ out, manifest }: Tree, treeId: string, signing: Signing | undefined): void {
@@ -287,10 +281,8 @@ export class SignedLog {
   }
 
   #replace(file: string, note: string): void {
-    const partial = join(this.#tree.state, 'checkpoint.partial');
-    writeFileSync(partial, note, { flush: true });
     makeFolder(dirname(file));
-    renameSync(partial, file);
+    replaceFile(file, note, join(this.#tree.state, 'checkpoint.partial'));
   }
 
   release(): void {

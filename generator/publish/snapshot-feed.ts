@@ -3,9 +3,9 @@
  * caller passes in a renderer. The digest leaves the feed out; index.json records its hashes.
  */
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../errors.js';
+import { readText, replaceFile } from '../files.js';
 import { readChangeIndex } from '../tree/changes.js';
 import type { Change } from '../tree/changes.js';
 import { readIndex, writeIndex } from '../tree/index-json.js';
@@ -48,23 +48,12 @@ export function renewSnapshotFeed(tree: Tree, render: RenderSnapshotFeed): void 
   const files = render(index.changes);
   for (const { file, body } of files) {
     const path = join(tree.out, file);
-    if (contentOf(path) === body) continue;
-    const partial = join(tree.state, 'feed');
-    writeFileSync(partial, body, { flush: true });
+    if (readText(path) === body) continue;
     mkdirSync(dirname(path), { recursive: true });
-    renameSync(partial, path);
+    replaceFile(path, body, join(tree.state, 'feed'));
   }
   const described = readIndex(tree.index);
   const sums = sumsOf(files);
   if (files.every(({ file }) => described.snapshotFeed?.[file] === sums[file])) return;
   writeIndex(tree.index, { ...described, snapshotFeed: sums });
-}
-
-function contentOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === undefined) throw error;
-    return undefined;
-  }
 }

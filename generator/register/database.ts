@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure, codeOf, messageOf } from '../errors.js';
+import { Failure, reading } from '../errors.js';
 import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
 import { KINDS } from '../schema/field.js';
 import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
@@ -252,25 +252,26 @@ const quoted = (file: string): string =>
  * @throws Failure as `Register.open` does
  */
 export function requireDatabase(file: string): boolean {
-  let descriptor: number | undefined;
-  try {
+  const header = reading(`register "${file}"`, () => {
     const found = statSync(file);
     if (found.isDirectory())
       throw Failure.environment(`register "${file}" is a folder, expected an SQLite file`);
     if (!found.isFile()) throw Failure.environment(`register "${file}" is not a regular file`);
-    descriptor = openSync(file, 'r');
-    const header = Buffer.alloc(READ_VERSION_AT + 1);
-    readSync(descriptor, header, 0, header.length, 0);
-    if (header.toString('latin1', 0, SQLITE_MAGIC.length) !== SQLITE_MAGIC) {
-      throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
-    }
-    return header[READ_VERSION_AT] === WAL;
-  } catch (error) {
-    if (error instanceof Failure) throw error;
-    if (codeOf(error) === 'ENOENT') throw Failure.environment(`register "${file}" does not exist`);
-    throw Failure.environment(`register "${file}" can't be read: ${messageOf(error)}`);
+    return firstBytes(file, READ_VERSION_AT + 1);
+  });
+  if (header.toString('latin1', 0, SQLITE_MAGIC.length) !== SQLITE_MAGIC)
+    throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
+  return header[READ_VERSION_AT] === WAL;
+}
+
+function firstBytes(file: string, count: number): Buffer {
+  const descriptor = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(count);
+    readSync(descriptor, bytes, 0, count, 0);
+    return bytes;
   } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
+    closeSync(descriptor);
   }
 }
 

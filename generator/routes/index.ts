@@ -22,6 +22,9 @@ export const UNSIGNED_CLASSES = ['record', 'summary', 'download', 'feed', 'page'
 export const CACHE_CLASSES = [...UNSIGNED_CLASSES, 'checkpoint', 'tile'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
 
+/** What the names of compressed siblings have after that of their document. */
+export const SIBLING_SUFFIXES = ['.gz', '.br'] as const;
+
 /** Whether larger files of a class have compressed siblings. */
 export const isCompressed = (cacheClass: string): boolean =>
   !['download', 'checkpoint', 'tile'].includes(cacheClass);

@@ -36,3 +36,17 @@ export const textPattern = (parameter: string): string => TEXTS[parameter] ?? ke
 
 /** The form of a parameter's values, by its name in templates. */
 export const keyForm = (parameter: string): KeyForm => FORMS[parameter] ?? DECIMAL;
+
+/** A text as a part of a regular expression that matches nothing else. */
+export const literalPattern = (text: string): string =>
+  text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+
+/**
+ * A template as a part of a regular expression.
+ * @param replace the pattern in the place of a parameter, by its name
+ */
+export const templatePattern = (template: string, replace: (name: string) => string): string =>
+  template
+    .split(/(\{\w+\})/)
+    .map((piece) => (piece.startsWith('{') ? replace(piece.slice(1, -1)) : literalPattern(piece)))
+    .join('');

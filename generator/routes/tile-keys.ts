@@ -2,8 +2,11 @@
  * The keys of a log's tiles and bundles of entries (C2SP tlog-tiles), as the text in URLs and as
  * integers: `entries/000`, `0/x001/234`, `1/000.p/5`. From its highest bits on, the integer is 0 for
  * entries or the level plus 1, the number of the tile, and its width: 0 if it is full.
+ * Browsers use this file too.
  */
-import { TILE_WIDTH, tilePath } from '../log/text.js';
+
+/** Hashes in a full tile, and entries in a full bundle. */
+export const TILE_WIDTH = 256;
 
 /** More tiles than any level has: 2^40. */
 const TILES = 2 ** 40;
@@ -31,3 +34,17 @@ export function tileKey(text: string): number {
   if (level >= SORTS || number >= TILES || Number(width) >= TILE_WIDTH) return Number.NaN;
   return (level * TILES + number) * TILE_WIDTH + Number(width);
 }
+
+/**
+ * The path of a tile or of a bundle of entries, below the log's folder.
+ * @param n its number within the level
+ * @param width number of hashes or entries; if less than 256, it is a partial tile
+ */
+export function tilePath(level: number | 'entries', n: number, width = TILE_WIDTH): string {
+  const digits = String(n);
+  const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, '0');
+  const partial = width < TILE_WIDTH ? `.p/${width}` : '';
+  return `tile/${level}/${padded.replaceAll(/\d{3}(?=\d)/g, 'x$&/')}${partial}`;
+}
+
+export const entriesPath = (n: number, width?: number): string => tilePath('entries', n, width);

@@ -1,8 +1,8 @@
 /** /changes/index.json: the newest snapshots, and the files that lead from one to the next. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { codeOf } from '../errors.js';
+import { ifExists, readJson } from '../files.js';
 import { PATHS } from '../routes/paths.js';
 import type { Tree } from './tree.js';
 
@@ -52,15 +52,8 @@ export const bundleFile = (sequence: number): string => `changes/${sequence}.ndj
 export const INDEX_FILE = PATHS.changes.slice(1);
 
 /** The published index; undefined if it is missing or unreadable. */
-export function readChangeIndex(tree: Tree): ChangeIndex | undefined {
-  try {
-    return changeIndexSchema.parse(JSON.parse(readFileSync(join(tree.out, INDEX_FILE), 'utf8')));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
-      return undefined;
-    throw error;
-  }
-}
+export const readChangeIndex = (tree: Tree): ChangeIndex | undefined =>
+  changeIndexSchema.safeParse(readJson(join(tree.out, INDEX_FILE))).data;
 
 /** The change list of a snapshot; undefined if it has none. */
 export const listOf = ({ file, bytes, sha256 }: Change): Described | undefined =>
@@ -75,16 +68,9 @@ export const filesIn = (changes: readonly Change[]): readonly Described[] =>
 /** Files below /changes that none of the changes has. */
 export function untrackedFiles(tree: Tree, changes: readonly Change[]): string[] {
   const named = new Set(filesIn(changes).map(({ file }) => file.slice(1)));
-  return filesOf(join(tree.out, 'changes'))
+  const found = ifExists(() => readdirSync(join(tree.out, 'changes'), { encoding: 'utf8', recursive: true }));
+  return (found ?? [])
+    .toSorted()
     .map((file) => `changes/${file}`)
     .filter((file) => /\/\d+\.(json|ndjson\.gz)$/.test(file) && !named.has(file));
-}
-
-function filesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder, { encoding: 'utf8', recursive: true }).toSorted();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }

@@ -9,6 +9,7 @@ import {
 } from 'node:zlib';
 import { z } from 'zod';
 import { isCompressed } from '../routes/index.js';
+import type { SIBLING_SUFFIXES } from '../routes/index.js';
 import type { PublishedRoute } from './published-routes.js';
 
 /**
@@ -18,7 +19,7 @@ import type { PublishedRoute } from './published-routes.js';
 export const COMPRESSED_FROM_BYTES = 4096;
 
 export interface Coding {
-  readonly suffix: '.gz' | '.br';
+  readonly suffix: (typeof SIBLING_SUFFIXES)[number];
   readonly encode: (content: Uint8Array) => Buffer;
   /**
    * @throws with a `code`, unless it is exactly one stream: clients differ on what follows one. Also

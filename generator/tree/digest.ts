@@ -9,7 +9,7 @@ import { DIGEST_CHUNK, beginsChunk } from './chunks.js';
 import { entriesIn } from './hash-file.js';
 import type { Entry } from './hash-file.js';
 import { TreeHead, leafHash } from './merkle.js';
-import { routeLine } from '../log/text.js';
+import { routeLine } from './route-line.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { PublishedRoute } from './published-routes.js';
 

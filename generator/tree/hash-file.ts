@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf } from '../errors.js';
+import { ifExists } from '../files.js';
 
 export const HASH_BYTES = 32;
 
@@ -116,12 +116,8 @@ export class HashFileReader {
 
   /** @returns undefined if the file does not exist */
   static open(path: string, bufferEntries = BUFFER_ENTRIES): HashFileReader | undefined {
-    try {
-      return new HashFileReader(openSync(path, 'r'), bufferEntries);
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+    const descriptor = ifExists(() => openSync(path, 'r'));
+    return descriptor === undefined ? undefined : new HashFileReader(descriptor, bufferEntries);
   }
 
   /** Restricts reading to the keys from `low` to `high`, inclusive, and moves to the first. */

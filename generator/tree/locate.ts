@@ -1,26 +1,13 @@
 /** Finds the route and key of a file, by the templates of the routes. */
 import { filler } from '../routes/index.js';
-import { keyForm } from '../routes/keys.js';
+import { keyForm, templatePattern } from '../routes/keys.js';
 import { CODINGS } from './codings.js';
 import { isLog } from './published-routes.js';
 import type { PublishedRoute } from './published-routes.js';
 
-interface Matcher {
-  readonly route: PublishedRoute;
-  readonly pattern: RegExp;
-  readonly keyOf: (text: string) => number;
-  readonly fileOf: (key: number) => string;
-}
-
 /** `group/{id}.json` -> a pattern whose group `key` is the text of the key. */
-function patternOf(file: string): RegExp {
-  const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
-  const pattern = escaped.replaceAll(
-    /\{(\w+)\}/g,
-    (_, parameter: string) => `(?<key>${keyForm(parameter).pattern})`,
-  );
-  return new RegExp(`^${pattern}$`);
-}
+const patternOf = (file: string): RegExp =>
+  new RegExp(`^${templatePattern(file, (parameter) => `(?<key>${keyForm(parameter).pattern})`)}$`);
 
 /** The function from the text of a key in a file's name to the key. */
 const keyReader = (file: string): ((text: string) => number) =>
@@ -36,30 +23,38 @@ export function folderPatterns(routes: readonly PublishedRoute[]): readonly RegE
 }
 
 /** Where a file belongs: a route, a key of it, and the suffix of a compressed sibling. */
-export interface Place {
-  readonly route: PublishedRoute;
+export interface Place<R extends PublishedRoute = PublishedRoute> {
+  readonly route: R;
   readonly suffix: string;
   readonly key: number;
 }
 
-/** A file belongs to a route if the route's template, or a sibling's, yields exactly its path. */
-export function locator(routes: readonly PublishedRoute[]): (file: string) => Place | undefined {
-  const literals = new Map(routes.map((route) => [route.file, route]));
+const fileOf = ({ file }: PublishedRoute): string => file;
+
+/**
+ * Finds the route of a file: its template, or a sibling's, yields exactly that path.
+ * @param templateOf what is matched: with `urlTemplate`, URLs are found instead of files
+ */
+export function locator<R extends PublishedRoute>(
+  routes: readonly R[],
+  templateOf: (route: R) => string = fileOf,
+): (name: string) => Place<R> | undefined {
+  const literals = new Map(routes.map((route) => [templateOf(route), route]));
   const matchers = routes
-    .filter((route) => route.file.includes('{') && !isLog(route))
-    .map((route): Matcher => {
-      const { file } = route;
-      return { route, pattern: patternOf(file), keyOf: keyReader(file), fileOf: filler(file) };
+    .filter((route) => templateOf(route).includes('{') && !isLog(route))
+    .map((route) => {
+      const template = templateOf(route);
+      return { route, pattern: patternOf(template), keyOf: keyReader(template), nameOf: filler(template) };
     });
   return (name) => {
-    for (const [file, suffix] of namesOfDocuments(name)) {
-      const literal = literals.get(file);
+    for (const [text, suffix] of namesOfDocuments(name)) {
+      const literal = literals.get(text);
       if (literal !== undefined) return { route: literal, suffix, key: 0 };
-      for (const { route, pattern, keyOf, fileOf } of matchers) {
-        const text = pattern.exec(file)?.groups?.['key'];
-        if (text === undefined) continue;
-        const key = keyOf(text);
-        if (Number.isSafeInteger(key) && fileOf(key) === file) return { route, suffix, key };
+      for (const { route, pattern, keyOf, nameOf } of matchers) {
+        const found = pattern.exec(text)?.groups?.['key'];
+        if (found === undefined) continue;
+        const key = keyOf(found);
+        if (Number.isSafeInteger(key) && nameOf(key) === text) return { route, suffix, key };
       }
     }
     return undefined;

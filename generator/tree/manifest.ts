@@ -1,7 +1,8 @@
 /** Reads the snapshot.json of a tree, of this format or an earlier one. */
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { Failure, codeOf } from '../errors.js';
+import { Failure } from '../errors.js';
+import { readText } from '../files.js';
+import { parseJson } from '../portable.js';
 import { FORMAT, locatedRoute } from './snapshot-json.js';
 
 /** Formats the publisher can read: an older tree is upgraded, and its sequence continues. */
@@ -30,14 +31,9 @@ export type Manifest = z.infer<typeof schema>;
  * @throws Failure invalid: this generator did not write it
  */
 export function readManifest(file: string): Manifest | undefined {
-  let content: string;
-  try {
-    content = readFileSync(file, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  const value = json(content);
+  const content = readText(file);
+  if (content === undefined) return undefined;
+  const value = parseJson(content);
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const { format } = z.object({ format: z.int() }).safeParse(value).data ?? {};
@@ -56,12 +52,4 @@ export function readManifest(file: string): Manifest | undefined {
 function damageOf({ issues }: z.ZodError): string {
   const path = issues[0]?.path.join('.') ?? '';
   return path === '' ? '' : ` (see "${path}")`;
-}
-
-function json(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
 import { readChangeIndex } from './changes.js';
-import { liesIn, makeFolder } from '../files.js';
+import { ifExists, liesIn, makeFolder } from '../files.js';
 import { readManifest } from './manifest.js';
 
 /** Where the state was before format 3: inside the published folder. */
@@ -163,14 +163,11 @@ export class Tree {
 
   /** The tree that the state belongs to, if that is a different one that still exists. */
   #otherTree(): string | undefined {
-    try {
+    // Otherwise the state is new, or its tree was moved.
+    return ifExists(() => {
       const named = resolve(realpathSync(this.state), readFileSync(join(this.state, TREE_NAME), 'utf8'));
       return realpathSync(named) === realpathSync(this.out) ? undefined : named;
-    } catch (error) {
-      // The state is new, or its tree was moved.
-      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-      throw error;
-    }
+    });
   }
 
   /** Moves the state of an earlier version out of the tree. Idempotent. Requires the lock. */

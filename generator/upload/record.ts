@@ -12,8 +12,7 @@ import { codeOf } from '../errors.js';
 import { HASH_BYTES, HashFileWriter, entriesIn } from '../tree/hash-file.js';
 import type { Entry } from '../tree/hash-file.js';
 import { PatchWriter, applyPatches } from '../tree/patch.js';
-import { flushOne } from '../publish/commit.js';
-import { makeFolder } from '../files.js';
+import { flushOne, makeFolder } from '../files.js';
 
 const schema = z.object({
   /** False after a comparison that found differences: the next upload compares everything. */

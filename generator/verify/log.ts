@@ -1,5 +1,5 @@
 /** Checks the signed log of a tree: tiles, checkpoint, newest entry, and the chunks of the digest. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
 import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
@@ -10,7 +10,7 @@ import { manifestHash } from '../tree/manifest-hash.js';
 import { namesOf } from '../tree/codings.js';
 import { isCopy } from '../publish/copied.js';
 import { summarise, digestOf } from '../tree/digest.js';
-import { makeFolder } from '../files.js';
+import { makeFolder, readText, replaceFile } from '../files.js';
 import {
   ChunkLists,
   LISTS_FILE,
@@ -19,7 +19,6 @@ import {
   indexFolder,
   logFolder,
   namesIn,
-  readText,
 } from '../publish/log-index.js';
 import { checkpointFile } from '../publish/signed-log.js';
 import type { KeyForm } from '../routes/keys.js';
@@ -70,8 +69,7 @@ const documentsBelowLog = ({ routes }: Manifest): readonly string[] =>
 /** Remembers a checkpoint, as a note. */
 export function rememberSeen(tree: Tree, note: string): void {
   if (!existsSync(tree.state)) return;
-  writeFileSync(`${seenFile(tree)}.partial`, note, { flush: true });
-  renameSync(`${seenFile(tree)}.partial`, seenFile(tree));
+  replaceFile(seenFile(tree), note);
 }
 
 /** Forgets it: the tree has another log from now on. */
@@ -186,10 +184,8 @@ function forEachChunkFile(
 export function mendLog({ out, state }: Tree, file: string, content: Buffer | undefined): void {
   const path = join(out, file);
   if (content !== undefined) {
-    const partial = join(state, 'tile.partial');
-    writeFileSync(partial, content, { flush: true });
     makeFolder(dirname(path));
-    renameSync(partial, path);
+    replaceFile(path, content, join(state, 'tile.partial'));
   }
   const route = /^log\/\w+\/index\/[\w-]+\//.exec(file)?.[0];
   if (route !== undefined) rmSync(join(out, route, LISTS_FILE), { force: true });

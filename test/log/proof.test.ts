@@ -8,7 +8,8 @@ import { generateSigner, parseSigner, parseVerifier } from '../../generator/log/
 import { proofText } from '../../generator/log/proof-text.js';
 import type { Proof } from '../../generator/log/proof-text.js';
 import { parseProof, verifyProof } from '../../generator/log/proof.js';
-import { checkpointText, entryText, routeLine } from '../../generator/log/text.js';
+import { checkpointText, entryText } from '../../generator/log/text.js';
+import { routeLine } from '../../generator/tree/route-line.js';
 import { temporary } from '../support/folder.js';
 import { cosigner, flips, makeLog, naiveHead, refusal } from './support.js';
 

@@ -6,7 +6,6 @@ import {
   bytesOfBase64,
   checkpointText,
   chunkLine,
-  entriesPath,
   entryText,
   pageLine,
   parseCheckpoint,
@@ -14,10 +13,10 @@ import {
   parseEntry,
   parsePages,
   parseRoutes,
-  routeLine,
   splitEntries,
-  tilePath,
 } from '../../generator/log/text.js';
+import { entriesPath, tilePath } from '../../generator/routes/tile-keys.js';
+import { routeLine } from '../../generator/tree/route-line.js';
 import { flips, refusal } from './support.js';
 
 const HASH = 'CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=';

@@ -1,4 +1,5 @@
 /** The documents of the snapshot that the front page reads, whether rendered now or kept. */
+import { parseJson } from '../../portable.js';
 import { z } from 'zod';
 import type { Window } from '../../schema/members.js';
 import { moversRoute } from '../../routes/lists.js';
@@ -103,11 +104,6 @@ export class Documents {
   /** A published file that somebody has damaged counts as absent: `verify` is what reports it. */
   #parsed<Body>(schema: z.ZodType<Body>, route: string, key = 0): Body | undefined {
     const text = this.#read(route, key);
-    if (text === undefined) return undefined;
-    try {
-      return schema.safeParse(JSON.parse(text)).data;
-    } catch {
-      return undefined;
-    }
+    return schema.safeParse(parseJson(text ?? '')).data;
   }
 }

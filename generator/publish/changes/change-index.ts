@@ -1,7 +1,8 @@
 /** Writes /changes/index.json. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { replaceFile } from '../../files.js';
 import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../../tree/changes.js';
 import type { Change, ChangeIndex } from '../../tree/changes.js';
 import type { Manifest } from '../../tree/manifest.js';
@@ -63,10 +64,8 @@ export function mendIndex(
 
 /** Replaces the published index atomically. */
 function replaceChangeIndex(tree: Tree, index: ChangeIndex): void {
-  const partial = join(tree.state, 'index.json');
-  writeFileSync(partial, JSON.stringify(index), { flush: true });
   mkdirSync(join(tree.out, 'changes'), { recursive: true });
-  renameSync(partial, join(tree.out, INDEX_FILE));
+  replaceFile(join(tree.out, INDEX_FILE), JSON.stringify(index), join(tree.state, 'index.json'));
 }
 
 /** Repeats what snapshot.json says of the downloads: a build that changes nothing else may renew it. */

@@ -1,4 +1,5 @@
 /** The pages of the reference: each endpoint with its fields, a real request and its response. */
+import { parseJson } from '../../../portable.js';
 import type { PublishedHeaders } from '../../../routes/headers.js';
 import type { ReferencePage } from '../../../routes/documentation.js';
 import { filler, routeNamed, urlTemplate } from '../../../routes/index.js';
@@ -46,23 +47,14 @@ export function exampleUrl(route: Route, { shown, firstKey }: Documented): strin
   return key === undefined ? undefined : filler(urlTemplate(route))(key);
 }
 
-/** A published file that somebody has damaged counts as absent. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** A real response; undefined if there is none, or if it differs from build to build. */
 function bodyOf({ name, parameters = [] }: Route, { shown, read, firstKey }: Documented): string | undefined {
   const body = shown.body(name);
   if (body !== undefined || PUBLISHING.some((route) => route.name === name)) return body;
   const key = parameters.length === 0 ? 0 : firstKey(name);
   const text = key === undefined ? undefined : read(name, key);
-  return text !== undefined && isJson(text) ? text : undefined;
+  // A published file that somebody has damaged counts as absent.
+  return text !== undefined && parseJson(text) !== undefined ? text : undefined;
 }
 
 /** Whether the fields of a route's document are all shown, those inside objects too. */

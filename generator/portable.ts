@@ -1,0 +1,15 @@
+/** What browsers use as well: nothing in this file is of Node alone. */
+
+/** The value of a JSON text; undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const FIRST_WAIT_MS = 1000;
+
+/** How long to wait before the next try: 1 s after the first, and then twice as long each time. */
+export const backoffMs = (tries: number): number => FIRST_WAIT_MS * 2 ** (tries - 1);
