@@ -8,6 +8,8 @@ import type { DownloadsSummary } from './exports/summary.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/snapshot.js';
+import { signatures } from './log/signed-log.js';
+import type { Signatures } from './log/signed-log.js';
 import { RECORD_ROUTES, implausible, implausibleRemovals, rewritten } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isCopy } from './publish/copied.js';
@@ -97,6 +99,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   const identity = identityOf(config.register);
   const register = Register.open(config.register, config.notMeasured);
   const pool = effects.startPool(config.register, config.notMeasured);
+  const log = signatures(config.log, config.signing, effects.warn, progress);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
     (closing ??= (async () => {
@@ -105,7 +108,7 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     })());
   try {
     const prepared = await addUnchangedNote(
-      prepare({ config, tree, identity, register, pool, effects, close }),
+      prepare({ config, tree, identity, register, pool, effects, log, close }),
     );
     if ('findings' in prepared) return { published: false, report: prepared };
     const { publisher, overview, plan, downloads, report } = prepared;
@@ -134,9 +137,10 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       files,
       bytes,
       changes,
-      log: publisher.log === undefined ? null : { origin: publisher.log.origin, size: publisher.log.size },
+      log: log.summary(),
     };
   } finally {
+    log.release();
     await close();
   }
 }
@@ -159,6 +163,7 @@ interface Work {
   readonly register: Register;
   readonly pool: Pool;
   readonly effects: Effects;
+  readonly log: Signatures;
   /** Ends the threads and closes the register. */
   readonly close: () => Promise<void>;
 }
@@ -178,14 +183,14 @@ interface Prepared {
 
 /** Everything before the commit. @returns the report instead if the register is refused */
 async function prepare(work: Work): Promise<Prepared | CheckReport> {
-  const { config, tree, identity, register, pool, effects, close } = work;
+  const { config, tree, identity, register, pool, effects, log, close } = work;
   const table = tableFor(routesOf(config), register.measured);
   const publisher = await Publisher.open(
     tree,
     {
       routes: (_, previous) => [...table, ...formerAssets(tree, previous, table)],
-      signing: config.signing,
-      warn: effects.warn,
+      before: log.before,
+      after: log.after,
     },
     effects.progress,
   );

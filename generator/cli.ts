@@ -13,6 +13,7 @@ import { addProve } from './commands/prove.js';
 import { addRollback } from './commands/rollback.js';
 import { addSample } from './commands/sample.js';
 import { addScaffold } from './commands/scaffold.js';
+import { addSign } from './commands/sign.js';
 import type { Terminal } from './commands/terminal.js';
 import { addUpload } from './commands/upload.js';
 import { addVerify } from './commands/verify.js';
@@ -144,6 +145,7 @@ const COMMANDS = [
   addVerify,
   addRollback,
   addKeygen,
+  addSign,
   addUpload,
   addMirror,
   addProve,

@@ -12,8 +12,8 @@ import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
 import { withHistories } from './schema/measured.js';
 import type { Words } from './schema/words.js';
-import { signingOf, witnessOf } from './signing.js';
-import type { Signing } from './signing.js';
+import { logKeysOf, signingOf, witnessOf } from './signing.js';
+import type { LogKeys, Signing } from './signing.js';
 import { siteFiles } from './site-files.js';
 import type { SiteFile } from './site-files.js';
 
@@ -64,7 +64,9 @@ export interface BuildConfig {
   readonly keepDownloads: boolean;
   /** Whether the snapshots are listed in a signed log. */
   readonly isSigned: boolean;
-  /** With what they are signed. */
+  /** What that log is verified with. */
+  readonly log: LogKeys | undefined;
+  /** With what they are signed here; undefined if that is left to `sign`. */
   readonly signing: Signing | undefined;
   readonly lists: Lists;
 }
@@ -107,9 +109,9 @@ export function buildConfig(flags: unknown): BuildConfig {
   if (folder !== undefined) requireNoInput(folder, given);
   const style = accent && accentStyle(accent);
   const generated = style === undefined ? [] : [style];
-  const signing = signedWith(given, content);
+  const { log, signing } = signedWith(given, content);
   for (const key of signing?.keys ?? []) requireSecret(key, given.out, folder);
-  const isSigned = signing !== undefined;
+  const isSigned = log !== undefined;
   const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
   const mistakes: Mistake[] = [];
   const brand = brandOf(content, own, style, mistakes);
@@ -138,6 +140,7 @@ export function buildConfig(flags: unknown): BuildConfig {
     acceptRemovals: given.acceptRemovals,
     keepDownloads: given.keepDownloads,
     isSigned,
+    log,
     signing,
     lists: {
       ...(given.purgeList === undefined ? {} : { purgeList: given.purgeList }),
@@ -153,14 +156,22 @@ interface SigningFlags {
   readonly witness?: readonly string[];
 }
 
-const signedWith = (
+/** The log of a tree, and with what it is signed. */
+export interface Signed {
+  readonly log: LogKeys | undefined;
+  readonly signing: Signing | undefined;
+}
+
+function signedWith(
   { operator, key, witness }: SigningFlags,
-  file: Partial<Pick<OperatorFile, 'key' | 'witnesses'>>,
-): Signing | undefined =>
-  signingOf(
+  file: Partial<Pick<OperatorFile, 'key' | 'log' | 'witnesses'>>,
+): Signed {
+  const signing = signingOf(
     key ?? (file.key === undefined ? [] : [relativeToOperator(operator, file.key)]),
     (witness ?? file.witnesses ?? []).map(witnessOf),
   );
+  return { log: logKeysOf(file.log, signing), signing };
+}
 
 /** What doesn't count as measured, for a command that renders nothing: it needs no operator file. */
 export const notMeasuredBy = (operator: string): readonly string[] =>
@@ -173,7 +184,7 @@ export const wordsBy = (operator: string): Words =>
   existsSync(operator) ? (readOperator(operator).content.words ?? {}) : {};
 
 /** With what a command signs that renders nothing, so that it needs no operator file. */
-export const signingFor = (flags: SigningFlags): Signing | undefined =>
+export const signingFor = (flags: SigningFlags): Signed =>
   signedWith(flags, existsSync(flags.operator) ? readOperator(flags.operator).content : {});
 
 /** The register must lie outside the output folder, or it would be published or replaced. */

@@ -114,6 +114,8 @@ const operatorFile = object({
   not_measured: z.array(measurable).default([]),
   /** The file of the key that signs snapshots, relative to the operator file. */
   key: text.exactOptional(),
+  /** The verifier keys of the log of a tree, which `sign` may sign later. */
+  log: z.array(text).min(1).exactOptional(),
   /** A URL and a verifier key each. */
   witnesses: z.array(text).exactOptional(),
 });

@@ -31,7 +31,10 @@ import type { Route } from './routes/index.js';
 import { PATHS } from './routes/paths.js';
 import { timeAt } from './schema/time.js';
 import type { Words } from './schema/words.js';
-import type { Signing } from './signing.js';
+import type { LogKeys } from './signing.js';
+import type { Signed } from './config.js';
+import { signatures } from './log/signed-log.js';
+import type { Signatures } from './log/signed-log.js';
 
 export interface RolledBack {
   /** The new snapshot's number, and that of the snapshot whose content it has. */
@@ -48,16 +51,33 @@ export interface RolledBack {
 export async function rollback(
   tree: Tree,
   { progress, now, warn }: Effects,
-  signing?: Signing,
+  { log, signing }: Signed = NOT_SIGNED,
   words?: Words,
 ): Promise<RolledBack> {
   tree.requirePublished();
-  const opened = await addUnchangedNote(open(tree, signing, warn, progress));
+  const signed = signatures(log, signing, warn, progress);
+  try {
+    return await rollbackWith(tree, { progress, now }, log, signed, words);
+  } finally {
+    signed.release();
+  }
+}
+
+const NOT_SIGNED: Signed = { log: undefined, signing: undefined };
+
+async function rollbackWith(
+  tree: Tree,
+  { progress, now }: Pick<Effects, 'progress' | 'now'>,
+  log: LogKeys | undefined,
+  signed: Signatures,
+  words: Words | undefined,
+): Promise<RolledBack> {
+  const opened = await addUnchangedNote(open(tree, log, signed, progress));
   const { publisher, manifest } = opened;
   const written = asWritten(join(tree.previous, 'snapshot.json'));
   const plan = await addUnchangedNote(restore(opened, progress));
   const { routes } = manifest;
-  const log = logRoutes(manifest, signing);
+  const added = logRoutes(manifest, log);
   const builtAt = timeAt(now().getTime());
   const { sequence } = await publisher.commit(
     plan,
@@ -72,8 +92,8 @@ export async function rollback(
           digest,
           tree: { id: treeId, files, bytes },
           compressed_from: COMPRESSED_FROM_BYTES,
-          ...(signing && { ...withLog(manifest), log: snapshotLog(signing, treeId) }),
-          routes: [...written.routes, ...[...log, ...former].map(describeRoute)],
+          ...(log && { ...withLog(manifest), log: snapshotLog(log, treeId) }),
+          routes: [...written.routes, ...[...added, ...former].map(describeRoute)],
         });
       },
       kinds: RECORD_ROUTES,
@@ -95,8 +115,8 @@ function asWritten(file: string): Record<string, unknown> & { readonly routes: r
 }
 
 /** What a snapshot of the time before the log lacks. */
-const logRoutes = ({ routes }: Manifest, signing: Signing | undefined): readonly Route[] =>
-  signing === undefined || hasLog(routes) ? [] : LOG_ROUTES;
+const logRoutes = ({ routes }: Manifest, log: LogKeys | undefined): readonly Route[] =>
+  log === undefined || hasLog(routes) ? [] : LOG_ROUTES;
 
 const publishedSchema = z.looseObject({
   headers: z.looseObject({ content: headersByClass }),
@@ -121,8 +141,8 @@ interface Opened {
 /** Locks the tree and recovers it, which determines the last commit. */
 async function open(
   tree: Tree,
-  signing: Signing | undefined,
-  warn: Effects['warn'],
+  log: LogKeys | undefined,
+  { before, after }: Signatures,
   progress: Progress,
 ): Promise<Opened> {
   const { out } = tree;
@@ -130,8 +150,8 @@ async function open(
   const publisher = await Publisher.open(
     tree,
     {
-      signing,
-      warn,
+      before,
+      after,
       routes: ({ previous }, replaced) => {
         const why = takenDown(tree);
         if (why !== undefined) {
@@ -152,7 +172,7 @@ async function open(
         }
         // What was former then is no longer there.
         manifest = { ...manifest, routes: manifest.routes.filter((route) => !isFormer(route)) };
-        const routes = [...manifest.routes, ...logRoutes(manifest, signing)];
+        const routes = [...manifest.routes, ...logRoutes(manifest, log)];
         return [...routes, ...formerAssets(tree, replaced, routes)];
       },
     },

@@ -4,13 +4,17 @@ import { readKey } from './log/key-file.js';
 import { parseVerifier } from './log/note.js';
 import type { Witness } from './log/witness.js';
 
-/** With what snapshots are signed. */
-export interface Signing {
+/** What a signed log is verified with. */
+export interface LogKeys {
   /** The name of the keys, which is the origin of the log. */
   readonly origin: string;
-  /** The files of the keys, and what they sign can be verified with. */
-  readonly keys: readonly string[];
   readonly verifierKeys: readonly string[];
+}
+
+/** With what snapshots are signed. */
+export interface Signing extends LogKeys {
+  /** The files of the keys. */
+  readonly keys: readonly string[];
   /** Are asked to cosign each checkpoint. */
   readonly witnesses: readonly Witness[];
 }
@@ -34,6 +38,37 @@ export function signingOf(keys: readonly string[], witnesses: readonly Witness[]
   }
   if (new Set(verifierKeys).size < keys.length) throw Failure.usage('a key is given twice');
   return { origin, keys, verifierKeys, witnesses };
+}
+
+/**
+ * The log that an operator declares, or that keys imply.
+ * @param declared verifier keys
+ * @throws Failure usage: one is none, they have different names, or a key is not among them
+ */
+export function logKeysOf(
+  declared: readonly string[] | undefined,
+  signing: Signing | undefined,
+): LogKeys | undefined {
+  if (declared === undefined) return signing;
+  const names = declared.map((key, index) => {
+    try {
+      const { name, type } = parseVerifier(key);
+      if (type !== 'cosignature') return name;
+    } catch (error) {
+      throw Failure.usage(`log.${index} of the operator file: ${messageOf(error)}`);
+    }
+    throw Failure.usage(`log.${index} of the operator file is the key of a witness, expected that of a log`);
+  });
+  const [origin = ''] = names;
+  const other = names.find((name) => name !== origin);
+  if (other !== undefined)
+    throw Failure.usage(
+      `log of the operator file has keys named "${origin}" and "${other}", expected one name`,
+    );
+  const foreign = signing?.verifierKeys.find((key) => !declared.includes(key));
+  if (foreign !== undefined)
+    throw Failure.usage(`the key ${foreign} is not among those of "log" in the operator file`);
+  return { origin, verifierKeys: declared };
 }
 
 /** `https://witness.example witness.example+7f…`: the URL of a witness, and its verifier key. */

@@ -6,7 +6,7 @@ import { EXIT, Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex } from '../tree/changes.js';
 import { completeCommit } from '../publish/recover.js';
-import { requireKey } from '../publish/signed-log.js';
+import { requireKey } from '../log/signed-log.js';
 import { Tree } from '../tree/tree.js';
 import { prepareRepair, verify } from '../verify/verify.js';
 import { check } from '../register/check.js';
@@ -50,7 +50,8 @@ export function addVerify(program: Command, terminal: Terminal): void {
           // Checks the other preconditions of a repair before anything is changed.
           await requireSound(repairing, progress(silent), startPool);
           const treeId = readChangeIndex(tree)?.tree;
-          if (treeId !== undefined) requireKey(tree, treeId, repairing.signing);
+          if (treeId !== undefined && repairing.signing === undefined)
+            requireKey(tree, treeId, repairing.log !== undefined);
         }
         const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
         if (repairing === undefined) return { found, left: found.total, snapshot: found.sequence };

@@ -53,9 +53,9 @@ export interface BuildKey {
 export const buildKeyOf = (
   code: string,
   schema: readonly string[],
-  { operator, signing }: Pick<BuildConfig, 'operator' | 'signing'>,
+  { operator, log }: Pick<BuildConfig, 'operator' | 'log'>,
 ): BuildKey => ({
   code,
   schema: hash('sha256', JSON.stringify(schema)),
-  operator: hash('sha256', JSON.stringify([operator, signing?.origin, signing?.verifierKeys])),
+  operator: hash('sha256', JSON.stringify([operator, log?.origin, log?.verifierKeys])),
 });

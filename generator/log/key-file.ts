@@ -4,8 +4,7 @@
  * that is deleted or restored can make the key sign a second history.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { z } from 'zod';
+import { dirname } from 'node:path';
 import { Failure, codeOf, messageOf, reading } from '../errors.js';
 import { flushOne, readText } from '../files.js';
 import { Lock } from '../lock.js';
@@ -69,20 +68,14 @@ export function readKey(path: string): KeyFile {
   return { path, signer };
 }
 
-/** What is to become of a KEY.last. */
-export interface Swap {
-  readonly key: string;
-  readonly before: string;
-  readonly after: string;
-}
-const swapsSchema = z.array(z.object({ key: z.string(), before: z.string(), after: z.string() }));
-
 /** A key that no other process can use meanwhile. */
 export class HeldKey {
   readonly path: string;
   readonly signer: Signer;
   readonly #lock: Lock;
-  readonly #last: string;
+  /** The content of KEY.last, and what it is to become. */
+  #last: string;
+  #next: string | undefined;
 
   private constructor({ path, signer }: KeyFile, lock: Lock, last: string) {
     this.path = path;
@@ -113,15 +106,25 @@ export class HeldKey {
   }
 
   /** Writes what KEY.last is to become next to it, so that the swap needs no space. */
-  prepare(checkpoint: Checkpoint): Swap {
-    const after = signed(this.signer, checkpoint);
+  prepare(checkpoint: Checkpoint): void {
+    const next = signed(this.signer, checkpoint);
     try {
-      writeFileSync(partialOf(this.path), after, { flush: true });
+      writeFileSync(partialOf(this.path), next, { flush: true });
     } catch (error) {
       throw unwritable(lastFile(this.path), error);
     }
-    // A commit may be completed from another working directory.
-    return { key: resolve(this.path), before: this.#last, after };
+    this.#next = next;
+  }
+
+  /** Replaces KEY.last by what was prepared. From here on the key has signed that checkpoint. */
+  swap(): void {
+    if (this.#next === undefined) throw new TypeError('nothing was prepared to be signed');
+    try {
+      replace(lastFile(this.path), this.#next);
+    } catch (error) {
+      throw unwritable(lastFile(this.path), error);
+    }
+    this.#last = this.#next;
   }
 
   release(): void {
@@ -139,26 +142,6 @@ export class HeldKey {
 const partialOf = (key: string): string => `${lastFile(key)}.partial`;
 
 const lockOf = (key: string): Lock => Lock.take(`${key}.lock`, `uses the key "${key}"`);
-
-/**
- * Replaces KEY.last, unless that is done already.
- * @param isHeld whether this process holds the key
- * @throws Failure invalid: the key has signed something else meanwhile
- */
-function swap({ key, before, after }: Swap, isHeld: boolean): void {
-  const lock = isHeld ? undefined : lockOf(key);
-  try {
-    const last = readLast(key);
-    if (last === after) return;
-    if (last !== before)
-      throw Failure.invalid(`the key "${key}" has signed another checkpoint since ("${lastFile(key)}")`);
-    replace(lastFile(key), after);
-  } catch (error) {
-    throw unwritable(lastFile(key), error);
-  } finally {
-    lock?.release();
-  }
-}
 
 function readLast(key: string): string {
   try {
@@ -183,14 +166,4 @@ function replace(file: string, content: string): void {
 function unwritable(file: string, error: unknown): unknown {
   if (error instanceof Failure || codeOf(error) === undefined) return error;
   return Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
-}
-
-/**
- * Swaps the KEY.last of each key that has signed a commit. Idempotent.
- * @param swaps a list of `swapsSchema`; there may be none
- * @param isHeld see `swap`
- */
-export function swapKeys(swaps: string, isHeld: boolean): void {
-  if (!existsSync(swaps)) return;
-  for (const each of swapsSchema.parse(JSON.parse(readFileSync(swaps, 'utf8')))) swap(each, isHeld);
 }

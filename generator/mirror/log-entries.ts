@@ -7,7 +7,7 @@ import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { TileWriter } from '../log/tile-writer.js';
 import { FileWriter } from '../files.js';
-import { logFolder } from '../publish/log-index.js';
+import { logFolder } from '../tree/log-paths.js';
 import { filesBelow } from '../tree/scan.js';
 import type { Tree } from '../tree/tree.js';
 import type { Client } from './client.js';

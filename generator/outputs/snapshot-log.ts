@@ -1,11 +1,11 @@
 /** What snapshot.json says of the signed log. */
-import { logFolder } from '../publish/log-index.js';
-import type { Signing } from '../signing.js';
+import { logFolder } from '../tree/log-paths.js';
+import type { LogKeys } from '../signing.js';
 import { part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 
 interface LogFacts {
-  readonly signing: Signing;
+  readonly log: LogKeys;
   readonly treeId: string;
 }
 
@@ -16,7 +16,7 @@ const LOG: readonly Part<LogFacts>[] = [
   ),
   part(
     value('origin', 'text', 'register.example/log', 'Origin of its checkpoints, and name of its keys.'),
-    ({ signing }) => signing.origin,
+    ({ log }) => log.origin,
   ),
   part(
     {
@@ -30,11 +30,11 @@ const LOG: readonly Part<LogFacts>[] = [
         'Verifier key of a signed note.',
       ),
     },
-    ({ signing }) => signing.verifierKeys,
+    ({ log }) => log.verifierKeys,
   ),
 ];
 
 export const SNAPSHOT_LOG = shapeOfParts('log', 'The signed log of all snapshots, if there is one.', LOG);
 
 /** The log of a tree. */
-export const snapshotLog = (signing: Signing, treeId: string): object => valuesOf(LOG, { signing, treeId });
+export const snapshotLog = (log: LogKeys, treeId: string): object => valuesOf(LOG, { log, treeId });

@@ -161,7 +161,7 @@ const TREE: readonly Part<ManifestFacts>[] = [
 /** A member of a signed tree alone. */
 const SIGNED_LOG: Part<ManifestFacts> = {
   shape: { ...SNAPSHOT_LOG, optional: true },
-  of: ({ config: { signing }, plan }) => signing && snapshotLog(signing, plan.treeId),
+  of: ({ config: { log }, plan }) => log && snapshotLog(log, plan.treeId),
 };
 
 const REDIRECT: readonly Part<Redirect>[] = [

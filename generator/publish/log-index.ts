@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { Failure } from '../errors.js';
 import { TreeHead } from '../tree/merkle.js';
 import { base64Of, chunkLine, pageLine, parseChunks, parsePages } from '../log/text.js';
+import { logFolder } from '../tree/log-paths.js';
 import { keyForm } from '../routes/keys.js';
 import type { KeyForm } from '../routes/keys.js';
 import { FileWriter, readText } from '../files.js';
@@ -24,7 +25,6 @@ const LISTED = 256;
 /** The list of lists, and a list. */
 export const LISTS_FILE = 'chunks.txt';
 const listFile = (page: number): string => `chunks-${page}.txt`;
-export const logFolder = (treeId: string): string => `log/${treeId}`;
 /** Below the tree. */
 export const indexFolder = (treeId: string): string => `${logFolder(treeId)}/index`;
 /** The text whose hash is the digest. */

@@ -7,7 +7,6 @@ import { treeDigest } from '../tree/digest.js';
 import type { Index } from '../tree/index-json.js';
 import type { NextIndex } from './next-index.js';
 import type { Plan } from './plan.js';
-import type { SignedLog } from './signed-log.js';
 import type { Manifest } from '../tree/manifest.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Takedown } from './takedown.js';
@@ -21,23 +20,22 @@ interface Planned {
   readonly next: NextIndex;
   readonly routes: readonly PublishedRoute[];
   readonly takedown: Takedown;
-  readonly log: SignedLog | undefined;
+  /** The number of the newest snapshot that is known elsewhere. */
+  readonly known: number;
 }
 
 /** Indexes what is left, and computes the totals of the next snapshot, and its number. */
 export async function planOf(planned: Planned): Promise<Plan> {
-  const { tree, treeId, previous, next, routes, takedown, log } = planned;
+  const { tree, treeId, previous, next, routes, takedown } = planned;
   await next.indexRest(takedown);
   const { changes, bytes } = next.total();
-  const known = readChangeIndex(tree);
   const isTouched =
     previous?.format !== FORMAT ||
     // Bundles may hold what is withheld now, even if its documents are long gone.
     (takedown.isOne && untrackedFiles(tree, []).length > 0) ||
-    changes.added + changes.changed + changes.removed > 0 ||
-    log?.isNewest(previous) === false;
-  // If snapshot.json was lost, the index of changes and the log still have the last sequence number.
-  const last = Math.max(previous?.sequence ?? known?.sequence ?? 0, log?.newest?.sequence ?? 0);
+    changes.added + changes.changed + changes.removed > 0;
+  // If snapshot.json was lost, the index of changes still has its number, or somebody else does.
+  const last = Math.max(previous?.sequence ?? readChangeIndex(tree)?.sequence ?? 0, planned.known);
   return {
     treeId,
     sequence: last + (isTouched ? 1 : 0),
@@ -50,13 +48,8 @@ export async function planOf(planned: Planned): Promise<Plan> {
 }
 
 /** What identifies the snapshot.json that was published last, whatever is in its place now. */
-export function publishedManifest({
+export const publishedManifest = ({
   tree,
-  previous,
   index,
-  log,
-}: Pick<Planned, 'tree' | 'previous' | 'log'> & { readonly index: Index | undefined }): string {
-  const { newest } = log ?? {};
-  const signed = newest?.sequence === previous?.sequence ? newest?.manifest : undefined;
-  return signed ?? index?.manifest ?? manifestHash(readFileSync(tree.manifest));
-}
+}: Pick<Planned, 'tree'> & { readonly index: Index | undefined }): string =>
+  index?.manifest ?? manifestHash(readFileSync(tree.manifest));

@@ -8,7 +8,7 @@ import { FileWriter } from '../files.js';
 import type { Announcement, CopiedAnnouncement, OwnFiles, Plan } from './plan.js';
 import type { Publisher } from './publisher.js';
 import { measure } from '../tree/measure.js';
-import { checkpointFile } from './signed-log.js';
+import { checkpointFile } from '../tree/log-paths.js';
 import { stageSnapshotFeed } from './snapshot-feed.js';
 import { readManifest } from '../tree/manifest.js';
 import type { ListWriter, StagePaths } from './stage.js';

@@ -1,6 +1,5 @@
 /** The inputs of a commit, besides the files. */
 import type { Changes } from './index-route.js';
-import type { Signing } from '../signing.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
 import type { Manifest } from '../tree/manifest.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
@@ -10,10 +9,13 @@ import type { Tree } from '../tree/tree.js';
 export interface Opening {
   /** The routes of the next snapshot, with those of former assets. */
   readonly routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[];
-  /** Undefined if snapshots are not signed here. */
-  readonly signing?: Signing | undefined;
-  /** Called for each witness that does not cosign. */
-  readonly warn?: (line: string) => void;
+  /**
+   * Called with the locked tree before anything is staged.
+   * @returns the number of the newest snapshot that is known elsewhere, if any
+   */
+  readonly before?: (tree: Tree, treeId: string) => number | Promise<number>;
+  /** Called before the tree is unlocked: after the commit, or where nothing is to be committed. */
+  readonly after?: (tree: Tree, treeId: string) => Promise<void>;
   /** The id of the origin's tree, if this is a copy of it. */
   readonly copyOf?: string;
   /** There is a bundle up to this size, compressed, or up to a tenth of the tree. */

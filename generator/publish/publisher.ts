@@ -26,10 +26,10 @@ import { recover } from './recover.js';
 import { comparedRoutes } from './compared-routes.js';
 import { hasLog, isFormer } from '../tree/published-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
+import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/manifest.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { renew } from './renew.js';
-import { SignedLog } from './signed-log.js';
 import { ListWriter, discardStage, finishStage, newStage } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { StageWriter, readDocument } from './stage-writer.js';
@@ -46,7 +46,8 @@ interface Opened {
   readonly previous: Manifest | undefined;
   readonly routes: readonly PublishedRoute[];
   readonly treeId: string;
-  readonly log: SignedLog | undefined;
+  readonly known: number;
+  readonly after: Opening['after'];
   readonly bundleBytes: number | undefined;
 }
 
@@ -72,17 +73,18 @@ export class Publisher {
   readonly #lists: ListWriter;
   readonly bundleBytes: number | undefined;
   readonly treeId: string;
-  /** Set if snapshots are signed here. */
-  readonly log: SignedLog | undefined;
+  readonly #known: number;
+  readonly #after: Opening['after'];
   /** Set if there is a log, be it signed here or at the origin. */
   readonly #chunks: ChunkFolders | undefined;
 
-  private constructor(tree: Tree, { lock, previous, routes, treeId, log, bundleBytes }: Opened) {
+  private constructor(tree: Tree, { lock, previous, routes, treeId, known, after, bundleBytes }: Opened) {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;
     this.treeId = treeId;
-    this.log = log;
+    this.#known = known;
+    this.#after = after;
     this.bundleBytes = bundleBytes;
     this.#table = routes;
     // Without snapshot.json, the index describes what was found at the paths of these routes.
@@ -128,22 +130,20 @@ export class Publisher {
    * tree, or can't be written; invalid, usage: what is published can't be signed with the keys
    */
   static async open(tree: Tree, opening: Opening, progress: Progress): Promise<Publisher> {
-    const { routes, signing, warn = () => undefined, copyOf, bundleBytes } = opening;
+    const { routes, before, after, copyOf, bundleBytes } = opening;
     tree.prepare();
     const lock = Lock.take(tree.lock);
-    let log: SignedLog | undefined;
     try {
       const previous = await recover(tree, progress);
       const treeId = copyOf ?? previous?.tree.id ?? readChangeIndex(tree)?.tree ?? newTreeId();
-      if (copyOf === undefined) log = SignedLog.open(tree, treeId, signing, warn);
+      const known = (await before?.(tree, treeId)) ?? 0;
       const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
       // It deletes what an interrupted build has left in the stage.
-      const opened = { lock, previous, routes: table, treeId, log, bundleBytes };
+      const opened = { lock, previous, routes: table, treeId, known, after, bundleBytes };
       return await progress.blocking(() => new Publisher(tree, opened), 'preparing the stage');
     } catch (error) {
       try {
-        log?.release();
         if (!isPrepared(tree)) rmSync(tree.stage, { recursive: true, force: true });
         tree.removeIfEmpty();
       } finally {
@@ -191,10 +191,11 @@ export class Publisher {
 
   /** Computes the totals, once all documents are put. */
   async plan(): Promise<Plan> {
-    const { tree, treeId, previous, next, takedown, log } = this;
+    const { tree, treeId, previous, next, takedown } = this;
     try {
       this.#writer.complete(this.#routes.map(({ route }) => route.name));
-      return await planOf({ tree, treeId, previous, next, takedown, log, routes: this.routes });
+      const { routes } = this;
+      return await planOf({ tree, treeId, previous, next, takedown, known: this.#known, routes });
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
     }
@@ -221,7 +222,7 @@ export class Publisher {
           writeFileSync(this.paths.manifest, content, { flush: true });
           completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
           renew(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
-          await this.log?.renew(progress);
+          await this.#after?.(tree, plan.treeId);
           this.abort();
           return plan;
         }
@@ -232,7 +233,7 @@ export class Publisher {
       writeFileSync(this.paths.manifest, content, { flush: true });
       const snapshotFeed = await stageOwn(this, this.#lists, plan, announcement, progress);
       await progress.blocking(() => {
-        this.#complete(plan, 'own' in announcement, { ...this.#nextIndex(plan, content), snapshotFeed });
+        this.#complete('own' in announcement, { ...this.#nextIndex(plan, content), snapshotFeed });
         flushStage(tree);
       }, 'writing to the disk');
       // From here on nothing stops the commit.
@@ -243,27 +244,24 @@ export class Publisher {
     }
     const { changes } = plan;
     try {
-      await this.log?.confirm(this.paths, progress);
       progress.start('committing', changes.added + changes.changed + changes.removed, 'moves');
       await apply(tree, progress, discard);
       progress.finish();
+      await this.#after?.(tree, plan.treeId);
       return plan;
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
     } finally {
-      this.#release();
+      this.#lock.release();
     }
   }
 
-  #release(): void {
-    this.log?.release();
-    this.#lock.release();
-  }
-
-  #nextIndex({ digest }: Plan, manifest: string | Uint8Array): Index {
+  #nextIndex({ treeId, sequence, digest, files }: Plan, manifest: string | Uint8Array): Index {
+    const asOf = readManifest(this.paths.manifest)?.as_of ?? null;
     return {
       digest,
       manifest: manifestHash(manifest),
+      snapshot: { tree: treeId, sequence, asOf, documents: files },
       ...this.next.described,
       ...this.described,
       ...this.takedown.described,
@@ -271,10 +269,9 @@ export class Publisher {
   }
 
   /** Stages the index and the rollback data. */
-  #complete(plan: Plan, isCopy: boolean, index: Index): void {
+  #complete(isCopy: boolean, index: Index): void {
     const { tree, paths, previous } = this;
     dropFormerAssets(tree, previous, this.#table, this.#lists);
-    if (!isCopy) this.log?.stage(paths, this.#lists, plan);
     completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
     writeIndex(paths.index, index);
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
@@ -292,7 +289,7 @@ export class Publisher {
       discardStage(this.tree, isWaitedFor);
       this.tree.removeIfEmpty();
     } finally {
-      this.#release();
+      this.#lock.release();
     }
   }
 }

@@ -6,10 +6,8 @@ import { makeFolder } from '../files.js';
 import { isSound } from '../tree/index-json.js';
 import { Lock } from '../lock.js';
 import { rebuildIndex } from './rebuild-index.js';
-import { swapKeys } from '../log/key-file.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/manifest.js';
-import { stagePaths } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 
 /**
@@ -29,7 +27,6 @@ export async function completeCommit(tree: Tree, progress: Progress): Promise<vo
 async function complete(tree: Tree, progress: Progress): Promise<void> {
   progress.start('completing an interrupted commit', 0, 'moves');
   makeFolder(tree.out);
-  swapKeys(stagePaths(tree).keys, false);
   await apply(tree, progress);
   progress.finish();
 }

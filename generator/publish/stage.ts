@@ -25,9 +25,8 @@ export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) 
     last: join(stage, 'last'),
     changes: join(stage, 'last', 'changes'),
     manifest: join(stage, 'snapshot.json'),
-    /** The checkpoint at its path, moved after snapshot.json, and what the keys have signed with it. */
+    /** The checkpoint of a copy at its path, moved after snapshot.json. */
     signed: join(stage, 'signed'),
-    keys: join(stage, 'keys.json'),
     /** The rollback data: what the commit replaces. */
     previous: join(stage, 'previous'),
     /** In its place where a record was newly withheld. */

@@ -49,6 +49,10 @@ const schema = z.object({
     .exactOptional(),
   /** What identifies the published snapshot.json (see tree/manifest-hash.ts). */
   manifest: z.string().exactOptional(),
+  /** What else is known of the snapshot that was committed last: with its digest, what a log says of it. */
+  snapshot: z
+    .object({ tree: z.string(), sequence: z.int(), asOf: z.string().nullable(), documents: z.int() })
+    .exactOptional(),
   /** The files of the snapshot feed, with their SHA-256 in hex. */
   snapshotFeed: texts.exactOptional(),
 });

@@ -6,7 +6,7 @@ import { opendirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Entry } from '../tree/hash-file.js';
 import { linesOf } from '../files.js';
-import { logFolder } from '../publish/log-index.js';
+import { logFolder } from '../tree/log-paths.js';
 import { locator } from '../tree/locate.js';
 import { measure } from '../tree/measure.js';
 import { isRendered } from '../tree/published-routes.js';

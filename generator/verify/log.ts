@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
 import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
 import { openNote, parseVerifier } from '../log/note.js';
-import { base64Of, bytesOfBase64, checkpointIn, parseCheckpoint, parseEntry } from '../log/text.js';
-import type { Checkpoint } from '../log/text.js';
+import { recordOf, rememberedCheckpoint } from '../log/state.js';
+import { base64Of, bytesOfBase64, parseCheckpoint, parseEntry } from '../log/text.js';
+import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { namesOf } from '../tree/codings.js';
 import { isCopy } from '../publish/copied.js';
@@ -17,19 +18,15 @@ import {
   ROUTES_FILE,
   chunkForm,
   indexFolder,
-  logFolder,
   namesIn,
 } from '../publish/log-index.js';
-import { checkpointFile } from '../publish/signed-log.js';
+import { checkpointFile, logFolder } from '../tree/log-paths.js';
 import type { KeyForm } from '../routes/keys.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/manifest.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import type { Damage } from './verify.js';
-
-/** What the state remembers of the log: the checkpoint that was whole when it was last verified. */
-const seenFile = ({ state }: Tree): string => join(state, 'checkpoint');
 
 /** @param content what the file must be, if that is known */
 type Find = (file: string, what: Damage['what'], content?: Buffer) => void;
@@ -53,8 +50,9 @@ export function checkLog(tree: Tree, manifest: Manifest, find: Find): string | u
   checkNames(tree, logFolder(treeId), ['checkpoint', 'tile', 'index'], found);
   checkIndex(tree, manifest, found);
   const note = readText(join(tree.out, checkpointFile(treeId)));
-  if (note === undefined) found(checkpointFile(treeId), 'missing');
-  else checkHistory(tree, manifest, note, found);
+  if (note === undefined) {
+    if (!isFirstUnsigned(tree, manifest)) found(checkpointFile(treeId), 'missing');
+  } else checkHistory(tree, manifest, note, found);
   return isWhole ? note : undefined;
 }
 
@@ -66,14 +64,20 @@ const documentsBelowLog = ({ routes }: Manifest): readonly string[] =>
     return rest.length === 0 ? namesOf(name, 0, 0) : [name];
   });
 
-/** Remembers a checkpoint, as a note. */
-export function rememberSeen(tree: Tree, note: string): void {
-  if (!existsSync(tree.state)) return;
-  replaceFile(seenFile(tree), note);
-}
+/**
+ * Whether a snapshot may not be in the log yet: it was committed here, or copied from an origin that
+ * had not signed it.
+ */
+const isUnsigned = (tree: Tree, { tree: { id = '' }, sequence }: Manifest, newest: SnapshotEntry): boolean =>
+  isCopy(tree)
+    ? newest.sequence + 1 === sequence
+    : recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
 
-/** Forgets it: the tree has another log from now on. */
-export const forgetSeen = (tree: Tree): void => rmSync(seenFile(tree), { force: true });
+/** Whether a log has no checkpoint since its first snapshot was committed here and not signed yet. */
+const isFirstUnsigned = (tree: Tree, { tree: { id = '' } }: Manifest): boolean =>
+  rememberedCheckpoint(tree) === undefined &&
+  !existsSync(join(tree.out, logFolder(id), 'tile')) &&
+  recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
 
 /** @throws Failure invalid: the tree's history is another than when it was last verified */
 function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find): void {
@@ -96,26 +100,12 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
     entry.digest === digest &&
     entry.asOf === asOf &&
     (entry.manifest === undefined || entry.manifest === manifestHash(readFileSync(tree.manifest)));
-  // A copy may have a snapshot that its origin has not signed yet.
-  const isBefore = isCopy(tree) && entry.tree === treeId && entry.sequence + 1 === sequence;
+  const isBefore = entry.tree === treeId && entry.sequence < sequence && isUnsigned(tree, manifest, entry);
   if (!isOfSnapshot && !isBefore) found('snapshot.json', 'altered');
-  const seen = readSeen(tree);
+  const seen = rememberedCheckpoint(tree);
   if (seen === undefined) return;
   if (seen.size > size || base64Of(rootOf(folder, seen.size)) !== seen.root)
     found(checkpointFile(treeId), 'rewritten');
-}
-
-/** @throws Failure environment: it is damaged, so that a fork would not be noticed */
-function readSeen(tree: Tree): Checkpoint | undefined {
-  const file = seenFile(tree);
-  const seen = readText(file);
-  try {
-    return seen === undefined ? undefined : checkpointIn(seen);
-  } catch {
-    throw Failure.environment(
-      `"${file}" is damaged, so it is not known which log the tree had: delete it to trust the log as it is now`,
-    );
-  }
 }
 
 /** Undefined if the note is malformed, or none of the keys has signed it. */

@@ -22,7 +22,8 @@ import type { Scan } from '../tree/scan.js';
 import { isFormer, isRendered } from '../tree/published-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import { checkChanges, checkSnapshotFeed } from './changes.js';
-import { checkLog, mendLog, rememberSeen } from './log.js';
+import { rememberCheckpoint } from '../log/state.js';
+import { checkLog, mendLog } from './log.js';
 import type { Manifest } from '../tree/manifest.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { manifestHash } from '../tree/manifest-hash.js';
@@ -104,7 +105,7 @@ export async function verify(
     }
     const files = await checkTree(tree, manifest, found, LOOK_ONLY, progress);
     if (deletesUntracked) for (const file of found.untracked) deleteFile(tree.out, file);
-    if (lock !== undefined && found.checkpoint !== undefined) rememberSeen(tree, found.checkpoint);
+    if (lock !== undefined && found.checkpoint !== undefined) rememberCheckpoint(tree, found.checkpoint);
     return found.report(manifest.sequence, files);
   } finally {
     lock?.release();
@@ -178,7 +179,8 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
   const before: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
-  const { withheld, absent = [], counts, manifest: published } = before;
+  const { withheld, absent = [], counts, manifest: published, snapshot } = before;
+  const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
   writeIndex(folder, {
     digest: manifest.digest,
     sums,
@@ -190,6 +192,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
     ...(counts && { counts }),
     ...(withheld && { withheld }),
     ...(published !== undefined && { manifest: published }),
+    ...(snapshot && isCommitted && { snapshot }),
   });
   replaceIndex(tree, folder);
   for (const file of extra) deleteFile(tree.out, file);

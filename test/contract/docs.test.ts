@@ -116,6 +116,7 @@ describe('docs/commands.md', () => {
       await mirrored(),
       ...(await proofs(out)),
       await print('keygen', '--name', 'register.example/log', '--write', path('log.key')),
+      await signed(register),
       await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
       await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
     ];
@@ -158,6 +159,15 @@ async function proofs(out: string): Promise<unknown[]> {
     await print('prove', out, '/api/v1/group/1', '--write', file),
     await print('verify-proof', file, '--key', key.vkey),
   ];
+}
+
+/** Signs a tree of its own. */
+async function signed(register: string): Promise<unknown> {
+  const out = path('signed');
+  const key = path('signing.key');
+  await print('keygen', '--name', 'register.example/log', '--write', key);
+  await print('build', '--register', register, '--out', out, '--key', key);
+  return print('sign', '--out', out, '--key', key);
 }
 
 async function mirrored(): Promise<unknown> {

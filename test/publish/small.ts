@@ -7,7 +7,10 @@ import type { PublishedRoute } from '../../generator/tree/published-routes.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { snapshotLog } from '../../generator/outputs/snapshot-log.js';
 import { LOG_ROUTES } from '../../generator/routes/index.js';
+import { signatures } from '../../generator/log/signed-log.js';
+import type { Signatures } from '../../generator/log/signed-log.js';
 import { signingOf } from '../../generator/signing.js';
+import type { Signing } from '../../generator/signing.js';
 import { RECORD_ROUTES } from '../../generator/removal-guard.js';
 import { quiet } from '../support/build.js';
 
@@ -44,19 +47,29 @@ export const route = (
 });
 
 /** @param keys files of keys that sign it */
-export async function publish(
-  out: string,
-  { routes: own, documents, withheld, members, bundleBytes }: Version,
-  ...keys: readonly string[]
-): Promise<void> {
-  const tree = new Tree(out);
+export async function publish(out: string, version: Version, ...keys: readonly string[]): Promise<void> {
   const signing = signingOf(keys, []);
+  const log = signatures(signing, signing, () => undefined, quiet());
+  try {
+    await publishWith(new Tree(out), version, signing, log);
+  } finally {
+    log.release();
+  }
+}
+
+async function publishWith(
+  tree: Tree,
+  { routes: own, documents, withheld, members, bundleBytes }: Version,
+  signing: Signing | undefined,
+  { before, after }: Signatures,
+): Promise<void> {
   const routes = [...own, ...(signing === undefined ? [] : LOG_ROUTES)];
   const publisher = await Publisher.open(
     tree,
     {
       routes: (_, previous) => [...routes, ...formerAssets(tree, previous, routes)],
-      signing,
+      before,
+      after,
       ...(bundleBytes !== undefined && { bundleBytes }),
     },
     quiet(),

@@ -27,6 +27,7 @@ import { addEdge } from '../../generator/commands/edge.js';
 import { addKeygen } from '../../generator/commands/keygen.js';
 import { addMirror } from '../../generator/commands/mirror.js';
 import { addProve } from '../../generator/commands/prove.js';
+import { addSign } from '../../generator/commands/sign.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
 import { addScaffold } from '../../generator/commands/scaffold.js';
@@ -327,6 +328,7 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     addProve,
     addVerifyProof,
     addRollback,
+    addSign,
     addScaffold,
     addUpload,
     addVerify,

@@ -60,7 +60,7 @@ export interface RenderedPage extends DocumentationPage {
 /** All pages of the documentation. */
 export function documentationPages(documented: Documented): readonly RenderedPage[] {
   const { config, overview, inWords, isThere } = documented;
-  const { operator, isSigned, signing } = config;
+  const { operator, isSigned, log } = config;
   const pages = documentationOf(isSigned)
     .filter(({ name }) => isThere(name))
     .map((page) => titled(page, overview.measured, isThere))
@@ -73,7 +73,7 @@ export function documentationPages(documented: Documented): readonly RenderedPag
     'guide-limits-page': () => limitsPage(documented, published),
     'guide-finding-page': () => findingPage(documented),
     'guide-copying-page': () => copyingPage(documented),
-    'guide-log-page': () => ({ signing, document: firstUrl(documented) }),
+    'guide-log-page': () => ({ log, document: firstUrl(documented) }),
     'guide-terms-page': () => ({
       licence: licenceText(operator),
       isCreditOptional: !asksForCredit(operator.licence),

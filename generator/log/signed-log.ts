@@ -1,0 +1,392 @@
+/**
+ * Signing, as a step after each commit. A commit records in the private state what the snapshot is;
+ * the step adds an entry with that to the log, and signs the log's new head. What lies in the public
+ * folder is never signed: whoever can write there could have changed it.
+ *
+ * The order of the step: everything that needs disk space is written to the state; `KEY.last` is
+ * replaced; tiles are moved into the tree; the checkpoint follows. The entry depends on the record
+ * alone, and nothing is committed while a snapshot is unsigned. So wherever the process dies, the
+ * next one continues with the same entry, and no key signs two heads of one size.
+ */
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Failure, asFailure, messageOf } from '../errors.js';
+import { makeFolder, readText, replaceFile } from '../files.js';
+import type { Progress } from '../progress.js';
+import { ListWriter } from '../publish/stage.js';
+import type { Opening } from '../publish/plan.js';
+import type { LogKeys, Signing } from '../signing.js';
+import { checkpointFile, logFolder } from '../tree/log-paths.js';
+import { readManifest } from '../tree/manifest.js';
+import type { Tree } from '../tree/tree.js';
+import { HeldKey, readKey } from './key-file.js';
+import { append, entryAt, headOf, rootOf } from './log-files.js';
+import type { Appended } from './log-files.js';
+import { consistencyProof } from './merkle.js';
+import { openNote, parseVerifier } from './note.js';
+import { declaredKeys, recordOf, rememberedFile } from './state.js';
+import { base64Of, checkpointIn, checkpointText, entryText, parseEntry } from './text.js';
+import type { Checkpoint, SnapshotEntry } from './text.js';
+import { cosignUntilStop, sizeCosignedBy } from './witness.js';
+
+/** The published checkpoint, as a note; undefined if there is none. */
+const publishedNote = ({ out }: Tree, treeId: string): string | undefined =>
+  readText(join(out, checkpointFile(treeId)));
+
+/** What a builder gives the publisher, so that each commit is signed. */
+export interface Signatures {
+  readonly before: NonNullable<Opening['before']>;
+  readonly after: NonNullable<Opening['after']>;
+  /** The origin of the log and the number of its entries; null if nothing is signed here. */
+  readonly summary: () => { readonly origin: string; readonly size: number } | null;
+  /** Releases the keys. */
+  readonly release: () => void;
+}
+
+/**
+ * Signs what a builder commits.
+ * @param declared the log that the operator declares, if there is one
+ * @param signing undefined if there is no key: then a snapshot that the operator declares to be in a
+ * log is left to `sign`
+ * @param warn called for each witness that does not cosign, and of a snapshot that is left unsigned
+ */
+export function signatures(
+  declared: LogKeys | undefined,
+  signing: Signing | undefined,
+  warn: (line: string) => void,
+  progress: Progress,
+): Signatures {
+  let log: SignedLog | undefined;
+  return {
+    before: (tree, treeId) => {
+      if (signing === undefined) {
+        requireKey(tree, treeId, declared !== undefined);
+        return 0;
+      }
+      log ??= SignedLog.take(signing, warn);
+      log.sign(tree, treeId);
+      return log.sequence;
+    },
+    after: async (tree, treeId) => {
+      try {
+        log?.sign(tree, treeId);
+        await log?.cosign(tree, treeId, progress);
+      } catch (error) {
+        const failure = asFailure(error, `log of "${tree.out}"`);
+        throw failure instanceof Failure
+          ? failure.adding('the snapshot is published, and the next build or `sign` signs it')
+          : error;
+      }
+      if (log === undefined && declared !== undefined)
+        warn('the snapshot is not signed yet: `sign --key FILE` signs it');
+    },
+    summary: () => (log === undefined ? null : { origin: log.origin, size: log.size }),
+    release: () => log?.release(),
+  };
+}
+
+/**
+ * Requires the key of a tree that has a log.
+ * @param isDeclared whether the operator says that there is a log: then one snapshot may be unsigned
+ * @throws Failure usage: a snapshot would never be in the log without the key
+ */
+export function requireKey(tree: Tree, treeId: string, isDeclared: boolean): void {
+  // If the folder alone is lost, the tree must not forget that it had a log.
+  if (!existsSync(join(tree.out, logFolder(treeId))) && !hasLog(tree)) return;
+  if (isDeclared && isNewestSigned(tree, treeId)) return;
+  throw Failure.usage(
+    `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
+      '(--key, SNAPSHOT_KEY or "key" of the operator file)',
+  );
+}
+
+function hasLog({ manifest }: Tree): boolean {
+  try {
+    return readManifest(manifest)?.log !== undefined;
+  } catch (error) {
+    // A repair says what is wrong with it.
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/** Whether the log has an entry of what was committed last. */
+function isNewestSigned(tree: Tree, treeId: string): boolean {
+  const note = publishedNote(tree, treeId);
+  if (note === undefined) return false;
+  const { size } = checkpointIn(note);
+  const folder = join(tree.out, logFolder(treeId));
+  return size > 0 && !isBehind(newestIn(folder, size), recordOf(tree, treeId));
+}
+
+/** Whether a log has no entry of a snapshot. @param newest of the log, if it has any */
+const isBehind = (newest: SnapshotEntry | undefined, snapshot: SnapshotEntry | undefined): boolean =>
+  snapshot !== undefined && (newest === undefined || newest.sequence < snapshot.sequence);
+
+const newestIn = (folder: string, size: number): SnapshotEntry =>
+  parseEntry(entryAt(folder, size, size - 1).toString());
+
+/** What is known of a log. */
+interface Known {
+  /** Undefined if it has no entry yet. */
+  readonly checkpoint: Checkpoint | undefined;
+  /** The published note; undefined if there is none, or if keys have signed more than it says. */
+  readonly note: string | undefined;
+  readonly newest: SnapshotEntry | undefined;
+}
+
+/** Keys that sign the log of one tree, held until `release`. */
+export class SignedLog {
+  readonly #keys: readonly HeldKey[];
+  readonly #signing: Signing;
+  readonly #warn: (line: string) => void;
+  /** What was published before this step signed. */
+  #before: string | undefined;
+  /** The number of entries, and the number of the snapshot that the newest is of. */
+  size = 0;
+  sequence = 0;
+
+  private constructor(keys: readonly HeldKey[], signing: Signing, warn: (line: string) => void) {
+    this.#keys = keys;
+    this.#signing = signing;
+    this.#warn = warn;
+  }
+
+  /**
+   * Takes the keys.
+   * @param warn called for each witness that does not cosign
+   * @throws Failure busy: another process uses a key; environment: KEY.last is missing
+   */
+  static take(signing: Signing, warn: (line: string) => void): SignedLog {
+    const keys: HeldKey[] = [];
+    try {
+      for (const path of signing.keys) keys.push(HeldKey.take(readKey(path)));
+      return new SignedLog(keys, signing, warn);
+    } catch (error) {
+      for (const key of keys) key.release();
+      throw error;
+    }
+  }
+
+  /** The name of the keys. */
+  get origin(): string {
+    return this.#signing.origin;
+  }
+
+  /**
+   * Signs the last snapshot if that was not done. Requires the lock of the tree.
+   * @returns whether there was anything to sign
+   * @throws Failure usage, invalid: the keys must not sign this log, or this snapshot; environment:
+   * nothing was signed, since something can't be written
+   */
+  sign(tree: Tree, treeId: string): boolean {
+    const folder = join(tree.out, logFolder(treeId));
+    const known = this.#known(tree, treeId);
+    const size = known.checkpoint?.size ?? 0;
+    const record = recordOf(tree, treeId);
+    const snapshot = isBehind(known.newest, record) ? record : undefined;
+    const declared = snapshot === undefined ? [] : declaredKeys(tree, snapshot);
+    const next =
+      snapshot === undefined || declared.length === 0
+        ? undefined
+        : append(folder, size, Buffer.from(entryText(snapshot)));
+    for (const key of this.#keys) requireSame(tree, treeId, key, known, next);
+    this.#requireSigned(folder, known);
+    this.size = next?.size ?? size;
+    this.sequence = snapshot?.sequence ?? known.newest?.sequence ?? 0;
+    if (snapshot === undefined || next === undefined) return false;
+    const signers = this.#signersOf(snapshot.sequence, declared);
+    const checkpoint = { origin: this.origin, size: next.size, root: base64Of(next.root) };
+    this.#publish(tree, snapshot, next, checkpoint, noteOf(checkpoint, signers));
+    this.#before = known.note;
+    return true;
+  }
+
+  /**
+   * Restores a checkpoint that was lost, and asks the witnesses that have not cosigned yet. Requires
+   * the lock of the tree. Neither a witness that is down nor a signal is a failure.
+   */
+  async cosign(tree: Tree, treeId: string, progress: Progress): Promise<void> {
+    const { checkpoint, note: published } = this.#known(tree, treeId);
+    if (checkpoint === undefined) return;
+    const note = published ?? noteOf(checkpoint, this.#keys);
+    if (published === undefined) replaceCheckpoint(tree, treeId, note);
+    try {
+      await this.#cosign(tree, treeId, note, progress);
+    } catch (error) {
+      this.#warn(`no cosignature could be added: ${messageOf(error)}`);
+    }
+  }
+
+  #known(tree: Tree, treeId: string): Known {
+    const folder = join(tree.out, logFolder(treeId));
+    const published = publishedNote(tree, treeId);
+    const publishedCheckpoint = published === undefined ? undefined : checkpointIn(published);
+    const unpublished = this.#unpublished(folder, publishedCheckpoint?.size ?? 0);
+    const checkpoint = unpublished ?? publishedCheckpoint;
+    const size = checkpoint?.size ?? 0;
+    return {
+      checkpoint,
+      note: unpublished === undefined ? published : undefined,
+      newest: size === 0 ? undefined : newestIn(folder, size),
+    };
+  }
+
+  /**
+   * What a key has signed last, if that is newer than the published checkpoint and its tiles are
+   * there: the checkpoint was lost, or the process died before it could be published.
+   */
+  #unpublished(folder: string, size: number): Checkpoint | undefined {
+    const [last] = this.#keys.map((key) => key.last).toSorted((a, b) => b.size - a.size);
+    return last !== undefined && last.size > size && isRoot(folder, last) ? last : undefined;
+  }
+
+  /**
+   * Whoever can write to the tree could have added entries, which the next checkpoint would sign. If
+   * all keys are new, since the old one was lost, what is published is taken as it is.
+   * @throws Failure invalid: none of the keys has signed what is published
+   */
+  #requireSigned(folder: string, { checkpoint, note }: Known): void {
+    const isNew = this.#keys.every(({ last }) => last.size === 0);
+    const isLast = this.#keys.some(({ last }) => last.root === checkpoint?.root);
+    if (checkpoint === undefined || isNew || isLast) return;
+    try {
+      openNote(
+        note ?? '',
+        this.#keys.map(({ signer }) => parseVerifier(signer.vkey)),
+      );
+    } catch (error) {
+      throw Failure.invalid(
+        `none of the keys has signed the checkpoint in "${folder}": ${messageOf(error)}; ` +
+          'restore what they have signed (see docs/signed-log.md)',
+      );
+    }
+  }
+
+  /** The keys that a snapshot names. @throws Failure usage: there is none among them */
+  #signersOf(sequence: number, declared: readonly string[]): readonly HeldKey[] {
+    const signers = this.#keys.filter(({ signer }) => declared.includes(signer.vkey));
+    if (signers.length > 0) return signers;
+    throw Failure.usage(
+      `snapshot ${sequence} is not signed yet, and names other keys: expected that of ${declared.join(' or ')}`,
+    );
+  }
+
+  /** See the order of the step, above. */
+  #publish(
+    tree: Tree,
+    { tree: treeId, sequence }: SnapshotEntry,
+    { files, removed }: Appended,
+    checkpoint: Checkpoint,
+    note: string,
+  ): void {
+    const name = (file: string): string => `${logFolder(treeId)}/${file}`;
+    const staged = join(tree.state, 'signing');
+    rmSync(staged, { recursive: true, force: true });
+    try {
+      mkdirSync(staged);
+      const moves = [...files].map(([file, content], index) => {
+        const [from, to] = [join(staged, String(index)), join(tree.out, name(file))];
+        writeFileSync(from, content, { flush: true });
+        makeFolder(dirname(to));
+        return [from, to] as const;
+      });
+      for (const file of ['checkpoint', 'remembered'])
+        writeFileSync(join(staged, file), note, { flush: true });
+      listChanges(tree.unreported(sequence), name, [...files.keys(), 'checkpoint'], removed);
+      const due = this.#keys.filter(({ last }) => last.root !== checkpoint.root);
+      for (const key of due) key.prepare(checkpoint);
+      for (const key of due) key.swap();
+      for (const [from, to] of moves) renameSync(from, to);
+      for (const file of removed) rmSync(join(tree.out, name(file)), { force: true });
+      renameSync(join(staged, 'checkpoint'), join(tree.out, checkpointFile(treeId)));
+      renameSync(join(staged, 'remembered'), rememberedFile(tree));
+    } finally {
+      rmSync(staged, { recursive: true, force: true });
+    }
+  }
+
+  /** Adds cosignatures to the published note. */
+  async #cosign(tree: Tree, treeId: string, note: string, progress: Progress): Promise<void> {
+    const witnesses = this.#signing.witnesses.filter((witness) => sizeCosignedBy(note, witness) === 0);
+    if (witnesses.length === 0) return;
+    const { size } = checkpointIn(note);
+    const heads = headOf(join(tree.out, logFolder(treeId)), size);
+    const previous = this.#before === undefined ? {} : { previous: this.#before };
+    const consistencyFrom = (old: number): readonly string[] =>
+      consistencyProof(old, size, heads).map((each) => base64Of(each));
+    const cosigned = await cosignUntilStop(note, witnesses, consistencyFrom, previous, progress);
+    for (const { url, reason } of cosigned.missing) this.#warn(`witness ${url} has not cosigned: ${reason}`);
+    if (cosigned.note !== note) replaceCheckpoint(tree, treeId, cosigned.note);
+  }
+
+  release(): void {
+    for (const key of this.#keys) key.release();
+  }
+}
+
+function isRoot(folder: string, { size, root }: Checkpoint): boolean {
+  try {
+    return base64Of(rootOf(folder, size)) === root;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/**
+ * @param next the log with the snapshot that is not signed yet, which the key may have signed already
+ * @throws Failure: the log must not be continued with this key
+ */
+function requireSame(
+  tree: Tree,
+  treeId: string,
+  { path, signer, last }: HeldKey,
+  { checkpoint }: Known,
+  next: Appended | undefined,
+): void {
+  const folder = join(tree.out, logFolder(treeId));
+  const { origin, size, root } = checkpoint ?? { origin: signer.name, size: 0, root: last.root };
+  if (origin !== signer.name)
+    throw Failure.usage(
+      `key "${path}" is named "${signer.name}", expected "${origin}", the origin of the log`,
+    );
+  if (size > 0 && base64Of(rootOf(folder, size)) !== root)
+    throw Failure.invalid(
+      `the log in "${folder}" is damaged: its tiles are not of its checkpoint (see docs/signed-log.md)`,
+    );
+  if (last.size === 0) return;
+  const isNext = next !== undefined && last.size === next.size && last.root === base64Of(next.root);
+  if (isNext || (last.size <= size && base64Of(rootOf(folder, last.size)) === last.root)) return;
+  throw Failure.invalid(
+    `the key "${path}" has signed a log of ${last.size} snapshots, and "${tree.out}" has ` +
+      `${last.size <= size ? 'other ones' : size === 0 ? 'none of them' : `only ${size} of them`}: ` +
+      'to go on would sign a second history. Restore the newest tree, or begin a new log with a new key ' +
+      '(see docs/signed-log.md)',
+  );
+}
+
+function noteOf(checkpoint: Checkpoint, signers: readonly Pick<HeldKey, 'signer'>[]): string {
+  const text = checkpointText(checkpoint);
+  return `${text}\n${signers.map(({ signer }) => signer.sign(text)).join('')}`;
+}
+
+/** Adds what signing changes to the lists of the commit. */
+function listChanges(
+  folder: string,
+  name: (file: string) => string,
+  put: readonly string[],
+  removed: readonly string[],
+): void {
+  const lists = new ListWriter(folder, 'log');
+  for (const file of put) lists.file(name(file));
+  for (const file of removed) lists.remove(name(file));
+  for (const file of [...removed, 'checkpoint']) lists.url(`/${name(file)}`);
+  lists.finish();
+}
+
+function replaceCheckpoint(tree: Tree, treeId: string, note: string): void {
+  const file = join(tree.out, checkpointFile(treeId));
+  makeFolder(dirname(file));
+  replaceFile(file, note, join(tree.state, 'checkpoint.partial'));
+}
