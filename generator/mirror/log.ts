@@ -10,7 +10,7 @@ import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import type { OwnLog } from '../publish/plan.js';
 import type { Tree } from '../tree/tree.js';
 import { manifestHash } from '../tree/manifest-hash.js';
-import { forgetSeen } from '../verify/log.js';
+import { forgetSeen } from '../log/seen.js';
 import type { Client } from './client.js';
 import { fetchEntries, fetchFile, newestHeld, outdated } from './log-entries.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';

@@ -1,10 +1,11 @@
 /** Checks the signed log of a tree: tiles, checkpoint, newest entry, and the chunks of the digest. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
 import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
 import { openNote, parseVerifier } from '../log/note.js';
-import { base64Of, bytesOfBase64, checkpointIn, parseCheckpoint, parseEntry } from '../log/text.js';
+import { readSeen } from '../log/seen.js';
+import { base64Of, bytesOfBase64, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint } from '../log/text.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { namesOf } from '../tree/codings.js';
@@ -27,9 +28,6 @@ import type { Manifest } from '../tree/manifest.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import type { Damage } from './verify.js';
-
-/** What the state remembers of the log: the checkpoint that was whole when it was last verified. */
-const seenFile = ({ state }: Tree): string => join(state, 'checkpoint');
 
 /** @param content what the file must be, if that is known */
 type Find = (file: string, what: Damage['what'], content?: Buffer) => void;
@@ -66,15 +64,6 @@ const documentsBelowLog = ({ routes }: Manifest): readonly string[] =>
     return rest.length === 0 ? namesOf(name, 0, 0) : [name];
   });
 
-/** Remembers a checkpoint, as a note. */
-export function rememberSeen(tree: Tree, note: string): void {
-  if (!existsSync(tree.state)) return;
-  replaceFile(seenFile(tree), note);
-}
-
-/** Forgets it: the tree has another log from now on. */
-export const forgetSeen = (tree: Tree): void => rmSync(seenFile(tree), { force: true });
-
 /** @throws Failure invalid: the tree's history is another than when it was last verified */
 function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find): void {
   const treeId = manifest.tree.id ?? '';
@@ -103,19 +92,6 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
   if (seen === undefined) return;
   if (seen.size > size || base64Of(rootOf(folder, seen.size)) !== seen.root)
     found(checkpointFile(treeId), 'rewritten');
-}
-
-/** @throws Failure environment: it is damaged, so that a fork would not be noticed */
-function readSeen(tree: Tree): Checkpoint | undefined {
-  const file = seenFile(tree);
-  const seen = readText(file);
-  try {
-    return seen === undefined ? undefined : checkpointIn(seen);
-  } catch {
-    throw Failure.environment(
-      `"${file}" is damaged, so it is not known which log the tree had: delete it to trust the log as it is now`,
-    );
-  }
 }
 
 /** Undefined if the note is malformed, or none of the keys has signed it. */
