@@ -21,8 +21,8 @@ import { Publisher } from './publish/publisher.js';
 import type { Plan } from './publish/plan.js';
 import { hasLog, isFormer, isRendered } from './tree/published-routes.js';
 import { readManifest } from './tree/manifest.js';
-import { FORMAT, headersByClass } from './tree/snapshot-json.js';
-import type { Manifest } from './tree/manifest.js';
+import { FORMAT, parseSnapshot } from './tree/snapshot-json.js';
+import type { Snapshot } from './tree/snapshot-json.js';
 import { keptFile } from './publish/stage-writer.js';
 import type { Tree } from './tree/tree.js';
 import { LOG_HEADERS } from './routes/headers.js';
@@ -95,26 +95,18 @@ function asWritten(file: string): Record<string, unknown> & { readonly routes: r
 }
 
 /** What a snapshot of the time before the log lacks. */
-const logRoutes = ({ routes }: Manifest, signing: Signing | undefined): readonly Route[] =>
+const logRoutes = ({ routes }: Snapshot, signing: Signing | undefined): readonly Route[] =>
   signing === undefined || hasLog(routes) ? [] : LOG_ROUTES;
 
-const publishedSchema = z.looseObject({
-  headers: z.looseObject({ content: headersByClass }),
-  problems_below: z.array(z.string()).default([]),
+const withLog = ({ headers, problems_below: below }: Snapshot): object => ({
+  headers: { ...headers, content: { ...headers.content, ...LOG_HEADERS } },
+  problems_below: [...new Set([...below, PATHS.log])],
 });
-
-function withLog(manifest: Manifest): object {
-  const { headers, problems_below: below } = publishedSchema.parse(manifest);
-  return {
-    headers: { ...headers, content: { ...headers.content, ...LOG_HEADERS } },
-    problems_below: [...new Set([...below, PATHS.log])],
-  };
-}
 
 interface Opened {
   readonly publisher: Publisher;
   /** The previous snapshot, and the folder of its replaced files. */
-  readonly manifest: Manifest;
+  readonly manifest: Snapshot;
   readonly kept: string;
 }
 
@@ -126,7 +118,7 @@ async function open(
   progress: Progress,
 ): Promise<Opened> {
   const { out } = tree;
-  let manifest: Manifest | undefined;
+  let manifest: Snapshot | undefined;
   const publisher = await Publisher.open(
     tree,
     {
@@ -137,21 +129,21 @@ async function open(
         if (why !== undefined) {
           throw Failure.invalid(`"${out}" keeps no previous snapshot: ${why}`);
         }
-        manifest = readManifest(join(previous, 'snapshot.json'));
-        if (manifest === undefined)
-          throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
-        if (manifest.format !== FORMAT) {
+        const kept = readManifest(join(previous, 'snapshot.json'));
+        if (kept === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
+        if (kept.format !== FORMAT) {
           throw Failure.invalid(
-            `the previous snapshot kept in "${out}" is of format ${manifest.format}, expected ${FORMAT}: build again instead`,
+            `the previous snapshot kept in "${out}" is of format ${kept.format}, expected ${FORMAT}: build again instead`,
           );
         }
-        if (!isSound(join(previous, 'index'), manifest.digest)) {
+        if (!isSound(join(previous, 'index'), kept.digest)) {
           throw Failure.invalid(
             `the previous snapshot kept in "${out}" is damaged, expected its whole index`,
           );
         }
         // What was former then is no longer there.
-        manifest = { ...manifest, routes: manifest.routes.filter((route) => !isFormer(route)) };
+        const snapshot = parseSnapshot(kept, `the previous snapshot kept in "${out}"`);
+        manifest = { ...snapshot, routes: snapshot.routes.filter((route) => !isFormer(route)) };
         const routes = [...manifest.routes, ...logRoutes(manifest, signing)];
         return [...routes, ...formerAssets(tree, replaced, routes)];
       },

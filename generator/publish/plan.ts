@@ -2,7 +2,7 @@
 import type { Changes } from './index-route.js';
 import type { Signing } from '../signing.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 

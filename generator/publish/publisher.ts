@@ -26,7 +26,7 @@ import { recover } from './recover.js';
 import { comparedRoutes } from './compared-routes.js';
 import { hasLog, isFormer } from '../tree/published-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { renew } from './renew.js';
 import { SignedLog } from './signed-log.js';

@@ -8,7 +8,7 @@ import { Lock } from '../lock.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { swapKeys } from '../log/key-file.js';
 import { readManifest } from '../tree/manifest.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import { stagePaths } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 

@@ -22,7 +22,7 @@ import { FileWriter, makeFolder, readText, replaceFile } from '../files.js';
 import { logFolder } from './log-index.js';
 import type { Plan } from './plan.js';
 import { readManifest } from '../tree/manifest.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { ListWriter, StagePaths } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 

@@ -24,7 +24,7 @@ import {
 import { checkpointFile } from '../publish/signed-log.js';
 import type { KeyForm } from '../routes/keys.js';
 import { isRendered } from '../tree/published-routes.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import type { Damage } from './verify.js';

@@ -17,7 +17,7 @@ import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';
 import { isSound, readIndex, replaceIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import { readManifest } from '../tree/manifest.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import { isFormer, isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import { mendLog } from './log.js';

@@ -19,7 +19,7 @@ import { readManifest } from '../tree/manifest.js';
 import { checkChanges, checkSnapshotFeed } from './changes.js';
 import { checkLog } from './log.js';
 import { rememberSeen } from '../log/seen.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { FORMAT, snapshotSchema } from '../tree/snapshot-json.js';
