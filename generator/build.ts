@@ -8,8 +8,6 @@ import type { DownloadsSummary } from './exports/summary.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/snapshot.js';
-import { signatures } from './log/signed-log.js';
-import type { Signatures } from './log/signed-log.js';
 import { RECORD_ROUTES, implausible, implausibleRemovals, rewritten } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isCopy } from './publish/copied.js';
@@ -18,7 +16,7 @@ import { formerAssets } from './publish/former-assets.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
 import { renderAll } from './render.js';
-import type { Announcement, Plan } from './publish/plan.js';
+import type { Announcement, AroundCommit, Plan } from './publish/plan.js';
 import { completeCommit } from './publish/recover.js';
 import { Tree } from './tree/tree.js';
 import { isPublishable } from './register/findings.js';
@@ -81,12 +79,22 @@ export interface Published extends DownloadsSummary {
   readonly log: { readonly origin: string; readonly size: number } | null;
 }
 
+/** What is done around the commit, and what came of it. */
+export interface BuildLog extends AroundCommit {
+  /** Null if nothing is signed here. */
+  readonly summary: () => Published['log'];
+}
+
 /**
  * Builds the tree from the register. If the register is refused, or on an error or abort before the
  * commit, the published tree stays as it was.
  * @throws Failure with a one-line message and an exit code
  */
-export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
+export async function build(
+  config: BuildConfig,
+  effects: Effects,
+  log: BuildLog = NO_LOG,
+): Promise<Refused | Published> {
   const { progress } = effects;
   // Completes an interrupted commit first, whatever the state of the register.
   const tree = new Tree(config.out, config.state);
@@ -99,7 +107,6 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
   const identity = identityOf(config.register);
   const register = Register.open(config.register, config.notMeasured);
   const pool = effects.startPool(config.register, config.notMeasured);
-  const log = signatures(config.log, config.signing, effects.warn, progress);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
     (closing ??= (async () => {
@@ -140,10 +147,11 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
       log: log.summary(),
     };
   } finally {
-    log.release();
     await close();
   }
 }
+
+const NO_LOG: BuildLog = { summary: () => null };
 
 /** Adds to any failure before the commit that nothing was published. */
 export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
@@ -163,7 +171,7 @@ interface Work {
   readonly register: Register;
   readonly pool: Pool;
   readonly effects: Effects;
-  readonly log: Signatures;
+  readonly log: BuildLog;
   /** Ends the threads and closes the register. */
   readonly close: () => Promise<void>;
 }
@@ -184,13 +192,13 @@ interface Prepared {
 /** Everything before the commit. @returns the report instead if the register is refused */
 async function prepare(work: Work): Promise<Prepared | CheckReport> {
   const { config, tree, identity, register, pool, effects, log, close } = work;
+  const { summary: _, ...around } = log;
   const table = tableFor(routesOf(config), register.measured);
   const publisher = await Publisher.open(
     tree,
     {
       routes: (_, previous) => [...table, ...formerAssets(tree, previous, table)],
-      before: log.before,
-      after: log.after,
+      ...around,
     },
     effects.progress,
   );

@@ -8,7 +8,6 @@ import { Failure } from './errors.js';
 import { baseUrl, describe, readOperator, text } from './operator-file.js';
 import type { OperatorFile } from './operator-file.js';
 import { liesIn } from './files.js';
-import type { Lists } from './publish/lists.js';
 import type { Bucket } from './routes/index.js';
 import { withHistories } from './schema/measured.js';
 import type { Words } from './schema/words.js';
@@ -16,6 +15,16 @@ import { logKeysOf, signingOf, witnessOf } from './signing.js';
 import type { LogKeys, Signing } from './signing.js';
 import { siteFiles } from './site-files.js';
 import type { SiteFile } from './site-files.js';
+
+/** Where to write the lists for operators. */
+export interface Lists {
+  /** Absolute URLs, one per line. */
+  readonly purgeList?: string;
+  /** Names below the output folder, one per line, as `--files-from` of rclone and rsync expects. */
+  readonly filesFrom?: string;
+  /** Names of removed files below the output folder, one per line. */
+  readonly deleteFrom?: string;
+}
 
 /** A token bucket: its capacity, and the seconds after which one token is refilled. */
 export interface Limit {

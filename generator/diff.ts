@@ -26,7 +26,7 @@ import { totalOf } from './publish/index-route.js';
 import type { Changes } from './publish/index-route.js';
 import { comparedRoutes } from './publish/compared-routes.js';
 import { readManifest } from './tree/manifest.js';
-import type { Manifest } from './tree/manifest.js';
+import type { Manifest } from './tree/snapshot-json.js';
 import { Tree } from './tree/tree.js';
 import { isPublishable } from './register/findings.js';
 import type { CheckReport } from './register/findings.js';

@@ -55,7 +55,8 @@ const list = (counts: Readonly<Record<string, number>>): string =>
 export const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
   `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
 
-export const counted = (count: number, one: string): string => `${number(count)} ${one}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, one: string): string =>
+  `${number(count)} ${one}${count === 1 ? '' : 's'}`;
 
 /** For each finding what was expected, some examples, and a hint. */
 export const findingLines = ({ findings }: CheckReport): string[] =>

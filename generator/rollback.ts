@@ -18,11 +18,11 @@ import { isSound, readIndex } from './tree/index-json.js';
 import { measure } from './tree/measure.js';
 import { formerAssets } from './publish/former-assets.js';
 import { Publisher } from './publish/publisher.js';
-import type { Plan } from './publish/plan.js';
+import type { AroundCommit, Plan } from './publish/plan.js';
 import { hasLog, isFormer, isRendered } from './tree/published-routes.js';
 import { readManifest } from './tree/manifest.js';
-import { FORMAT, headersByClass } from './tree/snapshot-json.js';
-import type { Manifest } from './tree/manifest.js';
+import { FORMAT, parseSnapshot } from './tree/snapshot-json.js';
+import type { Snapshot } from './tree/snapshot-json.js';
 import { keptFile } from './publish/stage-writer.js';
 import type { Tree } from './tree/tree.js';
 import { LOG_HEADERS } from './routes/headers.js';
@@ -32,9 +32,6 @@ import { PATHS } from './routes/paths.js';
 import { timeAt } from './schema/time.js';
 import type { Words } from './schema/words.js';
 import type { LogKeys } from './signing.js';
-import type { Signed } from './config.js';
-import { signatures } from './log/signed-log.js';
-import type { Signatures } from './log/signed-log.js';
 
 export interface RolledBack {
   /** The new snapshot's number, and that of the snapshot whose content it has. */
@@ -43,36 +40,25 @@ export interface RolledBack {
   readonly asOf: string | null;
 }
 
+export interface RollbackOptions {
+  /** The log that the next snapshot declares, and what is done around its commit. */
+  readonly log?: LogKeys | undefined;
+  readonly around?: AroundCommit;
+  /** What the kinds are called in the feed of snapshots. */
+  readonly words?: Words;
+}
+
 /**
  * Publishes what the last commit replaced. A second rollback undoes the first.
- * @param words what the kinds are called in the feed of snapshots
  * @throws Failure invalid: no previous snapshot is kept (the first has none, and a repair drops it)
  */
 export async function rollback(
   tree: Tree,
-  { progress, now, warn }: Effects,
-  { log, signing }: Signed = NOT_SIGNED,
-  words?: Words,
+  { progress, now }: Pick<Effects, 'progress' | 'now'>,
+  { log, around = {}, words }: RollbackOptions = {},
 ): Promise<RolledBack> {
   tree.requirePublished();
-  const signed = signatures(log, signing, warn, progress);
-  try {
-    return await rollbackWith(tree, { progress, now }, log, signed, words);
-  } finally {
-    signed.release();
-  }
-}
-
-const NOT_SIGNED: Signed = { log: undefined, signing: undefined };
-
-async function rollbackWith(
-  tree: Tree,
-  { progress, now }: Pick<Effects, 'progress' | 'now'>,
-  log: LogKeys | undefined,
-  signed: Signatures,
-  words: Words | undefined,
-): Promise<RolledBack> {
-  const opened = await addUnchangedNote(open(tree, log, signed, progress));
+  const opened = await addUnchangedNote(open(tree, log, around, progress));
   const { publisher, manifest } = opened;
   const written = asWritten(join(tree.previous, 'snapshot.json'));
   const plan = await addUnchangedNote(restore(opened, progress));
@@ -115,26 +101,18 @@ function asWritten(file: string): Record<string, unknown> & { readonly routes: r
 }
 
 /** What a snapshot of the time before the log lacks. */
-const logRoutes = ({ routes }: Manifest, log: LogKeys | undefined): readonly Route[] =>
+const logRoutes = ({ routes }: Snapshot, log: LogKeys | undefined): readonly Route[] =>
   log === undefined || hasLog(routes) ? [] : LOG_ROUTES;
 
-const publishedSchema = z.looseObject({
-  headers: z.looseObject({ content: headersByClass }),
-  problems_below: z.array(z.string()).default([]),
+const withLog = ({ headers, problems_below: below }: Snapshot): object => ({
+  headers: { ...headers, content: { ...headers.content, ...LOG_HEADERS } },
+  problems_below: [...new Set([...below, PATHS.log])],
 });
-
-function withLog(manifest: Manifest): object {
-  const { headers, problems_below: below } = publishedSchema.parse(manifest);
-  return {
-    headers: { ...headers, content: { ...headers.content, ...LOG_HEADERS } },
-    problems_below: [...new Set([...below, PATHS.log])],
-  };
-}
 
 interface Opened {
   readonly publisher: Publisher;
   /** The previous snapshot, and the folder of its replaced files. */
-  readonly manifest: Manifest;
+  readonly manifest: Snapshot;
   readonly kept: string;
 }
 
@@ -142,36 +120,35 @@ interface Opened {
 async function open(
   tree: Tree,
   log: LogKeys | undefined,
-  { before, after }: Signatures,
+  around: AroundCommit,
   progress: Progress,
 ): Promise<Opened> {
   const { out } = tree;
-  let manifest: Manifest | undefined;
+  let manifest: Snapshot | undefined;
   const publisher = await Publisher.open(
     tree,
     {
-      before,
-      after,
+      ...around,
       routes: ({ previous }, replaced) => {
         const why = takenDown(tree);
         if (why !== undefined) {
           throw Failure.invalid(`"${out}" keeps no previous snapshot: ${why}`);
         }
-        manifest = readManifest(join(previous, 'snapshot.json'));
-        if (manifest === undefined)
-          throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
-        if (manifest.format !== FORMAT) {
+        const kept = readManifest(join(previous, 'snapshot.json'));
+        if (kept === undefined) throw Failure.invalid(`"${out}" keeps no previous snapshot to go back to`);
+        if (kept.format !== FORMAT) {
           throw Failure.invalid(
-            `the previous snapshot kept in "${out}" is of format ${manifest.format}, expected ${FORMAT}: build again instead`,
+            `the previous snapshot kept in "${out}" is of format ${kept.format}, expected ${FORMAT}: build again instead`,
           );
         }
-        if (!isSound(join(previous, 'index'), manifest.digest)) {
+        if (!isSound(join(previous, 'index'), kept.digest)) {
           throw Failure.invalid(
             `the previous snapshot kept in "${out}" is damaged, expected its whole index`,
           );
         }
         // What was former then is no longer there.
-        manifest = { ...manifest, routes: manifest.routes.filter((route) => !isFormer(route)) };
+        const snapshot = parseSnapshot(kept, `the previous snapshot kept in "${out}"`);
+        manifest = { ...snapshot, routes: snapshot.routes.filter((route) => !isFormer(route)) };
         const routes = [...manifest.routes, ...logRoutes(manifest, log)];
         return [...routes, ...formerAssets(tree, replaced, routes)];
       },

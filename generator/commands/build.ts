@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { build } from '../build.js';
 import { buildConfig } from '../config.js';
 import { EXIT } from '../errors.js';
+import { withLog } from '../log/around-commit.js';
 import {
   brokenLine,
   excludedLines,
@@ -31,7 +32,10 @@ export function addBuild(program: Command, terminal: Terminal): void {
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
     .action(async ({ json, quiet, wait, ...flags }: Common & Waiting & Record<string, unknown>) => {
       const config = buildConfig(flags);
-      const result = await onTree(terminal, { quiet, wait }, () => build(config, effects(quiet === true)));
+      const used = effects(quiet === true);
+      const result = await onTree(terminal, { quiet, wait }, () =>
+        withLog(config, used, (log) => build(config, used, log)),
+      );
       for (const line of findingLines(result.report)) warn(line);
       if (json === true) say(jsonLine({ ...result, published: result.published && isNews(result) }, cost()));
       if (!result.published) {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { DEFAULTS, signingFor, wordsBy } from '../config.js';
+import { withLog } from '../log/around-commit.js';
 import { Tree } from '../tree/tree.js';
 import { asOfText, jsonLine } from '../report.js';
 import { rollback } from '../rollback.js';
@@ -29,8 +30,11 @@ export function addRollback(program: Command, terminal: Terminal): void {
     .addOption(witnessOption())
     .action(async ({ out, state, json, quiet, wait, ...keys }: Flags) => {
       const tree = new Tree(out, state);
+      const signed = signingFor(keys);
+      const words = wordsBy(keys.operator);
+      const used = effects(quiet === true);
       const result = await onTree(terminal, { quiet, wait }, () =>
-        rollback(tree, effects(quiet === true), signingFor(keys), wordsBy(keys.operator)),
+        withLog(signed, used, (around) => rollback(tree, used, { log: signed.log, around, words })),
       );
       const { sequence, contentOf, asOf } = result;
       if (json === true) say(jsonLine(result, cost()));

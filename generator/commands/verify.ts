@@ -3,12 +3,12 @@ import { build } from '../build.js';
 import { buildConfig } from '../config.js';
 import type { BuildConfig } from '../config.js';
 import { EXIT, Failure } from '../errors.js';
+import { withLog } from '../log/around-commit.js';
 import type { Progress } from '../progress.js';
-import { readChangeIndex } from '../tree/changes.js';
-import { completeCommit } from '../publish/recover.js';
-import { requireKey } from '../log/signed-log.js';
 import { Tree } from '../tree/tree.js';
-import { prepareRepair, verify } from '../verify/verify.js';
+import { repair } from '../verify/repair.js';
+import type { Builder } from '../verify/repair.js';
+import { verify } from '../verify/verify.js';
 import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
 import { damageLines, jsonLine } from '../report.js';
@@ -25,7 +25,7 @@ interface Flags extends Common, Waiting, Record<string, unknown> {
 }
 
 export function addVerify(program: Command, terminal: Terminal): void {
-  const { say, progress, startPool, effects, cost, exitWith } = terminal;
+  const { say, progress, cost, exitWith } = terminal;
   buildOptions(program.command('verify'))
     .description('Check every file of the tree against its index and digest.')
     .option('--accept-removals', 'repair even if more would be lost than the removal guard lets pass')
@@ -36,33 +36,21 @@ export function addVerify(program: Command, terminal: Terminal): void {
     .option('--delete-untracked', 'with --repair: also delete the files that no route leads to')
     .addOption(witnessOption())
     .addOption(waitOption())
-    .action(async ({ json, quiet, wait, repair, deleteUntracked = false, ...flags }: Flags) => {
-      if (deleteUntracked && repair !== true) {
+    .action(async ({ json, quiet, wait, repair: repairs, deleteUntracked = false, ...flags }: Flags) => {
+      if (deleteUntracked && repairs !== true) {
         throw Failure.usage('--delete-untracked deletes files, expected it along with --repair');
       }
       const silent = quiet === true;
       const tree = new Tree(flags.out, flags.state);
       tree.requirePublished();
-      const repairing = repair === true ? buildConfig(flags) : undefined;
+      const repairing = repairs === true ? buildConfig(flags) : undefined;
       const { found, left, snapshot } = await onTree(terminal, { quiet, wait }, async () => {
         if (repairing !== undefined) {
-          await completeCommit(tree, progress(silent));
-          // Checks the other preconditions of a repair before anything is changed.
-          await requireSound(repairing, progress(silent), startPool);
-          const treeId = readChangeIndex(tree)?.tree;
-          if (treeId !== undefined && repairing.signing === undefined)
-            requireKey(tree, treeId, repairing.log !== undefined);
+          const builder = builderOf(repairing, terminal, silent);
+          return repair(tree, builder, () => progress(silent), deleteUntracked);
         }
-        const found = await (repairing === undefined ? verify : prepareRepair)(tree, progress(silent));
-        if (repairing === undefined) return { found, left: found.total, snapshot: found.sequence };
-        const result = await build(repairing, effects(silent));
-        const { total, untracked } = await verify(tree, progress(silent), deleteUntracked);
-        return {
-          // Without snapshot.json, untracked files are known only now.
-          found: { ...found, untracked },
-          left: total,
-          snapshot: result.published ? result.sequence : found.sequence,
-        };
+        const found = await verify(tree, progress(silent));
+        return { found, left: found.total, snapshot: found.sequence };
       });
       const isRepaired = repairing !== undefined && left === 0;
       if (left > 0) exitWith(EXIT.invalid);
@@ -75,6 +63,17 @@ export function addVerify(program: Command, terminal: Terminal): void {
         say(line);
     });
 }
+
+const builderOf = (config: BuildConfig, terminal: Terminal, silent: boolean): Builder => ({
+  log: config.log,
+  signing: config.signing,
+  requireSound: () => requireSound(config, terminal.progress(silent), terminal.startPool),
+  build: async () => {
+    const effects = terminal.effects(silent);
+    const result = await withLog(config, effects, (log) => build(config, effects, log));
+    return result.published ? result.sequence : null;
+  },
+});
 
 /** @throws Failure invalid: a tree can't be repaired from a register that breaks the contract */
 async function requireSound(

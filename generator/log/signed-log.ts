@@ -8,122 +8,28 @@
  * alone, and nothing is committed while a snapshot is unsigned. So wherever the process dies, the
  * next one continues with the same entry, and no key signs two heads of one size.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { Failure, asFailure, messageOf } from '../errors.js';
-import { makeFolder, readText, replaceFile } from '../files.js';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { ListWriter } from '../publish/stage.js';
-import type { Opening } from '../publish/plan.js';
-import type { LogKeys, Signing } from '../signing.js';
-import { checkpointFile, logFolder } from '../tree/log-paths.js';
-import { readManifest } from '../tree/manifest.js';
+import type { Signing } from '../signing.js';
+import { logFolder } from '../tree/log-paths.js';
 import type { Tree } from '../tree/tree.js';
 import { HeldKey, readKey } from './key-file.js';
 import { append, entryAt, headOf, rootOf } from './log-files.js';
 import type { Appended } from './log-files.js';
 import { consistencyProof } from './merkle.js';
 import { openNote, parseVerifier } from './note.js';
-import { declaredKeys, recordOf, rememberedFile } from './state.js';
+import { publishEntry, publishedNote, replaceCheckpoint } from './publish-entry.js';
+import { declaredKeys, recordOf } from './record.js';
 import { base64Of, checkpointIn, checkpointText, entryText, parseEntry } from './text.js';
 import type { Checkpoint, SnapshotEntry } from './text.js';
 import { cosignUntilStop, sizeCosignedBy } from './witness.js';
 
-/** The published checkpoint, as a note; undefined if there is none. */
-const publishedNote = ({ out }: Tree, treeId: string): string | undefined =>
-  readText(join(out, checkpointFile(treeId)));
-
-/** What a builder gives the publisher, so that each commit is signed. */
-export interface Signatures {
-  readonly before: NonNullable<Opening['before']>;
-  readonly after: NonNullable<Opening['after']>;
-  /** The origin of the log and the number of its entries; null if nothing is signed here. */
-  readonly summary: () => { readonly origin: string; readonly size: number } | null;
-  /** Releases the keys. */
-  readonly release: () => void;
-}
-
-/**
- * Signs what a builder commits.
- * @param declared the log that the operator declares, if there is one
- * @param signing undefined if there is no key: then a snapshot that the operator declares to be in a
- * log is left to `sign`
- * @param warn called for each witness that does not cosign, and of a snapshot that is left unsigned
- */
-export function signatures(
-  declared: LogKeys | undefined,
-  signing: Signing | undefined,
-  warn: (line: string) => void,
-  progress: Progress,
-): Signatures {
-  let log: SignedLog | undefined;
-  return {
-    before: (tree, treeId) => {
-      if (signing === undefined) {
-        requireKey(tree, treeId, declared !== undefined);
-        return 0;
-      }
-      log ??= SignedLog.take(signing, warn);
-      log.sign(tree, treeId);
-      return log.sequence;
-    },
-    after: async (tree, treeId) => {
-      try {
-        log?.sign(tree, treeId);
-        await log?.cosign(tree, treeId, progress);
-      } catch (error) {
-        const failure = asFailure(error, `log of "${tree.out}"`);
-        throw failure instanceof Failure
-          ? failure.adding('the snapshot is published, and the next build or `sign` signs it')
-          : error;
-      }
-      if (log === undefined && declared !== undefined)
-        warn('the snapshot is not signed yet: `sign --key FILE` signs it');
-    },
-    summary: () => (log === undefined ? null : { origin: log.origin, size: log.size }),
-    release: () => log?.release(),
-  };
-}
-
-/**
- * Requires the key of a tree that has a log.
- * @param isDeclared whether the operator says that there is a log: then one snapshot may be unsigned
- * @throws Failure usage: a snapshot would never be in the log without the key
- */
-export function requireKey(tree: Tree, treeId: string, isDeclared: boolean): void {
-  // If the folder alone is lost, the tree must not forget that it had a log.
-  if (!existsSync(join(tree.out, logFolder(treeId))) && !hasLog(tree)) return;
-  if (isDeclared && isNewestSigned(tree, treeId)) return;
-  throw Failure.usage(
-    `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
-      '(--key, SNAPSHOT_KEY or "key" of the operator file)',
-  );
-}
-
-function hasLog({ manifest }: Tree): boolean {
-  try {
-    return readManifest(manifest)?.log !== undefined;
-  } catch (error) {
-    // A repair says what is wrong with it.
-    if (error instanceof Failure) return false;
-    throw error;
-  }
-}
-
-/** Whether the log has an entry of what was committed last. */
-function isNewestSigned(tree: Tree, treeId: string): boolean {
-  const note = publishedNote(tree, treeId);
-  if (note === undefined) return false;
-  const { size } = checkpointIn(note);
-  const folder = join(tree.out, logFolder(treeId));
-  return size > 0 && !isBehind(newestIn(folder, size), recordOf(tree, treeId));
-}
-
 /** Whether a log has no entry of a snapshot. @param newest of the log, if it has any */
-const isBehind = (newest: SnapshotEntry | undefined, snapshot: SnapshotEntry | undefined): boolean =>
+export const isBehind = (newest: SnapshotEntry | undefined, snapshot: SnapshotEntry | undefined): boolean =>
   snapshot !== undefined && (newest === undefined || newest.sequence < snapshot.sequence);
 
-const newestIn = (folder: string, size: number): SnapshotEntry =>
+export const newestIn = (folder: string, size: number): SnapshotEntry =>
   parseEntry(entryAt(folder, size, size - 1).toString());
 
 /** What is known of a log. */
@@ -197,7 +103,11 @@ export class SignedLog {
     if (snapshot === undefined || next === undefined) return false;
     const signers = this.#signersOf(snapshot.sequence, declared);
     const checkpoint = { origin: this.origin, size: next.size, root: base64Of(next.root) };
-    this.#publish(tree, snapshot, next, checkpoint, noteOf(checkpoint, signers));
+    publishEntry(tree, snapshot, next, {
+      keys: this.#keys,
+      checkpoint,
+      note: noteOf(checkpoint, signers),
+    });
     this.#before = known.note;
     return true;
   }
@@ -272,40 +182,6 @@ export class SignedLog {
     );
   }
 
-  /** See the order of the step, above. */
-  #publish(
-    tree: Tree,
-    { tree: treeId, sequence }: SnapshotEntry,
-    { files, removed }: Appended,
-    checkpoint: Checkpoint,
-    note: string,
-  ): void {
-    const name = (file: string): string => `${logFolder(treeId)}/${file}`;
-    const staged = join(tree.state, 'signing');
-    rmSync(staged, { recursive: true, force: true });
-    try {
-      mkdirSync(staged);
-      const moves = [...files].map(([file, content], index) => {
-        const [from, to] = [join(staged, String(index)), join(tree.out, name(file))];
-        writeFileSync(from, content, { flush: true });
-        makeFolder(dirname(to));
-        return [from, to] as const;
-      });
-      for (const file of ['checkpoint', 'remembered'])
-        writeFileSync(join(staged, file), note, { flush: true });
-      listChanges(tree.unreported(sequence), name, [...files.keys(), 'checkpoint'], removed);
-      const due = this.#keys.filter(({ last }) => last.root !== checkpoint.root);
-      for (const key of due) key.prepare(checkpoint);
-      for (const key of due) key.swap();
-      for (const [from, to] of moves) renameSync(from, to);
-      for (const file of removed) rmSync(join(tree.out, name(file)), { force: true });
-      renameSync(join(staged, 'checkpoint'), join(tree.out, checkpointFile(treeId)));
-      renameSync(join(staged, 'remembered'), rememberedFile(tree));
-    } finally {
-      rmSync(staged, { recursive: true, force: true });
-    }
-  }
-
   /** Adds cosignatures to the published note. */
   async #cosign(tree: Tree, treeId: string, note: string, progress: Progress): Promise<void> {
     const witnesses = this.#signing.witnesses.filter((witness) => sizeCosignedBy(note, witness) === 0);
@@ -369,24 +245,4 @@ function requireSame(
 function noteOf(checkpoint: Checkpoint, signers: readonly Pick<HeldKey, 'signer'>[]): string {
   const text = checkpointText(checkpoint);
   return `${text}\n${signers.map(({ signer }) => signer.sign(text)).join('')}`;
-}
-
-/** Adds what signing changes to the lists of the commit. */
-function listChanges(
-  folder: string,
-  name: (file: string) => string,
-  put: readonly string[],
-  removed: readonly string[],
-): void {
-  const lists = new ListWriter(folder, 'log');
-  for (const file of put) lists.file(name(file));
-  for (const file of removed) lists.remove(name(file));
-  for (const file of [...removed, 'checkpoint']) lists.url(`/${name(file)}`);
-  lists.finish();
-}
-
-function replaceCheckpoint(tree: Tree, treeId: string, note: string): void {
-  const file = join(tree.out, checkpointFile(treeId));
-  makeFolder(dirname(file));
-  replaceFile(file, note, join(tree.state, 'checkpoint.partial'));
 }

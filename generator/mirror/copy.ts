@@ -13,7 +13,7 @@ import { Lock } from '../lock.js';
 import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../tree/manifest.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';

@@ -10,7 +10,7 @@ import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import type { OwnLog } from '../publish/plan.js';
 import type { Tree } from '../tree/tree.js';
 import { manifestHash } from '../tree/manifest-hash.js';
-import { forgetCheckpoint } from '../log/state.js';
+import { forgetSeen } from '../log/seen.js';
 import type { Client } from './client.js';
 import { fetchEntries, fetchFile, newestHeld, outdated } from './log-entries.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';
@@ -122,7 +122,7 @@ export async function fetchLog(
   signed: SignedCheckpoint | undefined,
   acceptsUnsigned: boolean,
 ): Promise<CopiedLog> {
-  if (signed?.seen === undefined) forgetCheckpoint(tree);
+  if (signed?.seen === undefined) forgetSeen(tree);
   if (signed === undefined) {
     const removed = outdated(tree, undefined, new Map());
     return { report: null, own: { put: new Map(), removed, checkpoint: undefined } };

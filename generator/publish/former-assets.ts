@@ -11,7 +11,7 @@ import { CODINGS, COMPRESSED_FROM_BYTES, namesOf } from '../tree/codings.js';
 import { measure } from '../tree/measure.js';
 import { FORMER, isFormer, isRendered } from '../tree/published-routes.js';
 import { describedRoute } from '../tree/snapshot-json.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { ListWriter } from './stage.js';
 import type { Tree } from '../tree/tree.js';

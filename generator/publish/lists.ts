@@ -1,21 +1,12 @@
 /** Lists for operators: URLs to purge from a CDN, files to copy to another machine. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Lists } from '../config.js';
 import { Failure, asFailure } from '../errors.js';
 import { INDEX_FILE } from '../tree/changes.js';
 import { LineWriter, linesOf, replaceFile } from '../files.js';
 import { listFiles } from './stage.js';
 import type { Tree } from '../tree/tree.js';
-
-/** Where to write the lists. */
-export interface Lists {
-  /** Absolute URLs, one per line. */
-  readonly purgeList?: string;
-  /** Names below the output folder, one per line, as `--files-from` of rclone and rsync expects. */
-  readonly filesFrom?: string;
-  /** Names of removed files below the output folder, one per line. */
-  readonly deleteFrom?: string;
-}
 
 /** Every commit changes these. */
 const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];

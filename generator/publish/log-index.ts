@@ -8,6 +8,8 @@
 import { existsSync, opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../errors.js';
+import { cursorOver, seek } from '../tree/cursor.js';
+import type { Cursor } from '../tree/cursor.js';
 import { TreeHead } from '../tree/merkle.js';
 import { base64Of, chunkLine, pageLine, parseChunks, parsePages } from '../log/text.js';
 import { logFolder } from '../tree/log-paths.js';
@@ -94,8 +96,7 @@ export class ChunkWriter {
   readonly #lists: ListWriter;
   readonly #stage: FileWriter;
   /** What is published, by file; undefined if it is not known. */
-  readonly #old: Generator<Listed, void> | undefined;
-  #before: Listed | undefined;
+  readonly #old: Cursor<Listed> | undefined;
   readonly #next: ChunkLists;
 
   constructor(folders: ChunkFolders, name: string, form: KeyForm, lists: ListWriter) {
@@ -106,28 +107,23 @@ export class ChunkWriter {
     this.#stage = new FileWriter(folders.staged);
     this.#next = new ChunkLists((file, content) => this.#putIfChanged(file, content));
     const published = join(folders.out, this.#folder);
-    this.#old = isListed(published) ? listedIn(published, form) : undefined;
-    this.#advance();
-  }
-
-  #advance(): void {
-    this.#before = this.#old?.next().value ?? undefined;
+    this.#old = isListed(published) ? cursorOver(listedIn(published, form)) : undefined;
   }
 
   /** Keys must ascend. */
   add({ key, text, leaf }: Chunk): void {
     const first = this.#form.textOf(key);
     const hash = base64Of(leaf);
-    this.#removeBelow(key);
-    const isSame = this.#before?.key === key && this.#before.hash === hash;
-    if (this.#before?.key === key) this.#advance();
-    if (!isSame) this.#put(`${first}.txt`, text);
+    const old = this.#removeBelow(key);
+    if (old !== undefined) this.#old?.next();
+    if (old?.hash !== hash) this.#put(`${first}.txt`, text);
     this.#next.add(first, leaf);
   }
 
-  #removeBelow(key: number): void {
-    for (; this.#before !== undefined && this.#before.key < key; this.#advance())
-      this.#remove(`${this.#form.textOf(this.#before.key)}.txt`);
+  /** @returns the published chunk of that key */
+  #removeBelow(key: number): Listed | undefined {
+    const remove = (gone: Listed): void => this.#remove(`${this.#form.textOf(gone.key)}.txt`);
+    return this.#old && seek(this.#old, key, remove);
   }
 
   /** Stages the lists, and removes what is left of the published chunks. */

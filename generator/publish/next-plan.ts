@@ -7,7 +7,7 @@ import { treeDigest } from '../tree/digest.js';
 import type { Index } from '../tree/index-json.js';
 import type { NextIndex } from './next-index.js';
 import type { Plan } from './plan.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Takedown } from './takedown.js';
 import type { Tree } from '../tree/tree.js';

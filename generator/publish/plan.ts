@@ -1,21 +1,25 @@
 /** The inputs of a commit, besides the files. */
 import type { Changes } from './index-route.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 
-/** What is to be published, and by whom it is signed. */
-export interface Opening {
-  /** The routes of the next snapshot, with those of former assets. */
-  readonly routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[];
+/** What somebody else does around a commit, while the tree is locked. */
+export interface AroundCommit {
   /**
-   * Called with the locked tree before anything is staged.
+   * Called before anything is staged.
    * @returns the number of the newest snapshot that is known elsewhere, if any
    */
   readonly before?: (tree: Tree, treeId: string) => number | Promise<number>;
-  /** Called before the tree is unlocked: after the commit, or where nothing is to be committed. */
+  /** Called after the commit, and also where there was nothing to commit. */
   readonly after?: (tree: Tree, treeId: string) => Promise<void>;
+}
+
+/** What is to be published. */
+export interface Opening extends AroundCommit {
+  /** The routes of the next snapshot, with those of former assets. */
+  readonly routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[];
   /** The id of the origin's tree, if this is a copy of it. */
   readonly copyOf?: string;
   /** There is a bundle up to this size, compressed, or up to a tenth of the tree. */

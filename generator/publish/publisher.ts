@@ -27,7 +27,7 @@ import { comparedRoutes } from './compared-routes.js';
 import { hasLog, isFormer } from '../tree/published-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
 import { readManifest } from '../tree/manifest.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { renew } from './renew.js';
 import { ListWriter, discardStage, finishStage, newStage } from './stage.js';

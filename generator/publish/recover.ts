@@ -7,7 +7,7 @@ import { isSound } from '../tree/index-json.js';
 import { Lock } from '../lock.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { readManifest } from '../tree/manifest.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 
 /**

@@ -3,6 +3,7 @@
  * entries, and an entry with NO_HASH for each removed one. The whole build compares through this
  * one merge: documents, chunks and records of the register, and inputs of archive documents.
  */
+import { seek } from './cursor.js';
 import { HashFileReader, HashFileWriter, NO_HASH, entriesIn } from './hash-file.js';
 import type { Entry } from './hash-file.js';
 
@@ -45,9 +46,7 @@ export class PatchWriter {
 
   /** The previous entry of a key above those put; valid until the next call. */
   old(key: number): Entry | undefined {
-    this.removeBelow(key);
-    const old = this.#old?.peek();
-    return old?.key === key ? old : undefined;
+    return this.#old && seek(this.#old, key, this.#remove);
   }
 
   /** Puts an entry. @param isForced counts it as changed even if it is the same */
@@ -83,10 +82,10 @@ export class PatchWriter {
     return old;
   }
 
-  #remove(old: Entry): void {
+  readonly #remove = (old: Entry): void => {
     this.#onGone?.(old);
     this.#add({ key: old.key, bytes: 0, hash: NO_HASH });
-  }
+  };
 
   #add(entry: Entry): void {
     if (this.#path !== undefined) (this.#patch ??= new HashFileWriter(this.#path)).add(entry);
@@ -94,12 +93,7 @@ export class PatchWriter {
 
   /** Removes all remaining entries below a key. */
   removeBelow(key: number): void {
-    const old = this.#old;
-    if (old === undefined) return;
-    for (let entry = old.peek(); entry !== undefined && entry.key < key; entry = old.peek()) {
-      this.#remove(entry);
-      old.next();
-    }
+    this.old(key);
   }
 
   /** Removes all remaining entries and completes the patch. */

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes/index.js';
 import type { Entry } from './hash-file.js';
+import { cursorOverKeys, seek } from './cursor.js';
+import type { Cursor } from './cursor.js';
 import { CODINGS, namesOf, siblingsFrom } from './codings.js';
 import { folderPatterns, locator, namesOfDocuments } from './locate.js';
 import type { PublishedRoute } from './published-routes.js';
@@ -77,7 +79,7 @@ export function* filesBelow(root: string, folder: string): Generator<string, voi
 export class RouteWalk {
   readonly #placeOf: (key: number) => string;
   readonly #from: number;
-  readonly #sorts: readonly { readonly suffix: string; readonly keys: Float64Array; at: number }[];
+  readonly #sorts: readonly { readonly suffix: string; readonly keys: Cursor<number> }[];
   readonly #onExtra: (file: string) => void;
 
   /**
@@ -89,8 +91,7 @@ export class RouteWalk {
     this.#from = siblingsFrom(route, from);
     this.#sorts = ['', ...CODINGS.map(({ suffix }) => suffix)].map((suffix) => ({
       suffix,
-      keys: keys.get(route.name + suffix) ?? new Float64Array(),
-      at: 0,
+      keys: cursorOverKeys(keys.get(route.name + suffix) ?? new Float64Array()),
     }));
     this.#onExtra = onExtra;
   }
@@ -98,29 +99,26 @@ export class RouteWalk {
   /** The files that an entry must have, and whether each was found. */
   meet({ key, bytes }: Pick<Entry, 'key' | 'bytes'>): { readonly file: string; readonly found: boolean }[] {
     const names = namesOf(this.#placeOf(key), bytes, this.#from);
-    return this.#sorts.flatMap((sort, index) => {
-      this.#passTo(key, sort);
+    return this.#sorts.flatMap(({ keys, suffix }, index) => {
+      const found = this.#seek(keys, suffix, key);
       const file = names[index];
-      const found = sort.keys[sort.at] === key;
       if (file === undefined) {
         // The document is too small for this sibling.
-        this.#passTo(key + 1, sort);
+        this.#seek(keys, suffix, key + 1);
         return [];
       }
-      if (found) sort.at += 1;
+      if (found) keys.next();
       return [{ file, found }];
     });
   }
 
-  #passTo(key: number, sort: { readonly suffix: string; readonly keys: Float64Array; at: number }): void {
-    for (let extra = sort.keys[sort.at]; extra !== undefined && extra < key; extra = sort.keys[sort.at]) {
-      this.#onExtra(this.#placeOf(extra) + sort.suffix);
-      sort.at += 1;
-    }
+  #seek(keys: Cursor<number>, suffix: string, key: number): boolean {
+    const found = seek(keys, key, (extra) => this.#onExtra(this.#placeOf(extra) + suffix));
+    return found !== undefined;
   }
 
   /** No more entries: the remaining files are extra. */
   finish(): void {
-    for (const sort of this.#sorts) this.#passTo(Number.POSITIVE_INFINITY, sort);
+    for (const { keys, suffix } of this.#sorts) this.#seek(keys, suffix, Number.POSITIVE_INFINITY);
   }
 }

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { Failure } from '../errors.js';
 import { BUCKETS, CACHE_CLASSES } from '../routes/index.js';
+import { areRoutable } from './routable.js';
 import {
   LIST_MOST,
   PATH_LENGTH,
@@ -29,8 +30,6 @@ const ROUTES_MOST = 1000;
 const TREE_BYTES = 2 ** 42;
 const KEYS_MOST = 16;
 
-/** The name of a parameter, in braces in templates. */
-const PARAMETER = /\{([a-z][a-z_]{0,30})\}/g;
 const parameterName = z.string().regex(/^[a-z][a-z_]{0,30}$/);
 
 const pathParameter = <Type extends string, Name extends z.ZodType>(type: Type, name: Name) =>
@@ -98,11 +97,6 @@ const route = describedRoute.extend({
   example: text.exactOptional(),
 });
 
-const lifetimes = z.object({ 'Cache-Control': printable }).catchall(printable);
-
-/** The headers of responses with content, by the classes that a tree has. */
-export const headersByClass = z.partialRecord(z.enum(CACHE_CLASSES), lifetimes);
-
 const content = z
   .object({
     record: headers,
@@ -163,94 +157,50 @@ const log = z.object({
     .max(KEYS_MOST),
 });
 
-/** A segment of a path or of a file's name, with its parameters replaced. */
-const SEGMENT = /^(?!\.)[\w.~-]+$/;
-const isPlain = (path: string): boolean =>
-  path.split('/').every((part, index) => SEGMENT.test(part) || (index === 0 && part === '.well-known'));
+/** What feeds say of the operator. */
+const operator = z.object({
+  name: text,
+  url: text,
+  licence: z.object({ name: text, url: text }),
+  tag_authority: text,
+});
 
-/** The segments of a path, each with one parameter at most, and that in place of nothing but itself. */
-function hasRoutablePath({ path, parameters = [] }: LocatedRoute): boolean {
-  const declared = parameters.flatMap((each) => (each.in === 'path' ? [each] : []));
-  const segments = path.slice(1).split('/');
-  const used = segments.flatMap((segment, index) =>
-    [...segment.matchAll(PARAMETER)].map(([whole, name = '']) => ({ name, whole, segment, index })),
-  );
-  return (
-    (path === '/' || isPlain(path.slice(1).replaceAll(PARAMETER, '0'))) &&
-    used.length === declared.length &&
-    new Set(used.map(({ index }) => index)).size === used.length &&
-    used.every(({ name, segment, whole, index }) => {
-      const of = declared.find((each) => each.name === name);
-      return of?.type === 'path' ? segment === whole && index === segments.length - 1 : of !== undefined;
-    })
-  );
-}
+const members = z.looseObject({
+  format: z.literal(FORMAT),
+  sequence: z.int().min(1),
+  as_of: time.nullable(),
+  built_at: time,
+  service: z.looseObject({
+    base_url: z
+      .string()
+      .max(PATH_LENGTH, { abort: true })
+      .regex(/^https?:\/\/[\w.~:[\]-]+(\/[\w.~/-]*)?$/),
+    docs: servicePath,
+    ...operator.partial().shape,
+  }),
+  limits: z.object({ api: limit, download: downloadLimit, page: limit }),
+  headers: z.object({ all: headers, options: headers, not_found: headers, error: headers, content }),
+  /** Published records of each kind, in the plural; null for one that is not measured. */
+  counts: z.record(z.string(), count.nullable()).default({}),
+  errors: z
+    .record(z.string(), error)
+    .refine((errors) => ERROR_CODES.every((code) => Object.hasOwn(errors, code))),
+  problems_below: listOf(servicePath, LIST_MOST).default([]),
+  digest: sha256,
+  tree: z.looseObject({ id: treeId, files: count, bytes: count.max(TREE_BYTES) }),
+  /** The signed log, if there is one, and the keys by which it can be verified. */
+  log: log.exactOptional(),
+  /** The snapshot of the bulk downloads: the last that wrote them or left none of them stale. */
+  downloads: z.looseObject({ sequence: z.int().min(1), digest: sha256 }),
+  /** Documents of at least this size have compressed siblings. */
+  compressed_from: count,
+  routes: listOf(route, ROUTES_MOST).refine(areRoutable, {
+    error: 'expected paths and files of their own, with declared parameters',
+  }),
+  redirects: listOf(z.object({ path: servicePath, to: servicePath }), LIST_MOST).default([]),
+});
 
-/** Whether the file of a route is plain, and no parameter in it is unknown. */
-const hasRoutableFile = ({ file }: Pick<LocatedRoute, 'file'>, { parameters = [] }: LocatedRoute): boolean =>
-  isPlain(file.replaceAll(PARAMETER, '0')) &&
-  [...file.matchAll(PARAMETER)].every(([, name]) => parameters.some((each) => each.name === name));
-
-/** What two paths of one shape have in common: no request could tell them apart. */
-const shapeOf = ({ path, parameters = [] }: LocatedRoute): string =>
-  path.replaceAll(PARAMETER, (_, name: string) =>
-    parameters.some((each) => each.name === name && each.type === 'path') ? '{...}' : '{}',
-  );
-
-const areUnique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
-
-/** Whether requests lead to one route each, and each route to plain files. */
-function areRoutable(routes: readonly LocatedRoute[]): boolean {
-  const byName = new Map(routes.map((each) => [each.name, each]));
-  return (
-    routes.length > 0 &&
-    byName.size === routes.length &&
-    areUnique(routes.map(shapeOf)) &&
-    routes.every((each) => {
-      const required = each.requires === undefined ? undefined : byName.get(each.requires);
-      return (
-        hasRoutablePath(each) &&
-        hasRoutableFile(each, each) &&
-        areUnique((each.parameters ?? []).map(({ name }) => name)) &&
-        (each.requires === undefined ||
-          (required !== undefined && required.requires === undefined && hasRoutableFile(required, each)))
-      );
-    })
-  );
-}
-
-export const snapshotSchema = z
-  .looseObject({
-    format: z.literal(FORMAT),
-    sequence: z.int().min(1),
-    as_of: time.nullable(),
-    built_at: time,
-    service: z.looseObject({
-      base_url: z
-        .string()
-        .max(PATH_LENGTH, { abort: true })
-        .regex(/^https?:\/\/[\w.~:[\]-]+(\/[\w.~/-]*)?$/),
-      docs: servicePath,
-    }),
-    limits: z.object({ api: limit, download: downloadLimit, page: limit }),
-    headers: z.object({ all: headers, options: headers, not_found: headers, error: headers, content }),
-    errors: z
-      .record(z.string(), error)
-      .refine((errors) => ERROR_CODES.every((code) => Object.hasOwn(errors, code))),
-    problems_below: listOf(servicePath, LIST_MOST).default([]),
-    digest: sha256,
-    tree: z.looseObject({ id: treeId, files: count, bytes: count.max(TREE_BYTES) }),
-    /** The signed log, if there is one, and the keys by which it can be verified. */
-    log: log.exactOptional(),
-    /** The snapshot of the bulk downloads: the last that wrote them or left none of them stale. */
-    downloads: z.looseObject({ sequence: z.int().min(1), digest: sha256 }),
-    /** Documents of at least this size have compressed siblings. */
-    compressed_from: count,
-    routes: listOf(route, ROUTES_MOST).refine(areRoutable, {
-      error: 'expected paths and files of their own, with declared parameters',
-    }),
-    redirects: listOf(z.object({ path: servicePath, to: servicePath }), LIST_MOST).default([]),
-  })
+export const snapshotSchema = members
   .refine(({ headers: sent, routes }) => routes.every((each) => sent.content[each.class] !== undefined), {
     path: ['headers', 'content'],
   })
@@ -261,6 +211,28 @@ export const snapshotSchema = z
   .refine(({ log: signed, tree }) => signed === undefined || signed.path === `/log/${tree.id}`, {
     path: ['log', 'path'],
   });
+
+/** A service whose operator is known: not all snapshots of this format say who it is. */
+export const knownService = members.shape.service.extend(operator.shape);
+
+/** Formats that can be read: an older tree is upgraded, and its sequence continues. */
+const READABLE = [1, 2, 3, FORMAT] as const;
+const { shape } = members;
+
+/** What is read of the snapshot.json of an earlier build, of any of these formats. */
+export const manifestSchema = z.looseObject({
+  format: z.literal(READABLE),
+  sequence: shape.sequence,
+  as_of: shape.as_of,
+  built_at: shape.built_at,
+  digest: shape.digest,
+  tree: shape.tree.extend({ id: treeId.exactOptional() }),
+  downloads: shape.downloads.extend({ digest: sha256.exactOptional() }).exactOptional(),
+  compressed_from: count.exactOptional(),
+  log: shape.log,
+  routes: z.array(locatedRoute),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
 
 export type LocatedRoute = z.infer<typeof locatedRoute>;
 export type Snapshot = z.infer<typeof snapshotSchema>;

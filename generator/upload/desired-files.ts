@@ -13,7 +13,7 @@ import type { Coding } from '../tree/codings.js';
 import { isAsIndexed } from '../tree/measure.js';
 import { locator } from '../tree/locate.js';
 import { isFormer, isLog, isRendered } from '../tree/published-routes.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { parseSnapshot } from '../tree/snapshot-json.js';
 import type { SnapshotRoute } from '../tree/snapshot-json.js';

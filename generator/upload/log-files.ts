@@ -10,7 +10,7 @@ import { logFolder } from '../tree/log-paths.js';
 import { locator } from '../tree/locate.js';
 import { measure } from '../tree/measure.js';
 import { isRendered } from '../tree/published-routes.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { filler } from '../routes/index.js';
 import { keyForm } from '../routes/keys.js';

@@ -6,7 +6,7 @@ import { Lock } from '../lock.js';
 import { recover } from '../publish/recover.js';
 import { readManifest } from '../tree/manifest.js';
 import { FORMAT } from '../tree/snapshot-json.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { Locator, desiredFiles } from './desired-files.js';
 import type { RouteFiles } from './desired-files.js';

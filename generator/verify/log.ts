@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
 import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
 import { openNote, parseVerifier } from '../log/note.js';
-import { recordOf, rememberedCheckpoint } from '../log/state.js';
+import { readSeen } from '../log/seen.js';
+import { recordOf } from '../log/record.js';
 import { base64Of, bytesOfBase64, parseCheckpoint, parseEntry } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { manifestHash } from '../tree/manifest-hash.js';
@@ -23,7 +24,7 @@ import {
 import { checkpointFile, logFolder } from '../tree/log-paths.js';
 import type { KeyForm } from '../routes/keys.js';
 import { isRendered } from '../tree/published-routes.js';
-import type { Manifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import type { Damage } from './verify.js';
@@ -75,7 +76,7 @@ const isUnsigned = (tree: Tree, { tree: { id = '' }, sequence }: Manifest, newes
 
 /** Whether a log has no checkpoint since its first snapshot was committed here and not signed yet. */
 const isFirstUnsigned = (tree: Tree, { tree: { id = '' } }: Manifest): boolean =>
-  rememberedCheckpoint(tree) === undefined &&
+  readSeen(tree) === undefined &&
   !existsSync(join(tree.out, logFolder(id), 'tile')) &&
   recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
 
@@ -102,7 +103,7 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
     (entry.manifest === undefined || entry.manifest === manifestHash(readFileSync(tree.manifest)));
   const isBefore = entry.tree === treeId && entry.sequence < sequence && isUnsigned(tree, manifest, entry);
   if (!isOfSnapshot && !isBefore) found('snapshot.json', 'altered');
-  const seen = rememberedCheckpoint(tree);
+  const seen = readSeen(tree);
   if (seen === undefined) return;
   if (seen.size > size || base64Of(rootOf(folder, seen.size)) !== seen.root)
     found(checkpointFile(treeId), 'rewritten');

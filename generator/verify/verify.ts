@@ -1,30 +1,25 @@
 /** Checks a tree against its index and digest for missing, altered and extra files. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { Failure } from '../errors.js';
-import { HashFileWriter, NO_HASH, entriesIn } from '../tree/hash-file.js';
+import { NO_HASH, entriesIn } from '../tree/hash-file.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
-import { mendIndex } from '../publish/changes/change-index.js';
-import { CODINGS, namesOf } from '../tree/codings.js';
+import { CODINGS } from '../tree/codings.js';
 import { isPrepared } from '../publish/commit.js';
 import { indexDigest } from '../tree/digest.js';
-import { makeFolder } from '../files.js';
 import { deleteFile } from '../publish/moves.js';
-import { isSound, readIndex, replaceIndex, writeIndex } from '../tree/index-json.js';
-import type { Index } from '../tree/index-json.js';
+import { isSound, readIndex } from '../tree/index-json.js';
 import { isNamedContent } from '../publish/former-assets.js';
 import { Lock } from '../lock.js';
-import { recover } from '../publish/recover.js';
 import { RouteWalk, scan } from '../tree/scan.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
 import type { Scan } from '../tree/scan.js';
 import { isFormer, isRendered } from '../tree/published-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import { checkChanges, checkSnapshotFeed } from './changes.js';
-import { rememberCheckpoint } from '../log/state.js';
-import { checkLog, mendLog } from './log.js';
-import type { Manifest } from '../tree/manifest.js';
+import { checkLog } from './log.js';
+import { rememberSeen } from '../log/seen.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { FORMAT, snapshotSchema } from '../tree/snapshot-json.js';
@@ -70,7 +65,7 @@ export class Findings {
 }
 
 /** A part of the state, as findings name it: `.dist-state/stage`. */
-const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
+export const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
 
 /** Callbacks of a repair; a plain verify does nothing in them. */
 export interface Repair {
@@ -105,102 +100,15 @@ export async function verify(
     }
     const files = await checkTree(tree, manifest, found, LOOK_ONLY, progress);
     if (deletesUntracked) for (const file of found.untracked) deleteFile(tree.out, file);
-    if (lock !== undefined && found.checkpoint !== undefined) rememberCheckpoint(tree, found.checkpoint);
+    if (lock !== undefined && found.checkpoint !== undefined) rememberSeen(tree, found.checkpoint);
     return found.report(manifest.sequence, files);
   } finally {
     lock?.release();
   }
 }
 
-/**
- * Completes an interrupted commit, deletes extra files, and marks missing or altered documents in
- * the index, so that the next build renders them again. Change lists and bundles can't be
- * regenerated: a damaged one is dropped from the index, and lists that lead only to it with it.
- */
-export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
-  makeFolder(tree.out);
-  tree.prepareState();
-  const lock = Lock.take(tree.lock);
-  try {
-    tree.adoptFormerState();
-    const found = new Findings();
-    if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
-    if (isUnreadable(tree)) {
-      found.add('snapshot.json', 'altered');
-      // The next build continues the sequence from the change lists, and removes extra files.
-      rmSync(tree.manifest);
-    }
-    const promised = readManifest(tree.manifest)?.digest;
-    const manifest = await recover(tree, progress);
-    if (manifest === undefined) {
-      if (found.total === 0) found.add('snapshot.json', 'missing');
-      return found.report(null, 0);
-    }
-    const interrupted = found.total;
-    if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
-    const files = await note(tree, manifest, found, progress);
-    const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
-    const id = manifest.tree.id ?? '';
-    mendIndex(tree, { ...manifest, id }, lists);
-    // A rollback would bring the damage back.
-    if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
-    return found.report(manifest.sequence, files);
-  } finally {
-    lock.release();
-  }
-}
-
-function isUnreadable(tree: Tree): boolean {
-  try {
-    readManifest(tree.manifest);
-    return false;
-  } catch (error) {
-    if (error instanceof Failure) return true;
-    throw error;
-  }
-}
-
-/** Marks damaged documents in the index, and deletes extra files. */
-async function note(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
-  const folder = join(tree.state, 'repaired');
-  rmSync(folder, { recursive: true, force: true });
-  const routes = manifest.routes.filter(isRendered);
-  const writers = new Map(routes.map(({ name }) => [name, new HashFileWriter(join(folder, name))]));
-  const extra: string[] = [];
-  const repair: Repair = {
-    entry: (route, entry) => {
-      writers.get(route.name)?.add(entry);
-      // Nothing renders a former asset again: the next build finds it gone.
-      if (isFormer(route) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
-    },
-    extra: (file) => extra.push(file),
-    logged: (file, content) => mendLog(tree, file, content),
-  };
-  const files = await checkTree(tree, manifest, found, repair, progress);
-  const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-  const before: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
-  const { withheld, absent = [], counts, manifest: published, snapshot } = before;
-  const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
-  writeIndex(folder, {
-    digest: manifest.digest,
-    sums,
-    // Without a build key the next build renders everything.
-    routes: {},
-    fingerprints: false,
-    exports: {},
-    absent,
-    ...(counts && { counts }),
-    ...(withheld && { withheld }),
-    ...(published !== undefined && { manifest: published }),
-    ...(snapshot && isCommitted && { snapshot }),
-  });
-  replaceIndex(tree, folder);
-  for (const file of extra) deleteFile(tree.out, file);
-  return files;
-}
-
 /** @returns how many documents were checked against the index */
-async function checkTree(
+export async function checkTree(
   tree: Tree,
   manifest: Manifest,
   found: Findings,

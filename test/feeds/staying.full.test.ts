@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Tree } from '../../generator/tree/tree.js';
-import { prepareRepair } from '../../generator/verify/verify.js';
+import { prepareRepair } from '../../generator/verify/repair.js';
 import { OPERATOR, counted, published, quiet } from '../support/build.js';
 import type { Options } from '../support/build.js';
 import { snapshot } from '../support/cli.js';

@@ -1,14 +1,13 @@
 /** Small trees of documents that a test makes up, published without a register. */
 import { formerAssets } from '../../generator/publish/former-assets.js';
 import { MEMBERS } from '../tree/members.js';
-import type { Plan } from '../../generator/publish/plan.js';
+import type { AroundCommit, Plan } from '../../generator/publish/plan.js';
 import { Publisher } from '../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../generator/tree/published-routes.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { snapshotLog } from '../../generator/outputs/snapshot-log.js';
 import { LOG_ROUTES } from '../../generator/routes/index.js';
-import { signatures } from '../../generator/log/signed-log.js';
-import type { Signatures } from '../../generator/log/signed-log.js';
+import { withLog } from '../../generator/log/around-commit.js';
 import { signingOf } from '../../generator/signing.js';
 import type { Signing } from '../../generator/signing.js';
 import { RECORD_ROUTES } from '../../generator/removal-guard.js';
@@ -49,27 +48,24 @@ export const route = (
 /** @param keys files of keys that sign it */
 export async function publish(out: string, version: Version, ...keys: readonly string[]): Promise<void> {
   const signing = signingOf(keys, []);
-  const log = signatures(signing, signing, () => undefined, quiet());
-  try {
-    await publishWith(new Tree(out), version, signing, log);
-  } finally {
-    log.release();
-  }
+  const effects = { warn: () => undefined, progress: quiet() };
+  await withLog({ log: signing, signing }, effects, (around) =>
+    publishWith(new Tree(out), version, signing, around),
+  );
 }
 
 async function publishWith(
   tree: Tree,
   { routes: own, documents, withheld, members, bundleBytes }: Version,
   signing: Signing | undefined,
-  { before, after }: Signatures,
+  around: AroundCommit,
 ): Promise<void> {
   const routes = [...own, ...(signing === undefined ? [] : LOG_ROUTES)];
   const publisher = await Publisher.open(
     tree,
     {
       routes: (_, previous) => [...routes, ...formerAssets(tree, previous, routes)],
-      before,
-      after,
+      ...around,
       ...(bundleBytes !== undefined && { bundleBytes }),
     },
     quiet(),

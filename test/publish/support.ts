@@ -27,6 +27,7 @@ import { addEdge } from '../../generator/commands/edge.js';
 import { addKeygen } from '../../generator/commands/keygen.js';
 import { addMirror } from '../../generator/commands/mirror.js';
 import { addProve } from '../../generator/commands/prove.js';
+import { withLog } from '../../generator/log/around-commit.js';
 import { addSign } from '../../generator/commands/sign.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
@@ -243,7 +244,8 @@ export function buildWith(
   effects: Partial<Effects> = {},
 ): Promise<Published | Refused> {
   const config = buildConfig({ operator: OPERATOR, acceptRemovals: true, ...flags });
-  return build(config, { ...effectsAt(at), ...effects });
+  const all = { ...effectsAt(at), ...effects };
+  return withLog(config, all, (log) => build(config, all, log));
 }
 
 /** Progress that does something at each step of a phase: what it throws, stops the work. */

@@ -2,7 +2,8 @@
  * The feed of snapshots, derived from the change index and so from build times. Like that index, it
  * is not part of the tree's digest.
  */
-import { z } from 'zod';
+import { knownService } from '../../tree/snapshot-json.js';
+import type { Snapshot } from '../../tree/snapshot-json.js';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Change } from '../../tree/changes.js';
@@ -81,25 +82,11 @@ function entryOf(
   };
 }
 
-/** The publisher in snapshot.json; older files lack some of it. */
-const service = z.object({
-  service: z.object({
-    name: z.string(),
-    url: z.string(),
-    base_url: z.string(),
-    licence: z.object({ name: z.string(), url: z.string() }),
-    tag_authority: z.string(),
-  }),
-  /** By kind in the plural; null for one that is not measured. */
-  counts: z.record(z.string(), z.int().nullable()).default({}),
-});
-
 /** The same by snapshot.json, if that has the operator. */
-export function snapshotFeedOf(manifest: unknown, words: Words = {}): RenderSnapshotFeed {
-  const { success, data } = service.safeParse(manifest);
+export function snapshotFeedOf({ service, counts }: Snapshot, words: Words = {}): RenderSnapshotFeed {
+  const { success, data } = knownService.safeParse(service);
   if (!success) return () => [];
-  const { base_url: baseUrl, tag_authority: tagAuthority, ...rest } = data.service;
-  const { counts } = data;
+  const { base_url: baseUrl, tag_authority: tagAuthority, ...rest } = data;
   const measured = RESOURCES.map(({ plural }) => plural).filter((plural) => counts[plural] !== null);
   return snapshotFeed({ ...rest, baseUrl, tagAuthority, words }, measured);
 }

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { replaceFile } from '../../files.js';
 import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../../tree/changes.js';
 import type { Change, ChangeIndex } from '../../tree/changes.js';
-import type { Manifest } from '../../tree/manifest.js';
+import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
 
 /** How many change lists and bundles are kept. A daily mirror may miss a month. */

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../../progress.js';
-import type { Manifest } from '../../tree/manifest.js';
+import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
 import { writeBundle } from './bundle.js';
 import type { Bundled } from './bundle.js';

@@ -1,0 +1,98 @@
+/** The log in a build, or in whatever else commits: an unsigned snapshot is signed first. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure, asFailure } from '../errors.js';
+import type { Progress } from '../progress.js';
+import type { AroundCommit } from '../publish/plan.js';
+import type { LogKeys, Signing } from '../signing.js';
+import { logFolder } from '../tree/log-paths.js';
+import { readManifest } from '../tree/manifest.js';
+import type { Tree } from '../tree/tree.js';
+import { publishedNote } from './publish-entry.js';
+import { recordOf } from './record.js';
+import { SignedLog, isBehind, newestIn } from './signed-log.js';
+import { checkpointIn } from './text.js';
+
+/** What a builder gives the publisher, so that each commit is signed. */
+export interface Signatures extends Required<AroundCommit> {
+  /** The origin of the log and the number of its entries; null if nothing is signed here. */
+  readonly summary: () => { readonly origin: string; readonly size: number } | null;
+}
+
+/**
+ * Signs what some work commits: by what it is called with, before and after its commit.
+ *
+ * Without a key, what the operator declares to be in a log is left to `sign`. Warnings are of witnesses
+ * that do not cosign, and of a snapshot that is left unsigned.
+ */
+export async function withLog<T>(
+  { log: declared, signing }: { readonly log: LogKeys | undefined; readonly signing: Signing | undefined },
+  { warn, progress }: { readonly warn: (line: string) => void; readonly progress: Progress },
+  work: (signatures: Signatures) => Promise<T>,
+): Promise<T> {
+  let log: SignedLog | undefined;
+  const signatures: Signatures = {
+    before: (tree, treeId) => {
+      if (signing === undefined) {
+        requireKey(tree, treeId, declared !== undefined);
+        return 0;
+      }
+      log ??= SignedLog.take(signing, warn);
+      log.sign(tree, treeId);
+      return log.sequence;
+    },
+    after: async (tree, treeId) => {
+      try {
+        log?.sign(tree, treeId);
+        await log?.cosign(tree, treeId, progress);
+      } catch (error) {
+        const failure = asFailure(error, `log of "${tree.out}"`);
+        throw failure instanceof Failure
+          ? failure.adding('the snapshot is published, and the next build or `sign` signs it')
+          : error;
+      }
+      if (log === undefined && declared !== undefined)
+        warn('the snapshot is not signed yet: `sign --key FILE` signs it');
+    },
+    summary: () => (log === undefined ? null : { origin: log.origin, size: log.size }),
+  };
+  try {
+    return await work(signatures);
+  } finally {
+    log?.release();
+  }
+}
+
+/**
+ * Requires the key of a tree that has a log.
+ * @param isDeclared whether the operator says that there is a log: then one snapshot may be unsigned
+ * @throws Failure usage: a snapshot would never be in the log without the key
+ */
+export function requireKey(tree: Tree, treeId: string, isDeclared: boolean): void {
+  // If the folder alone is lost, the tree must not forget that it had a log.
+  if (!existsSync(join(tree.out, logFolder(treeId))) && !hasLog(tree)) return;
+  if (isDeclared && isNewestSigned(tree, treeId)) return;
+  throw Failure.usage(
+    `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
+      '(--key, SNAPSHOT_KEY or "key" of the operator file)',
+  );
+}
+
+function hasLog({ manifest }: Tree): boolean {
+  try {
+    return readManifest(manifest)?.log !== undefined;
+  } catch (error) {
+    // A repair says what is wrong with it.
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/** Whether the log has an entry of what was committed last. */
+function isNewestSigned(tree: Tree, treeId: string): boolean {
+  const note = publishedNote(tree, treeId);
+  if (note === undefined) return false;
+  const { size } = checkpointIn(note);
+  const folder = join(tree.out, logFolder(treeId));
+  return size > 0 && !isBehind(newestIn(folder, size), recordOf(tree, treeId));
+}

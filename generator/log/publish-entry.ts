@@ -1,0 +1,80 @@
+/** Writes what signing adds to a log: tiles, checkpoint, and what the keys have signed. */
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFolder, readText, replaceFile } from '../files.js';
+import { ListWriter } from '../publish/stage.js';
+import { checkpointFile, logFolder } from '../tree/log-paths.js';
+import type { Tree } from '../tree/tree.js';
+import type { HeldKey } from './key-file.js';
+import type { Appended } from './log-files.js';
+import { seenFile } from './seen.js';
+import type { Checkpoint, SnapshotEntry } from './text.js';
+
+/** The published checkpoint, as a note; undefined if there is none. */
+export const publishedNote = ({ out }: Tree, treeId: string): string | undefined =>
+  readText(join(out, checkpointFile(treeId)));
+
+/** Replaces the published checkpoint by the same one with other signatures. */
+export function replaceCheckpoint(tree: Tree, treeId: string, note: string): void {
+  const file = join(tree.out, checkpointFile(treeId));
+  makeFolder(dirname(file));
+  replaceFile(file, note, join(tree.state, 'checkpoint.partial'));
+}
+
+/** What keys sign. */
+interface SignedCheckpoint {
+  readonly keys: readonly HeldKey[];
+  readonly checkpoint: Checkpoint;
+  /** The checkpoint with its signatures. */
+  readonly note: string;
+}
+
+/**
+ * Publishes a log with one more entry. What needs disk space comes first; then `KEY.last` is
+ * replaced, tiles are moved into the tree, and the checkpoint follows.
+ * @throws Error of the file system; what was done by then is done again by the next call
+ */
+export function publishEntry(
+  tree: Tree,
+  { tree: treeId, sequence }: SnapshotEntry,
+  { files, removed }: Appended,
+  { keys, checkpoint, note }: SignedCheckpoint,
+): void {
+  const name = (file: string): string => `${logFolder(treeId)}/${file}`;
+  const staged = join(tree.state, 'signing');
+  rmSync(staged, { recursive: true, force: true });
+  try {
+    mkdirSync(staged);
+    const moves = [...files].map(([file, content], index) => {
+      const [from, to] = [join(staged, String(index)), join(tree.out, name(file))];
+      writeFileSync(from, content, { flush: true });
+      makeFolder(dirname(to));
+      return [from, to] as const;
+    });
+    for (const file of ['checkpoint', 'seen']) writeFileSync(join(staged, file), note, { flush: true });
+    listChanges(tree.unreported(sequence), name, [...files.keys(), 'checkpoint'], removed);
+    const due = keys.filter(({ last }) => last.root !== checkpoint.root);
+    for (const key of due) key.prepare(checkpoint);
+    for (const key of due) key.swap();
+    for (const [from, to] of moves) renameSync(from, to);
+    for (const file of removed) rmSync(join(tree.out, name(file)), { force: true });
+    renameSync(join(staged, 'checkpoint'), join(tree.out, checkpointFile(treeId)));
+    renameSync(join(staged, 'seen'), seenFile(tree));
+  } finally {
+    rmSync(staged, { recursive: true, force: true });
+  }
+}
+
+/** Adds what signing changes to the lists of the commit. */
+function listChanges(
+  folder: string,
+  name: (file: string) => string,
+  put: readonly string[],
+  removed: readonly string[],
+): void {
+  const lists = new ListWriter(folder, 'log');
+  for (const file of put) lists.file(name(file));
+  for (const file of removed) lists.remove(name(file));
+  for (const file of [...removed, 'checkpoint']) lists.url(`/${name(file)}`);
+  lists.finish();
+}

@@ -1,0 +1,156 @@
+/** Repairs a tree: what is damaged is removed or rendered again. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../errors.js';
+import { makeFolder } from '../files.js';
+import { Lock } from '../lock.js';
+import type { Progress } from '../progress.js';
+import { mendIndex } from '../publish/changes/change-index.js';
+import { isPrepared } from '../publish/commit.js';
+import { deleteFile } from '../publish/moves.js';
+import { completeCommit, recover } from '../publish/recover.js';
+import { requireKey } from '../log/around-commit.js';
+import type { LogKeys, Signing } from '../signing.js';
+import { readChangeIndex } from '../tree/changes.js';
+import { namesOf } from '../tree/codings.js';
+import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';
+import { isSound, readIndex, replaceIndex, writeIndex } from '../tree/index-json.js';
+import type { Index } from '../tree/index-json.js';
+import { manifestHash } from '../tree/manifest-hash.js';
+import { readManifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
+import { isFormer, isRendered } from '../tree/published-routes.js';
+import type { Tree } from '../tree/tree.js';
+import { mendLog } from './log.js';
+import { Findings, checkTree, nameOf, verify } from './verify.js';
+import type { Repair, VerifyReport } from './verify.js';
+
+/** What a repair needs of the program that builds trees. */
+export interface Builder {
+  /** The log that the operator declares, and with what it is signed here. */
+  readonly log: LogKeys | undefined;
+  readonly signing: Signing | undefined;
+  /** @throws Failure invalid: the register can't be published, so nothing must be removed */
+  readonly requireSound: () => Promise<void>;
+  /** Renders what is missing. @returns the number of the snapshot; null if nothing was published */
+  readonly build: () => Promise<number | null>;
+}
+
+export interface Repaired {
+  /** What was damaged. */
+  readonly found: VerifyReport;
+  /** The number of damages that are left. */
+  readonly left: number;
+  readonly snapshot: number | null;
+}
+
+/**
+ * Repairs a tree, and verifies it afterwards.
+ * @param progress called for each step
+ * @param deletesUntracked see `verify`
+ * @throws Failure: nothing was changed, except that an interrupted commit was completed
+ */
+export async function repair(
+  tree: Tree,
+  { log, signing, requireSound, build }: Builder,
+  progress: () => Progress,
+  deletesUntracked: boolean,
+): Promise<Repaired> {
+  await completeCommit(tree, progress());
+  // Checks the other preconditions of a repair before anything is changed.
+  await requireSound();
+  const treeId = readChangeIndex(tree)?.tree;
+  if (treeId !== undefined && signing === undefined) requireKey(tree, treeId, log !== undefined);
+  const found = await prepareRepair(tree, progress());
+  const snapshot = (await build()) ?? found.sequence;
+  const { total, untracked } = await verify(tree, progress(), deletesUntracked);
+  // Without snapshot.json, untracked files are known only now.
+  return { found: { ...found, untracked }, left: total, snapshot };
+}
+
+/**
+ * Completes an interrupted commit, deletes extra files, and marks missing or altered documents in
+ * the index, so that the next build renders them again. Change lists and bundles can't be
+ * regenerated: a damaged one is dropped from the index, and lists that lead only to it with it.
+ */
+export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
+  makeFolder(tree.out);
+  tree.prepareState();
+  const lock = Lock.take(tree.lock);
+  try {
+    tree.adoptFormerState();
+    const found = new Findings();
+    if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
+    if (isUnreadable(tree)) {
+      found.add('snapshot.json', 'altered');
+      // The next build continues the sequence from the change lists, and removes extra files.
+      rmSync(tree.manifest);
+    }
+    const promised = readManifest(tree.manifest)?.digest;
+    const manifest = await recover(tree, progress);
+    if (manifest === undefined) {
+      if (found.total === 0) found.add('snapshot.json', 'missing');
+      return found.report(null, 0);
+    }
+    const interrupted = found.total;
+    if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
+    const files = await note(tree, manifest, found, progress);
+    const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
+    const id = manifest.tree.id ?? '';
+    mendIndex(tree, { ...manifest, id }, lists);
+    // A rollback would bring the damage back.
+    if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
+    return found.report(manifest.sequence, files);
+  } finally {
+    lock.release();
+  }
+}
+
+function isUnreadable(tree: Tree): boolean {
+  try {
+    readManifest(tree.manifest);
+    return false;
+  } catch (error) {
+    if (error instanceof Failure) return true;
+    throw error;
+  }
+}
+
+/** Marks damaged documents in the index, and deletes extra files. */
+async function note(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
+  const folder = join(tree.state, 'repaired');
+  rmSync(folder, { recursive: true, force: true });
+  const routes = manifest.routes.filter(isRendered);
+  const writers = new Map(routes.map(({ name }) => [name, new HashFileWriter(join(folder, name))]));
+  const extra: string[] = [];
+  const repair: Repair = {
+    entry: (route, entry) => {
+      writers.get(route.name)?.add(entry);
+      // Nothing renders a former asset again: the next build finds it gone.
+      if (isFormer(route) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
+    },
+    extra: (file) => extra.push(file),
+    logged: (file, content) => mendLog(tree, file, content),
+  };
+  const files = await checkTree(tree, manifest, found, repair, progress);
+  const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
+  const before: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
+  const { withheld, absent = [], counts, manifest: published, snapshot } = before;
+  const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
+  writeIndex(folder, {
+    digest: manifest.digest,
+    sums,
+    // Without a build key the next build renders everything.
+    routes: {},
+    fingerprints: false,
+    exports: {},
+    absent,
+    ...(counts && { counts }),
+    ...(withheld && { withheld }),
+    ...(published !== undefined && { manifest: published }),
+    ...(snapshot && isCommitted && { snapshot }),
+  });
+  replaceIndex(tree, folder);
+  for (const file of extra) deleteFile(tree.out, file);
+  return files;
+}

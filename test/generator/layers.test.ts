@@ -1,0 +1,110 @@
+/** The rooms of the generator: each imports only from those below it. */
+import { describe, expect, it } from 'vitest';
+import { sourcesIn } from '../support/sources.js';
+
+/** From the top; the rooms of one row do not know each other. */
+const ROWS = [
+  ['commands'],
+  ['upload', 'mirror', 'log', 'edge', 'verify'],
+  ['build'],
+  ['outputs'],
+  ['exports'],
+  ['publish'],
+  ['tree'],
+  ['register'],
+  ['config'],
+  ['routes'],
+  ['schema'],
+  ['base'],
+] as const;
+type Room = (typeof ROWS)[number][number];
+
+/** Files and folders that are not named after their room. */
+const ROOMS: Readonly<Record<string, Room>> = {
+  cli: 'commands',
+  report: 'commands',
+  counts: 'build',
+  diff: 'build',
+  'dry-run': 'build',
+  examine: 'build',
+  'full-render': 'build',
+  incremental: 'build',
+  'newly-withheld': 'build',
+  'removal-guard': 'build',
+  render: 'build',
+  withheld: 'build',
+  workers: 'build',
+  rollback: 'publish',
+  brand: 'config',
+  closest: 'config',
+  'json-places': 'config',
+  'operator-file': 'config',
+  signing: 'config',
+  'site-files': 'config',
+  errors: 'base',
+  files: 'base',
+  lock: 'base',
+  package: 'base',
+  portable: 'base',
+  progress: 'base',
+  sqlite: 'base',
+};
+
+/** Within their row: what is signed is checked by one implementation. */
+const SIDEWAYS: ReadonlySet<string> = new Set(['mirror -> log', 'verify -> log']);
+
+/**
+ * Imports that lead upwards, as `FILE -> ROOM`. What this list names is to be taken apart; nothing
+ * may be added to it.
+ */
+const EXCEPTIONS: readonly string[] = [
+  'generator/exports/database.ts -> build',
+  'generator/exports/documents.ts -> build',
+  'generator/exports/documents.ts -> outputs',
+  'generator/exports/exports.ts -> build',
+  'generator/exports/other-documents.ts -> build',
+  'generator/exports/parts.ts -> build',
+  'generator/exports/write.ts -> build',
+  'generator/outputs/changed-records.ts -> build',
+  'generator/publish/log-index.ts -> log',
+  'generator/rollback.ts -> build',
+  'generator/rollback.ts -> outputs',
+  'generator/routes/pages.ts -> outputs',
+  'generator/signing.ts -> log',
+];
+
+/** `generator/publish/lists.js` -> `publish`. */
+function roomOf(path: string): Room {
+  const [, name = ''] = /^generator\/([\w-]+)/.exec(path) ?? [];
+  const room = ROOMS[name] ?? ROWS.flat().find((each) => each === name);
+  if (room === undefined) throw new TypeError(`${path} is in no room`);
+  return room;
+}
+
+const rowOf = (room: Room): number => ROWS.findIndex((row) => row.some((each) => each === room));
+
+const imports = sourcesIn('generator').flatMap(({ file, imports: imported }) =>
+  imported
+    .filter((path) => path.startsWith('generator/'))
+    .map((path) => ({ file, from: roomOf(file), to: roomOf(path) })),
+);
+
+const isUpwards = ({ from, to }: { readonly from: Room; readonly to: Room }): boolean =>
+  from !== to && rowOf(to) <= rowOf(from) && !SIDEWAYS.has(`${from} -> ${to}`);
+
+describe('imports between rooms', () => {
+  it('lead downwards, but for the exceptions, each of which is still needed', () => {
+    const upwards = new Set(imports.filter(isUpwards).map(({ file, to }) => `${file} -> ${to}`));
+    expect([...upwards].toSorted()).toEqual(EXCEPTIONS.toSorted());
+  });
+
+  it('of tree/ and verify/ need no exception', () => {
+    const rooms = ['generator/tree/', 'generator/verify/'];
+    expect(EXCEPTIONS.filter((each) => rooms.some((room) => each.startsWith(room)))).toEqual([]);
+  });
+
+  it('of tree/ lead to what does not depend on a register', () => {
+    const rooms = new Set(imports.filter(({ from }) => from === 'tree').map(({ to }) => to));
+    expect([...rooms].toSorted()).toEqual(['base', 'routes', 'tree']);
+  });
+});
