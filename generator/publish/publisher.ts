@@ -8,6 +8,7 @@ import { asFailure, asUntouched, isInterrupt } from '../errors.js';
 import type { Content, Entry } from '../incremental/hash-file.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex } from './changes/change-index.js';
+import { stageChangedFiles } from './changed-files.js';
 import { COMPRESSED_FROM_BYTES } from './codings.js';
 import { apply, flushStage, isPrepared, stageTakedown, stageWithout, writeJournal } from './commit.js';
 import type { Discard } from './commit.js';
@@ -277,6 +278,8 @@ export class Publisher {
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
     this.#lists.finish();
+    const { treeId, sequence, digest } = plan;
+    stageChangedFiles(tree, paths, previous, { tree: treeId, sequence, digest });
     if (!isCopy && previous !== undefined && this.takedown.isOne) stageTakedown(paths, this.takedown);
     finishStage(tree, paths, previous === undefined, this.next.placed);
   }
