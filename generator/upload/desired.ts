@@ -62,16 +62,7 @@ export interface Location {
 const TEMPORARY = /^(?<folder>.*\/)?\.(?<name>[^/]+)\.\w{6}$/;
 
 /** Assets come before the pages that load them, and the tiles of the log before all. */
-const ORDER: readonly CacheClass[] = [
-  'tile',
-  'asset',
-  'record',
-  'download',
-  'feed',
-  'summary',
-  'page',
-  'checkpoint',
-];
+const ORDER = ['tile', 'asset', 'record', 'download', 'feed', 'summary', 'page', 'checkpoint'];
 
 export class DesiredFiles {
   /** In the order in which they are written. */
@@ -192,14 +183,16 @@ export class DesiredFiles {
   }
 
   /**
-   * The size of a file that is to be written.
+   * The size of a file that is to be written; undefined if the remote shouldn't hold it.
    * @throws Failure invalid: it isn't there, or has another size than the index says, or it is a
    * sibling of something else; the programs would skip the one, and publish the other
    */
-  sizeOf({ contents, coding }: RouteFiles, key: number, file: string): number {
+  sizeOf({ contents, coding }: RouteFiles, key: number, file: string): number | undefined {
+    const content = contents.get(key);
+    if (content === undefined) return undefined;
     const path = join(this.#tree.out, file);
     const size = statSync(path, { throwIfNoEntry: false })?.size;
-    const { bytes = size, hash } = contents.get(key) ?? {};
+    const { bytes = size, hash } = content;
     const isRight =
       coding === undefined || bytes === undefined || hash === undefined
         ? size === bytes

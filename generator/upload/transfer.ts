@@ -8,7 +8,7 @@ import { isCheckpoint, isTiles } from './log-files.js';
 import type { Session } from './session.js';
 
 /** Ascending keys of files, by template. */
-export type Keys = ReadonlyMap<string, Float64Array>;
+export type Keys = ReadonlyMap<string, readonly number[]>;
 
 /** The files to write and to delete. */
 export interface Plan {
@@ -25,14 +25,22 @@ export const countOf = (keys: Keys): number =>
 const BATCH_FILES = 5000;
 /** The number of failed batches after which no more are tried. */
 const MOST_FAILURES = 3;
-/** Written after all that it names, and after the deletions of what it named before. */
-const MANIFEST = 'snapshot.json';
+/** Steps of writing, in their order: what names others comes after them. */
+type PutStep = 'files' | 'list of changes' | 'snapshot' | 'index of the log' | 'checkpoint';
+
+const putStepOf = ({ template, class: cacheClass }: RouteFiles): PutStep => {
+  if (template === INDEX_FILE) return 'list of changes';
+  if (template === 'snapshot.json') return 'snapshot';
+  if (cacheClass !== 'checkpoint') return 'files';
+  return isCheckpoint(template) ? 'checkpoint' : 'index of the log';
+};
+
+type DeleteStep = 'in the way' | 'rest' | 'needed until last';
 
 /**
  * If something can't be written, the rest is, and what is gone is deleted: it may be withheld. Only
- * snapshot.json, and the index and checkpoint of the log, stay as they were. The checkpoint comes
- * after all that it needs. Tiles and assets are deleted last, since the checkpoint and the pages
- * before need them.
+ * snapshot.json, and the index and checkpoint of the log, stay as they were. Tiles and assets are
+ * deleted last, since the checkpoint and the pages before need them.
  * @throws Failure environment: a program is missing, or has failed
  */
 export async function transfer(session: Session, { puts, deletes }: Plan): Promise<void> {
@@ -40,46 +48,40 @@ export async function transfer(session: Session, { puts, deletes }: Plan): Promi
   const [writing, deleting] = [new Attempts(), new Attempts()];
   const isWhole = (): boolean => writing.failure === undefined && deleting.failure === undefined;
 
-  /** Writes files, all of the same headers at once. */
-  const putAll = async (isChosen: (files: RouteFiles) => boolean): Promise<void> => {
-    const chosen = desired.routes.filter(isChosen);
-    for (const [kind, headers] of new Map(chosen.map((files) => [headersText(files), files.headers]))) {
-      const alike = chosen.filter((files) => headersText(files) === kind).map(({ template }) => template);
-      for (const files of batchesOf(filesOf(puts, alike)))
-        await writing.make(() => remote.put(files, headers, progress));
+  /** Writes the files of some steps, all of the same headers at once, until a step has failed. */
+  const putAll = async (...steps: readonly PutStep[]): Promise<void> => {
+    for (const step of steps) {
+      if (!isWhole()) return;
+      const routes = desired.routes.filter((files) => putStepOf(files) === step);
+      for (const [kind, headers] of new Map(routes.map((files) => [headersText(files), files.headers]))) {
+        const alike = routes.filter((files) => headersText(files) === kind).map(({ template }) => template);
+        for (const files of batchesOf(filesOf(puts, alike)))
+          await writing.make(() => remote.put(files, headers, progress));
+      }
     }
   };
-  const deleteAll = async (isChosen: (template: string, file: string) => boolean): Promise<void> => {
-    const files = filesOf(deletes, deletes.keys(), isChosen);
+  const deleteStepOf = (template: string, file: string): DeleteStep => {
+    if (isInTheWay(tree.out, file)) return 'in the way';
+    return isTiles(template) || template.startsWith('assets/') ? 'needed until last' : 'rest';
+  };
+  const deleteAll = async (step: DeleteStep): Promise<void> => {
+    const files = filesOf(deletes, deletes.keys(), (...file) => deleteStepOf(...file) === step);
     for (const batch of batchesOf(files)) await deleting.make(() => remote.delete(batch, progress));
   };
 
   progress.start('writing', countOf(puts), 'files');
-  await deleteAll((_, file) => isInTheWay(tree.out, file));
+  await deleteAll('in the way');
   // A file in place of a folder must not be there while the deletion of the folder is repeated.
-  if (isWhole()) {
-    await putAll(({ template, class: cacheClass }) => !isLate(template) && cacheClass !== 'checkpoint');
-    if (isWhole()) await putAll(({ template }) => template === INDEX_FILE);
-  }
+  await putAll('files', 'list of changes');
   progress.finish();
   if (countOf(deletes) > 0) progress.start('deleting', countOf(deletes), 'files');
-  await deleteAll((template, file) => !isNeededUntilLast(template) && !isInTheWay(tree.out, file));
+  await deleteAll('rest');
   progress.finish();
-  for (const isNext of [
-    ({ template }: RouteFiles) => template === MANIFEST,
-    ({ template, class: cacheClass }: RouteFiles) => cacheClass === 'checkpoint' && !isCheckpoint(template),
-    ({ template }: RouteFiles) => isCheckpoint(template),
-  ])
-    if (isWhole()) await putAll(isNext);
-  if (isWhole())
-    await deleteAll((template, file) => isNeededUntilLast(template) && !isInTheWay(tree.out, file));
+  await putAll('snapshot', 'index of the log', 'checkpoint');
+  if (isWhole()) await deleteAll('needed until last');
   const failure = writing.failure ?? deleting.failure;
   if (failure !== undefined) throw failure;
 }
-
-const isLate = (template: string): boolean => template === INDEX_FILE || template === MANIFEST;
-
-const isNeededUntilLast = (template: string): boolean => isTiles(template) || template.startsWith('assets/');
 
 /** Goes on after failures, up to a number that suggests that the remote is out of reach. */
 class Attempts {

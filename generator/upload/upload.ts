@@ -126,18 +126,18 @@ class Touched {
 
 /** @throws Failure invalid: a file to write is missing or damaged */
 function planOf({ desired }: Session, touched: Touched): Plan & { readonly bytes: number } {
-  const [puts, deletes] = [new Map<string, Float64Array>(), new Map<string, Float64Array>()];
+  const [puts, deletes] = [new Map<string, number[]>(), new Map<string, number[]>()];
   let bytes = 0;
   for (const [template, keys] of touched.sorted()) {
     const [files, fileOf] = [desired.of(template), filler(template)];
-    const isDesired = (key: number): boolean => files?.contents.get(key) !== undefined;
-    const put = keys.filter(isDesired);
-    if (files !== undefined) for (const key of put) bytes += desired.sizeOf(files, key, fileOf(key));
+    const [put, gone]: [number[], number[]] = [[], []];
+    for (const key of keys) {
+      const size = files && desired.sizeOf(files, key, fileOf(key));
+      bytes += size ?? 0;
+      (size === undefined ? gone : put).push(key);
+    }
     puts.set(template, put);
-    deletes.set(
-      template,
-      keys.filter((key) => !isDesired(key)),
-    );
+    deletes.set(template, gone);
   }
   return { puts, deletes, bytes };
 }
