@@ -64,7 +64,7 @@ Examples
     });
 }
 
-/** How many files of a sort are shown. */
+/** How many files of a kind are shown. */
 const SHOWN = 5;
 
 const files = (count: number): string => `${number(count)} ${count === 1 ? 'file' : 'files'}`;
@@ -83,11 +83,11 @@ function uploadedLines(
 }
 
 function remoteLines({ remote, sequence, files: wanted, untracked, ...found }: RemoteReport): string[] {
-  const sorts = (['missing', 'different', 'extra'] as const).filter((sort) => found[sort].length > 0);
-  const counts = sorts.map((sort) => `${number(found[sort].length)} ${sort}`).join(', ');
+  const kinds = (['missing', 'different', 'extra'] as const).filter((kind) => found[kind].length > 0);
+  const counts = kinds.map((kind) => `${number(found[kind].length)} ${kind}`).join(', ');
   return [
-    ...sorts.flatMap((sort) => examples(sort, found[sort], found[sort].length)),
-    sorts.length === 0
+    ...kinds.flatMap((kind) => examples(kind, found[kind], found[kind].length)),
+    kinds.length === 0
       ? `${remote} holds snapshot ${sequence} (${files(wanted)})`
       : `${remote} does not hold snapshot ${sequence}: ${counts} of ${files(wanted)}; the next upload repairs it`,
     ...untrackedLines(untracked),

@@ -11,7 +11,8 @@ import { Lock } from '../lock.js';
 import { EMPTY_HEAD } from '../tree/merkle.js';
 import { generateSigner, openNote, parseSigner, parseVerifier } from './note.js';
 import type { Signer } from './note.js';
-import { base64Of, checkpointText, parseCheckpoint } from './text.js';
+import { base64Of } from '../tree/chunk-text.js';
+import { checkpointText, parseCheckpoint } from './text.js';
 import type { Checkpoint } from './text.js';
 
 export interface KeyFile {

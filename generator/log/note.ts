@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, hash, randomBytes, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { Failure } from '../errors.js';
-import { base64Of, bytesOfBase64 } from './text.js';
+import { base64Of, bytesOfBase64 } from '../tree/chunk-text.js';
 
 /** What a key signs: notes, or checkpoints along with the time (cosignature/v1). */
 const TYPES = { 1: 'note', 4: 'cosignature' } as const;

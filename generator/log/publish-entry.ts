@@ -2,6 +2,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, readText, replaceFile } from '../files.js';
+import { addChangedFiles } from '../publish/changed-files.js';
 import { ListWriter } from '../publish/stage.js';
 import { checkpointFile, logFolder } from '../tree/log-paths.js';
 import type { Tree } from '../tree/tree.js';
@@ -53,6 +54,7 @@ export function publishEntry(
     });
     for (const file of ['checkpoint', 'seen']) writeFileSync(join(staged, file), note, { flush: true });
     listChanges(tree.unreported(sequence), name, [...files.keys(), 'checkpoint'], removed);
+    addChangedFiles(tree, sequence, [...files.keys(), 'checkpoint', ...removed].map(name));
     const due = keys.filter(({ last }) => last.root !== checkpoint.root);
     for (const key of due) key.prepare(checkpoint);
     for (const key of due) key.swap();

@@ -21,7 +21,8 @@ import { consistencyProof } from './merkle.js';
 import { openNote, parseVerifier } from './note.js';
 import { publishEntry, publishedNote, replaceCheckpoint } from './publish-entry.js';
 import { declaredKeys, recordOf } from './record.js';
-import { base64Of, checkpointIn, checkpointText, entryText, parseEntry } from './text.js';
+import { base64Of } from '../tree/chunk-text.js';
+import { checkpointIn, checkpointText, entryText, parseEntry } from './text.js';
 import type { Checkpoint, SnapshotEntry } from './text.js';
 import { cosignUntilStop, sizeCosignedBy } from './witness.js';
 

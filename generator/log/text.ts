@@ -4,7 +4,7 @@
  * equal bytes, except that a checkpoint may have lines of extensions. Parsers throw Failure invalid.
  */
 import { Failure } from '../errors.js';
-import type { RouteHead } from '../tree/route-line.js';
+import { HASH, INTEGER, integerOf } from '../tree/chunk-text.js';
 
 /** The length of an entry is a 16-bit integer. */
 export const MAX_ENTRY_BYTES = 65_535;
@@ -35,46 +35,12 @@ export interface SnapshotEntry {
   readonly manifest?: string;
 }
 
-/** A line of `index/ROUTE/chunks-N.txt`. */
-export interface ChunkLeaf {
-  /** The key of the chunk's first document, as in its URL. */
-  readonly first: string;
-  /** The hash of the chunk, in base64. */
-  readonly leaf: string;
-}
-
-/** A line of `index/ROUTE/chunks.txt`, for one of those files. */
-export interface ChunkPage {
-  /** The key of the first document of the first chunk, as in its URL. */
-  readonly first: string;
-  /** Number of chunks. */
-  readonly count: number;
-  /** The head over the chunks, in base64. */
-  readonly head: string;
-}
-
-/** A group that matches base64 of 32 bytes. The last character has two unused bits, which must be zero. */
-export const HASH = '([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)';
-/** Decimal, without leading zeros. */
-export const INTEGER = String.raw`(0|[1-9]\d{0,15})`;
-const KEY = String.raw`([\w-][\w.-]*)`;
-
 const CHECKPOINT = new RegExp(String.raw`^([^\n]+)\n${INTEGER}\n${HASH}\n(?:[^\n]+\n)*$`);
 const ENTRY = new RegExp(
   String.raw`^register-api/snapshot@v([12])\ntree ([0-9a-f]{16})\nsequence ${INTEGER}\n` +
     String.raw`as_of (none|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\n` +
     String.raw`documents ${INTEGER}\ndigest ([0-9a-f]{64})\n(?:manifest ([0-9a-f]{64})\n)?$`,
 );
-const COUNTED = new RegExp(`^${KEY} ${INTEGER} ${HASH}$`);
-const UNCOUNTED = new RegExp(`^${KEY} ${HASH}$`);
-
-/** @throws Failure invalid: beyond 2^53-1, or not in the form that has no leading zeros */
-export function integerOf(digits: string, what: string): number {
-  const integer = Number(digits);
-  if (Number.isSafeInteger(integer) && String(integer) === digits && integer >= 0) return integer;
-  throw Failure.invalid(`${what} is invalid: expected an integer up to 2^53-1, without leading zeros`);
-}
-
 export const checkpointText = ({ origin, size, root }: Checkpoint): string => `${origin}\n${size}\n${root}\n`;
 
 /** @param text the text of a note; ignores lines of extensions */
@@ -113,44 +79,6 @@ export function parseEntry(text: string): SnapshotEntry {
   };
 }
 
-/** The groups of each line's match. */
-function linesOf(text: string, line: RegExp, expected: string): string[][] {
-  const lines = text.split('\n');
-  if (lines.pop() !== '') throw Failure.invalid(`expected lines ${expected}, each with an end of line`);
-  return lines.map((each) => {
-    const match = line.exec(each);
-    if (match === null) throw Failure.invalid(`expected a line ${expected}`);
-    return match.slice(1);
-  });
-}
-
-/** @param text `index/routes.txt` */
-export function parseRoutes(text: string): RouteHead[] {
-  const routes = linesOf(text, COUNTED, 'ROUTE COUNT ROOT').map(([name = '', count = '', root = '']) => ({
-    name,
-    count: integerOf(count, `the count of the route ${name}`),
-    root,
-  }));
-  if (new Set(routes.map(({ name }) => name)).size === routes.length) return routes;
-  throw Failure.invalid('expected one line for each route');
-}
-
-export const chunkLine = ({ first, leaf }: ChunkLeaf): string => `${first} ${leaf}\n`;
-
-/** @param text `index/ROUTE/chunks-N.txt` */
-export const parseChunks = (text: string): ChunkLeaf[] =>
-  linesOf(text, UNCOUNTED, 'FIRST HASH').map(([first = '', leaf = '']) => ({ first, leaf }));
-
-export const pageLine = ({ first, count, head }: ChunkPage): string => `${first} ${count} ${head}\n`;
-
-/** @param text `index/ROUTE/chunks.txt` */
-export const parsePages = (text: string): ChunkPage[] =>
-  linesOf(text, COUNTED, 'FIRST COUNT HEAD').map(([first = '', count = '', head = '']) => ({
-    first,
-    count: integerOf(count, 'the count of chunks'),
-    head,
-  }));
-
 /** The entries of a bundle: each is its length as a big-endian 16-bit integer, then its bytes. */
 export function splitEntries(bundle: Uint8Array): Uint8Array[] {
   const entries = [];
@@ -162,27 +90,4 @@ export function splitEntries(bundle: Uint8Array): Uint8Array[] {
     entries.push(bundle.subarray(start, at));
   }
   return entries;
-}
-
-/** @throws Failure invalid: not base64, or not the one form of its bytes */
-export function bytesOfBase64(text: string): Uint8Array {
-  const bytes = decoded(text);
-  if (bytes !== undefined && base64Of(bytes) === text) return bytes;
-  throw Failure.invalid('expected base64 (RFC 4648, section 4)');
-}
-
-function decoded(text: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
-}
-
-export function base64Of(bytes: Uint8Array): string {
-  // A call has room for some ten thousand arguments.
-  let binary = '';
-  for (let at = 0; at < bytes.length; at += 8192)
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(binary);
 }

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { flushOne, linesOf, readText, replaceFile } from '../files.js';
+import { keepChangedFiles } from './changed-files.js';
 import { deleteFile, deleteFolder, moveEach, moveInto } from './moves.js';
 import { listFiles, stagePaths } from './stage.js';
 import type { StagePaths } from './stage.js';
@@ -161,13 +162,14 @@ function* publishSteps(tree: Tree): Generator<void, void, undefined> {
   yield* moveInto(paths.signed, tree.out);
 }
 
-/** Keeps the rollback data and the lists, and removes the journal and the stage. */
+/** Keeps the rollback data and all lists, and removes the journal and the stage. */
 function tidyUp(tree: Tree): void {
   const paths = stagePaths(tree);
   const { sequence } = readJournal(paths.journal);
   const previous = [paths.withoutPrevious, paths.previous].find((folder) => existsSync(folder));
   if (previous === paths.withoutPrevious) rmSync(paths.previous, { recursive: true, force: true });
   if (previous !== undefined) replacePrevious(tree, previous);
+  if (existsSync(paths.changed)) keepChangedFiles(tree, paths.changed, sequence);
   if (existsSync(paths.lists)) renameSync(paths.lists, tree.unreported(sequence));
   unlinkSync(paths.journal);
   deleteFolder(tree.stage);

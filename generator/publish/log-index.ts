@@ -11,7 +11,7 @@ import { Failure } from '../errors.js';
 import { cursorOver, seek } from '../tree/cursor.js';
 import type { Cursor } from '../tree/cursor.js';
 import { TreeHead } from '../tree/merkle.js';
-import { base64Of, chunkLine, pageLine, parseChunks, parsePages } from '../log/text.js';
+import { base64Of, chunkLine, pageLine, parseChunks, parsePages } from '../tree/chunk-text.js';
 import { logFolder } from '../tree/log-paths.js';
 import { keyForm } from '../routes/keys.js';
 import type { KeyForm } from '../routes/keys.js';

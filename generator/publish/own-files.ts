@@ -75,14 +75,20 @@ function stageCopied(
   for (const [name, source] of put) {
     const isChange = name.startsWith('changes/');
     (isChange ? last : tree).link(name, source);
+    lists.file(name);
     if (!isChange) feed[name] = measure(source).hash.toString('hex');
   }
   for (const [name, source] of assets) {
     const content = readFileSync(source);
-    for (const each of namesOf(name, content.length, COMPRESSED_FROM_BYTES))
+    for (const each of namesOf(name, content.length, COMPRESSED_FROM_BYTES)) {
       tree.write(each, codingOf(each, name)?.encode(content) ?? content);
+      lists.file(each);
+    }
   }
-  for (const [name, source] of log.put) tree.link(name, source);
+  for (const [name, source] of log.put) {
+    tree.link(name, source);
+    lists.file(name);
+  }
   if (log.checkpoint) new FileWriter(paths.signed).write(checkpointFile(treeId), log.checkpoint);
   for (const names of [removed, log.removed]) for (const name of names) lists.remove(name);
   return feed;

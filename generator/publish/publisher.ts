@@ -9,6 +9,7 @@ import type { Content, Entry } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex } from '../tree/changes.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
+import { stageChangedFiles } from './changed-files.js';
 import { apply, flushStage, isPrepared, stageTakedown, stageWithout, writeJournal } from './commit.js';
 import type { Discard } from './commit.js';
 import { readIndex, writeIndex } from '../tree/index-json.js';
@@ -233,7 +234,7 @@ export class Publisher {
       writeFileSync(this.paths.manifest, content, { flush: true });
       const snapshotFeed = await stageOwn(this, this.#lists, plan, announcement, progress);
       await progress.blocking(() => {
-        this.#complete('own' in announcement, { ...this.#nextIndex(plan, content), snapshotFeed });
+        this.#complete(plan, 'own' in announcement, { ...this.#nextIndex(plan, content), snapshotFeed });
         flushStage(tree);
       }, 'writing to the disk');
       // From here on nothing stops the commit.
@@ -269,7 +270,7 @@ export class Publisher {
   }
 
   /** Stages the index and the rollback data. */
-  #complete(isCopy: boolean, index: Index): void {
+  #complete({ treeId, sequence, digest }: Plan, isCopy: boolean, index: Index): void {
     const { tree, paths, previous } = this;
     dropFormerAssets(tree, previous, this.#table, this.#lists);
     completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
@@ -277,6 +278,7 @@ export class Publisher {
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
     this.#lists.finish();
+    stageChangedFiles(tree, paths, previous, { tree: treeId, sequence, digest });
     if (!isCopy && previous !== undefined && this.takedown.isOne) stageTakedown(paths, this.takedown);
     finishStage(tree, paths, previous === undefined, this.next.placed);
   }

@@ -21,6 +21,8 @@ export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) 
     scratch: join(stage, 'scratch'),
     /** What is put and removed, by route (see `ListWriter`). */
     lists: join(stage, 'lists'),
+    /** The files that the commit puts and deletes (see changed-files.ts). */
+    changed: join(stage, 'changed'),
     /** The change list and its index, moved after the documents. */
     last: join(stage, 'last'),
     changes: join(stage, 'last', 'changes'),

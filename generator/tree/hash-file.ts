@@ -128,10 +128,13 @@ export class HashFileReader {
     this.#at = 0;
   }
 
-  /** Whether a key has an entry, wherever the cursor is: 20 short reads in a million entries. */
-  has(key: number): boolean {
+  /** The entry of a key, wherever the cursor is: 21 short reads in a million entries. */
+  find(key: number): Entry | undefined {
     const at = this.#countBelow(key);
-    return at < this.size && this.#keyAt(at) === key;
+    if (at === this.size || this.#keyAt(at) !== key) return undefined;
+    const entry = Buffer.alloc(ENTRY_BYTES);
+    readSync(this.#descriptor, entry, 0, ENTRY_BYTES, at * ENTRY_BYTES);
+    return { key, bytes: readInteger(entry, 8), hash: entry.subarray(HASH_OFFSET) };
   }
 
   /** The number of entries with a lower key, by binary search in the file. */

@@ -48,6 +48,8 @@ export class Tree {
   readonly journal: string;
   /** The rollback data: what the last commit replaced. */
   readonly previous: string;
+  /** Which files each of the last commits changed (see changed-files.ts). */
+  readonly changedFiles: string;
   /** What remotes hold, for `upload`: a folder for each (see upload/record.ts). */
   readonly uploads: string;
   /** What `mirror` remembers and fetches (see mirror/). */
@@ -69,6 +71,7 @@ export class Tree {
     this.stage = join(this.state, 'stage');
     this.journal = join(this.stage, 'COMMIT');
     this.previous = join(this.state, 'previous');
+    this.changedFiles = join(this.state, 'changed');
     this.uploads = join(this.state, 'uploads');
     this.mirror = join(this.state, 'mirror');
   }

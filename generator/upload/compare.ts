@@ -2,7 +2,7 @@
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { Tree } from '../tree/tree.js';
-import type { Location } from './desired-files.js';
+import type { Location } from './desired.js';
 import { remoteOf } from './remote.js';
 import { inSession } from './session.js';
 import type { Session } from './session.js';
@@ -21,14 +21,14 @@ const MOST_EXAMPLES = 5;
  * @throws Failure environment: the remote can't be read
  */
 export async function compare(
-  { remote, locator, total, progress }: Session,
+  { remote, desired, progress }: Session,
   onDifference: (what: 'missing' | 'different' | 'extra', file: string, location: Location) => void,
 ): Promise<Untracked> {
   const examples: string[] = [];
   let [reported, untracked] = [0, 0];
   progress.start('comparing', 0, 'files');
   await remote.compare((what, file) => {
-    const location = locator.locate(file);
+    const location = desired.locate(file);
     if (location?.isDesired === true) {
       if (what !== 'extra') reported += 1;
       // What is desired and isn't in the tree: an upload says that the tree is damaged.
@@ -39,9 +39,9 @@ export async function compare(
     }
   }, progress);
   progress.finish();
-  if (remote.hasHeaders && reported < total) {
+  if (remote.hasHeaders && reported < desired.total) {
     throw Failure.environment(
-      `${remote.name} was compared in part: rclone reported ${reported} of ${total} files, so a folder there can't be listed`,
+      `${remote.name} was compared in part: rclone reported ${reported} of ${desired.total} files, so a folder there can't be listed`,
     );
   }
   return { total: untracked, examples };
@@ -70,7 +70,7 @@ export const verifyRemote = (
   connect = remoteOf,
 ): Promise<RemoteReport> =>
   inSession(tree, to, progress, connect, async (session) => {
-    const { manifest, remote, record, total } = session;
+    const { manifest, remote, record, known, desired } = session;
     const found: Record<'missing' | 'different' | 'extra', string[]> = {
       missing: [],
       different: [],
@@ -78,8 +78,8 @@ export const verifyRemote = (
     };
     const untracked = await compare(session, (what, file) => found[what].push(file));
     for (const files of Object.values(found)) files.sort();
-    const before = record.read();
-    if (before !== undefined && Object.values(found).some((files) => files.length > 0))
-      record.write({ ...before, isTrusted: false });
-    return { remote: remote.name, sequence: manifest.sequence, files: total, ...found, untracked };
+    if (known !== undefined && Object.values(found).some((files) => files.length > 0))
+      record.write({ ...known, held: null });
+    const { total: files } = desired;
+    return { remote: remote.name, sequence: manifest.sequence, files, ...found, untracked };
   });

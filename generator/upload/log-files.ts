@@ -2,30 +2,15 @@
  * The files of the signed log that a remote should hold. In the templates of its routes, names of
  * files are parameters; here it has templates with the tree's id and with keys, as documents have.
  */
-import { opendirSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Entry } from '../tree/hash-file.js';
-import { linesOf } from '../files.js';
+import { parseChunks, parsePages } from '../tree/chunk-text.js';
+import { LISTS_FILE, ROUTES_FILE, chunkForm, indexFolder } from '../publish/log-index.js';
 import { logFolder } from '../tree/log-paths.js';
-import { locator } from '../tree/locate.js';
-import { measure } from '../tree/measure.js';
+import { filesBelow } from '../tree/scan.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import { filler } from '../routes/index.js';
-import { keyForm } from '../routes/keys.js';
-
-/** Files of the log that have one template. */
-export interface LogFiles {
-  readonly template: string;
-  /** In the order of the keys. @throws ENOENT: a file of the tree is missing */
-  readonly entries: () => Iterable<Entry>;
-}
-
-/** The only file of a template. @throws ENOENT */
-export function* singleEntry(file: string): Generator<Entry> {
-  yield { key: 0, ...measure(file) };
-}
 
 /** Whether a template is of tiles and bundles of entries. */
 export const isTiles = (template: string): boolean => /^log\/[0-9a-f]{16}\/tile\/\{tile\}$/.test(template);
@@ -34,93 +19,39 @@ export const isTiles = (template: string): boolean => /^log\/[0-9a-f]{16}\/tile\
 export const isCheckpoint = (template: string): boolean => /^log\/[0-9a-f]{16}\/checkpoint$/.test(template);
 
 /**
- * The files of a route of the log.
+ * The files of a route of the log: their templates and their names.
  * @param out the folder of the tree
  */
 export function logFiles(
   out: string,
-  { tree, routes }: Pick<Manifest, 'tree' | 'routes'>,
+  { tree: { id = '' }, routes }: Pick<Manifest, 'tree' | 'routes'>,
   { name }: Pick<PublishedRoute, 'name'>,
-): readonly LogFiles[] {
-  const folder = logFolder(tree.id ?? '');
-  const single = (file: string): LogFiles => ({
-    template: `${folder}/${file}`,
-    entries: () => singleEntry(join(out, folder, file)),
-  });
-  if (name === 'log-checkpoint') return [single('checkpoint')];
-  if (name === 'log-tile') {
-    const template = `${folder}/tile/{tile}`;
-    return [{ template, entries: () => tiles(out, template) }];
-  }
-  return [
-    ...routes.filter(isRendered).flatMap((route): LogFiles[] => {
-      const [parameter] = route.parameters ?? [];
-      if (parameter === undefined) return [];
-      const index = `index/${route.name}`;
-      const [pages, list] = [`${folder}/${index}/chunks-{page}.txt`, join(out, folder, index, 'chunks.txt')];
-      const chunks = `${folder}/${index}/{${parameter.name}}.txt`;
-      return [
-        { template: chunks, entries: () => chunkEntries(out, list, pages, chunks, parameter.name) },
-        { template: pages, entries: () => pageEntries(out, list, pages) },
-        single(`${index}/chunks.txt`),
-      ];
-    }),
-    single('index/routes.txt'),
-  ];
+): readonly [templates: readonly string[], names: Iterable<string>] {
+  const checkpoint = `${logFolder(id)}/checkpoint`;
+  if (name === 'log-checkpoint') return [[checkpoint], [checkpoint]];
+  const tiles = `${logFolder(id)}/tile`;
+  // Which tiles there are depends on the number of snapshots alone.
+  if (name === 'log-tile') return [[`${tiles}/{tile}`], filesBelow(out, tiles)];
+  const index = indexFolder(id);
+  const chunked = routes.filter((route) => isRendered(route) && chunkForm(route) !== undefined);
+  const templates = chunked.flatMap(({ name: route, parameters: [parameter] = [] }) =>
+    [`{${parameter?.name}}.txt`, 'chunks-{page}.txt', LISTS_FILE].map((file) => `${index}/${route}/${file}`),
+  );
+  const folders = chunked.map((route) => `${index}/${route.name}`);
+  return [[...templates, `${index}/${ROUTES_FILE}`], indexFiles(out, folders, `${index}/${ROUTES_FILE}`)];
 }
 
-/** All tiles that are there: how many depends on the number of snapshots alone. */
-function* tiles(out: string, template: string): Generator<Entry> {
-  const locate = locator([{ name: '', path: '', file: template, class: 'tile' }]);
-  const keys: number[] = [];
-  const folders = [template.slice(0, template.indexOf('/{'))];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const directory = opendirSync(join(out, folder));
-    try {
-      for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-        const file = `${folder}/${entry.name}`;
-        if (entry.isDirectory()) folders.push(file);
-        const place = locate(file);
-        if (entry.isFile() && place?.suffix === '') keys.push(place.key);
-      }
-    } finally {
-      directory.closeSync();
+/** The chunks of routes, and their lists. @throws ENOENT: a list is missing */
+function* indexFiles(out: string, folders: readonly string[], routesFile: string): Generator<string> {
+  const read = (file: string): string => readFileSync(join(out, file), 'utf8');
+  for (const folder of folders) {
+    const lists = parsePages(read(`${folder}/${LISTS_FILE}`));
+    for (const page of lists.keys()) {
+      const list = `${folder}/chunks-${page}.txt`;
+      for (const { first } of parseChunks(read(list))) yield `${folder}/${first}.txt`;
+      yield list;
     }
+    yield `${folder}/${LISTS_FILE}`;
   }
-  const fileOf = filler(template);
-  for (const key of keys.toSorted((a, b) => a - b)) yield { key, ...measure(join(out, fileOf(key))) };
-}
-
-/** The lists of chunks. @param list names them, a line for each */
-function* pageEntries(out: string, list: string, template: string): Generator<Entry> {
-  const fileOf = filler(template);
-  let page = 0;
-  for (const _ of linesOf(list)) {
-    yield { key: page, ...measure(join(out, fileOf(page))) };
-    page += 1;
-  }
-}
-
-/**
- * The chunks that the lists name. Their leaf hashes stand for their content, so that none of them
- * has to be read.
- */
-function* chunkEntries(
-  out: string,
-  list: string,
-  pages: string,
-  template: string,
-  parameter: string,
-): Generator<Entry> {
-  const [pageOf, fileOf] = [filler(pages), filler(template)];
-  const { keyOf } = keyForm(parameter);
-  let page = 0;
-  for (const _ of linesOf(list)) {
-    for (const line of linesOf(join(out, pageOf(page)))) {
-      const [first = '', leaf = ''] = line.split(' ');
-      const key = keyOf(first);
-      yield { key, bytes: statSync(join(out, fileOf(key))).size, hash: Buffer.from(leaf, 'base64') };
-    }
-    page += 1;
-  }
+  yield routesFile;
 }

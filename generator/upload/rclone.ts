@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
-import { fileAbove } from './obstacles.js';
+import { fileAbove } from './in-the-way.js';
 import type { Finding, Remote } from './remote.js';
 import { LINGERS_MS, STATISTICS_SECONDS, failed, run } from './run.js';
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
-import { isFolder } from './obstacles.js';
+import { isFolder } from './in-the-way.js';
 import type { Finding, Remote } from './remote.js';
 import { LINGERS_MS, failed, run } from './run.js';
 import type { Ended } from './run.js';
@@ -50,7 +50,7 @@ export class Rsync implements Remote {
       for (const folder of ['.', ...folders]) mkdirSync(join(this.#skeleton, folder), { recursive: true });
       const args = ['-r', '--delete-missing-args'];
       await this.#run('deleting files', args, gone, this.#skeleton, progress);
-      gone = folders.filter((folder) => folder !== '.' && !isFolder(join(this.#out, folder)));
+      gone = folders.filter((folder) => folder !== '.' && isFolder(join(this.#out, folder)) !== true);
     }
     rmSync(this.#skeleton, { recursive: true, force: true });
   }

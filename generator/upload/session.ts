@@ -8,9 +8,9 @@ import { readManifest } from '../tree/manifest.js';
 import { FORMAT } from '../tree/snapshot-json.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
-import { Locator, desiredFiles } from './desired-files.js';
-import type { RouteFiles } from './desired-files.js';
+import { DesiredFiles } from './desired.js';
 import { RemoteRecord } from './record.js';
+import type { Known } from './record.js';
 import type { Connect, Remote } from './remote.js';
 
 export interface Session {
@@ -18,11 +18,9 @@ export interface Session {
   readonly manifest: Manifest;
   readonly remote: Remote;
   readonly record: RemoteRecord;
-  /** In the order in which they are written. */
-  readonly desired: readonly RouteFiles[];
-  /** How many files the remote should hold. */
-  readonly total: number;
-  readonly locator: Locator;
+  /** What the record said at the start. */
+  readonly known: Known | undefined;
+  readonly desired: DesiredFiles;
   readonly progress: Progress;
 }
 
@@ -51,15 +49,12 @@ export async function inSession<T>(
       );
     }
     record.prepare();
-    const desired = desiredFiles(tree, manifest, record, remote.hasHeaders);
-    const total = desired.reduce((sum, { count }) => sum + count, 0);
-    const templates = new Set(desired.map(({ template }) => template));
-    const former = record.templates().filter((template) => !templates.has(template));
-    const locator = new Locator(desired, manifest.routes, former);
+    const known = record.read();
+    const desired = new DesiredFiles(tree, manifest, remote.hasHeaders, Object.keys(known?.sent ?? {}));
     try {
-      return await work({ tree, manifest, remote, record, desired, total, locator, progress });
+      return await work({ tree, manifest, remote, record, known, desired, progress });
     } finally {
-      locator.close();
+      desired.close();
     }
   } finally {
     try {

@@ -66,7 +66,6 @@ const EXCEPTIONS: readonly string[] = [
   'generator/exports/parts.ts -> build',
   'generator/exports/write.ts -> build',
   'generator/outputs/changed-records.ts -> build',
-  'generator/publish/log-index.ts -> log',
   'generator/rollback.ts -> build',
   'generator/rollback.ts -> outputs',
   'generator/routes/pages.ts -> outputs',

@@ -4,15 +4,17 @@ import { describe, expect, it } from 'vitest';
 import {
   base64Of,
   bytesOfBase64,
-  checkpointText,
   chunkLine,
-  entryText,
   pageLine,
-  parseCheckpoint,
   parseChunks,
-  parseEntry,
   parsePages,
   parseRoutes,
+} from '../../generator/tree/chunk-text.js';
+import {
+  checkpointText,
+  entryText,
+  parseCheckpoint,
+  parseEntry,
   splitEntries,
 } from '../../generator/log/text.js';
 import { entriesPath, tilePath } from '../../generator/routes/tile-keys.js';

@@ -11,10 +11,7 @@ const PARTS = [
   'build/assets',
   'build/generator',
   'build/data',
-  'generator/errors.ts',
-  'generator/log',
-  'generator/outputs/pages',
-  'generator/schema',
+  'generator',
 ];
 
 /** The program in another version, whose style sheet differs. */

@@ -206,7 +206,7 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['checkpoint', 'index', 'mirror', 'previous', 'tree', 'uploads']);
+const AT_REST = new Set(['changed', 'checkpoint', 'index', 'mirror', 'previous', 'tree', 'uploads']);
 
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from '../../generator/build.js';
 import type { Effects, Published, Refused } from '../../generator/build.js';
+import { withLog } from '../../generator/log/around-commit.js';
 import { buildConfig } from '../../generator/config.js';
 import { progressFor } from '../../generator/progress.js';
 import type { Progress } from '../../generator/progress.js';
@@ -51,7 +52,8 @@ export interface Options {
 
 /** Builds, and returns what came of it. */
 export function run({ at = '2026-12-01T00:00:00Z', ...flags }: Options): Promise<Published | Refused> {
-  return build(buildConfig({ operator: OPERATOR, ...flags }), effectsAt(at));
+  const [config, effects] = [buildConfig({ operator: OPERATOR, ...flags }), effectsAt(at)];
+  return withLog(config, effects, (log) => build(config, effects, log));
 }
 
 /** Builds a register that must be publishable. */

@@ -44,30 +44,30 @@ describe.each([
   ['objects', true],
   ['files', false],
 ])('an upload of a signed tree as %s', (_, hasHeaders) => {
-  it('writes tiles first and the checkpoint last, after snapshot.json', async () => {
+  it('writes tiles first, and after snapshot.json the index of the log and its checkpoint', async () => {
     const { out, remote, ...run } = await site(hasHeaders);
     const { written } = await run.upload();
     expect(wrongOn(remote, out)).toEqual([]);
     expect(written).toBe(remote.files.size);
     const calls = callsTo(remote, out);
-    expect(calls.slice(-2)).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
+    const index = [
+      'put LOG/index/a/1.txt',
+      'put LOG/index/a/5.txt',
+      'put LOG/index/a/9.txt',
+      'put LOG/index/a/chunks-0.txt',
+      'put LOG/index/a/chunks-1.txt',
+      'put LOG/index/a/chunks.txt',
+      'put LOG/index/archive/2026-11.txt',
+      'put LOG/index/archive/chunks-0.txt',
+      'put LOG/index/archive/chunks.txt',
+      'put LOG/index/b/chunks.txt',
+      'put LOG/index/routes.txt',
+    ];
+    const end = calls.slice(-2 - index.length);
+    expect([end[0], end.at(-1)]).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
+    expect(end.slice(1, -1).toSorted()).toEqual(index);
     const tiles = [...tilesOf(254), ...tilesOf(255)].map((file) => `put LOG/${file}`);
     expect(calls.slice(0, tiles.length).toSorted()).toEqual(tiles.toSorted());
-    expect(calls.filter((call) => call.includes('/index/')).toSorted()).toEqual(
-      [
-        'put LOG/index/a/1.txt',
-        'put LOG/index/a/5.txt',
-        'put LOG/index/a/9.txt',
-        'put LOG/index/a/chunks-0.txt',
-        'put LOG/index/a/chunks-1.txt',
-        'put LOG/index/a/chunks.txt',
-        'put LOG/index/archive/2026-11.txt',
-        'put LOG/index/archive/chunks-0.txt',
-        'put LOG/index/archive/chunks.txt',
-        'put LOG/index/b/chunks.txt',
-        'put LOG/index/routes.txt',
-      ].toSorted(),
-    );
     expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
     expect(await run.verify()).toMatchObject({
       missing: [],
@@ -88,15 +88,15 @@ describe.each([
     const partials = [...tilesOf(254), ...tilesOf(255)].map((file) => `delete LOG/${file}`);
     const end = calls.length - partials.length;
     expect(calls.slice(end).toSorted()).toEqual(partials.toSorted());
-    expect(calls.slice(end - 2, end)).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
+    const index = ['a/5.txt', 'a/chunks-0.txt', 'a/chunks.txt', 'routes.txt'];
+    const late = ['snapshot.json', ...index.map((file) => `LOG/index/${file}`), 'LOG/checkpoint'];
+    const start = end - late.length;
+    expect([calls[start], calls[end - 1]]).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
+    expect(calls.slice(start, end).toSorted()).toEqual(late.map((file) => `put ${file}`).toSorted());
     // What is gone from the index may be withheld.
     const gone = ['delete LOG/index/a/9.txt', 'delete LOG/index/a/chunks-1.txt', 'delete a/9.json'];
-    expect(calls.slice(end - 2 - gone.length, end - 2).toSorted()).toEqual(gone);
-    expect(calls.slice(0, end - 2 - gone.length).toSorted()).toEqual([
-      'put LOG/index/a/5.txt',
-      'put LOG/index/a/chunks-0.txt',
-      'put LOG/index/a/chunks.txt',
-      'put LOG/index/routes.txt',
+    expect(calls.slice(start - gone.length, start).toSorted()).toEqual(gone);
+    expect(calls.slice(0, start - gone.length).toSorted()).toEqual([
       'put LOG/tile/0/000',
       'put LOG/tile/1/000.p/1',
       'put LOG/tile/entries/000',
@@ -144,8 +144,8 @@ describe.each([
     await run.upload();
     const log = logFolder(out);
     const sizes = new Map(
-      [255, 256, 257, 511, 512].map((size) => {
-        writeLog(out, size, OLD.chunks);
+      [512, 511, 257, 256, 255].map((size) => {
+        writeLog(out, size, OLD.chunks, [254]);
         return [sha256(readFileSync(join(out, log, 'checkpoint'))), size];
       }),
     );
@@ -253,12 +253,18 @@ describe.each([
     await run();
     expectEqual();
     const calls = callsTo(remote, dist);
-    expect(calls.slice(-2)).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
+    const late = calls.slice(calls.indexOf('put snapshot.json') + 1, -1);
+    expect(calls.at(-1)).toBe('put LOG/checkpoint');
+    expect(late).toEqual(calls.filter((call) => call.startsWith('put LOG/index/')));
     const chunks = calls.filter((call) => /index\/[\w-]+\/[^c][^/]*\.txt$/.test(call));
     expect(chunks.length).toBeGreaterThan(0);
     expect(chunks.filter((call) => /index\/(group|user|game)\//.test(call))).toEqual([]);
     await build('DELETE FROM games', '2026-12-03T00:00:00Z');
     await run();
+    expectEqual();
+    // Nothing changes but the time of the build.
+    await build('', '2026-12-04T00:00:00Z');
+    expect(await run()).toMatchObject({ compared: false, deleted: 0 });
     expectEqual();
   }, 30_000);
 });

@@ -1,15 +1,16 @@
 /** Adds a log to a published tree by hand: files as they are named there, of contents that change. */
-import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { Tree } from '../../generator/tree/tree.js';
 import { LOG_ROUTES } from '../../generator/routes/index.js';
 import { publish, route } from '../publish/small.js';
 import type { Documents } from '../publish/small.js';
-import { sha256 } from '../publish/support.js';
+import { hashesOf, sha256 } from '../publish/support.js';
 import { MEMBERS } from '../tree/members.js';
 
-const manifest = z.looseObject({ tree: z.object({ id: z.string() }) });
+const manifest = z.looseObject({ sequence: z.int(), tree: z.object({ id: z.string() }) });
 
 /** The folder of the log, below the tree. */
 export const logFolder = (out: string): string =>
@@ -68,10 +69,22 @@ export async function publishSigned(
   size: number,
   kept?: readonly number[],
 ): Promise<void> {
+  const before = existsSync(out) ? hashesOf(out) : {};
   // Without its key, no snapshot could be added to a log.
   rmSync(join(out, 'log'), { recursive: true, force: true });
   await publish(out, { routes: ROUTES, documents, members });
   writeLog(out, size, chunks, kept);
+  const after = hashesOf(out);
+  const changed = Object.keys({ ...before, ...after }).filter(
+    (file) => file.startsWith('log/') && before[file] !== after[file],
+  );
+  const { sequence } = manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  // The list of the commit has the index that it wrote, in whose place there is another now.
+  const list = join(new Tree(out).changedFiles, String(sequence));
+  const others = readFileSync(list, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('log/'));
+  writeFileSync(list, [...others, ...changed, ''].join('\n'));
 }
 
 /** How many chunks a list has at most: fewer than in real trees. */

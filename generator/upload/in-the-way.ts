@@ -4,21 +4,20 @@ import { dirname, join } from 'node:path/posix';
 import { codeOf } from '../errors.js';
 
 /** Whether a file that is gone has to be deleted before others can be written. */
-export const isObstacle = (out: string, file: string): boolean =>
-  isFolder(join(out, file)) || fileAbove(out, file) !== undefined;
+export const isInTheWay = (out: string, file: string): boolean =>
+  isFolder(join(out, file)) === true || fileAbove(out, file) !== undefined;
 
 /** What was a folder above a file that is gone, and is a file of the tree now. */
 export function fileAbove(out: string, file: string): string | undefined {
   for (let folder = dirname(file); folder !== '.'; folder = dirname(folder))
-    if (sortOf(join(out, folder)) === 'file') return folder;
+    if (isFolder(join(out, folder)) === false) return folder;
   return undefined;
 }
 
-export const isFolder = (path: string): boolean => sortOf(path) === 'folder';
-
-function sortOf(path: string): 'file' | 'folder' | undefined {
+/** @returns false for a file, undefined if there is neither */
+export function isFolder(path: string): boolean | undefined {
   try {
-    return statSync(path).isDirectory() ? 'folder' : 'file';
+    return statSync(path).isDirectory();
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
     throw error;
