@@ -6,13 +6,7 @@ import { buildArgs } from '../support/cli.js';
 import { PROJECT } from '../support/folder.js';
 
 const STYLE = 'generator/outputs/pages/assets/style.css';
-const PARTS = [
-  'package.json',
-  'build/assets',
-  'build/generator',
-  'build/data',
-  'generator',
-];
+const PARTS = ['package.json', 'build/assets', 'build/generator', 'build/data', 'generator'];
 
 /** The program in another version, whose style sheet differs. */
 export interface OtherVersion {
