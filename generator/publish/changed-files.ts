@@ -72,6 +72,8 @@ export const filesListed = ({ changedFiles }: Tree, { sequence }: SnapshotId): I
 
 /** Keeps the staged list of a commit, and removes those that are too old. Idempotent. */
 export function keepChangedFiles({ changedFiles }: Tree, staged: string, sequence: number): void {
+  // The state of an earlier version was moved, with what a commit had staged.
+  if (!existsSync(changedFiles)) mkdirSync(changedFiles);
   renameSync(staged, join(changedFiles, String(sequence)));
   const newestFirst = readdirSync(changedFiles).toSorted((a, b) => Number(b) - Number(a));
   for (const name of newestFirst.slice(KEPT_LISTS)) rmSync(join(changedFiles, name));

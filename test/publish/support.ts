@@ -18,7 +18,6 @@ import { gunzipSync } from 'node:zlib';
 import { Command, CommanderError } from 'commander';
 import { afterAll, expect } from 'vitest';
 import { z } from 'zod';
-import { build } from '../../generator/build.js';
 import type { Effects, Published, Refused } from '../../generator/build.js';
 import { addBuild } from '../../generator/commands/build.js';
 import { addCheck } from '../../generator/commands/check.js';
@@ -27,7 +26,6 @@ import { addEdge } from '../../generator/commands/edge.js';
 import { addKeygen } from '../../generator/commands/keygen.js';
 import { addMirror } from '../../generator/commands/mirror.js';
 import { addProve } from '../../generator/commands/prove.js';
-import { withLog } from '../../generator/log/around-commit.js';
 import { addSign } from '../../generator/commands/sign.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
@@ -41,7 +39,7 @@ import type { Progress } from '../../generator/progress.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { verify } from '../../generator/verify/verify.js';
 import type { Damage } from '../../generator/verify/verify.js';
-import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
+import { buildAndSign, OPERATOR, effectsAt, published, quiet } from '../support/build.js';
 import type { Options } from '../support/build.js';
 import { buildArgs } from '../support/cli.js';
 import { PROJECT } from '../support/folder.js';
@@ -244,8 +242,7 @@ export function buildWith(
   effects: Partial<Effects> = {},
 ): Promise<Published | Refused> {
   const config = buildConfig({ operator: OPERATOR, acceptRemovals: true, ...flags });
-  const all = { ...effectsAt(at), ...effects };
-  return withLog(config, all, (log) => build(config, all, log));
+  return buildAndSign(config, { ...effectsAt(at), ...effects });
 }
 
 /** Progress that does something at each step of a phase: what it throws, stops the work. */

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from '../../generator/build.js';
 import type { Effects, Published, Refused } from '../../generator/build.js';
 import { withLog } from '../../generator/log/around-commit.js';
+import type { BuildConfig } from '../../generator/config.js';
 import { buildConfig } from '../../generator/config.js';
 import { progressFor } from '../../generator/progress.js';
 import type { Progress } from '../../generator/progress.js';
@@ -50,10 +51,13 @@ export interface Options {
   readonly at?: string;
 }
 
+/** Builds, and signs if the configuration has a key, as the command does. */
+export const buildAndSign = (config: BuildConfig, effects: Effects): Promise<Published | Refused> =>
+  withLog(config, effects, (log) => build(config, effects, log));
+
 /** Builds, and returns what came of it. */
 export function run({ at = '2026-12-01T00:00:00Z', ...flags }: Options): Promise<Published | Refused> {
-  const [config, effects] = [buildConfig({ operator: OPERATOR, ...flags }), effectsAt(at)];
-  return withLog(config, effects, (log) => build(config, effects, log));
+  return buildAndSign(buildConfig({ operator: OPERATOR, ...flags }), effectsAt(at));
 }
 
 /** Builds a register that must be publishable. */
