@@ -1,7 +1,8 @@
 /** One attempt to make the tree equal to a snapshot of its origin. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
+import { makeFolder } from '../files.js';
 import type { Verifier } from '../log/note.js';
 import type { Progress } from '../progress.js';
 import type { ChangeIndex } from '../tree/changes.js';
@@ -9,7 +10,6 @@ import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import type { Changes } from '../publish/index-route.js';
 import { writeLists } from '../publish/lists.js';
-import { Lock } from '../lock.js';
 import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../tree/manifest.js';
@@ -17,16 +17,15 @@ import type { Manifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
-import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
+import { fetchBundles, fetchDocuments, fetchMissing } from './fetch.js';
+import type { Files } from './files.js';
+import { Lines } from './lines.js';
 import { fetchCheckpoint, fetchLog, heldLog } from './log.js';
 import type { CopiedLog, LogReport } from './log.js';
-import { stagedLog } from './log-entries.js';
-import { Objects, objectFolders } from './objects.js';
 import { MovedOn, StartOver, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 import { differenceFromOurs } from './ours.js';
-import { Overlay, deleteDatabase } from './overlay.js';
-import { missingAssets, ownFiles, relabelled, stagedIndex } from './own-files.js';
+import { missingAssets, ownFiles, relabelled } from './own-files.js';
 import { stageAll } from './stage.js';
 
 export interface Copied {
@@ -60,6 +59,7 @@ export function isWhole(tree: Tree): boolean {
 export async function copy(
   tree: Tree,
   client: Client,
+  files: Files,
   snapshot: Snapshot,
   { startsOver, keys, acceptsUnsigned }: CopyOptions,
   progress: Progress,
@@ -100,7 +100,7 @@ export async function copy(
     log = await fetchLog(tree, client, snapshot, signed, acceptsUnsigned || isHeld);
     if (log.report?.coversManifest !== true) requireOurs(origin);
     const isFollowed = isBase && !startsOver && publisher.previous?.digest === before.digest;
-    prepared = await prepare(publisher, client, snapshot, isFollowed ? before : undefined, progress);
+    prepared = await prepare(publisher, client, files, snapshot, isFollowed ? before : undefined, progress);
     // A commit that is interrupted leaves one tree or the other.
     recordCopies(tree, [...copiedTrees(tree), origin.tree.id]);
   } catch (error) {
@@ -138,27 +138,6 @@ function requireCopy(tree: Tree, isOfOrigin: boolean): void {
   );
 }
 
-/** The database of a run, among what is fetched. */
-const SCRATCH = 'scratch.sqlite';
-
-/**
- * Deletes what was fetched, of this run or one that was killed: it may be withheld one day. If
- * another run is at work, it is left to that.
- */
-export function deleteFetched(tree: Tree): void {
-  const fetched = [...objectFolders(tree.mirror), stagedIndex(tree), stagedLog(tree)];
-  const scratch = join(tree.mirror, SCRATCH);
-  if (![...fetched, scratch].some((each) => existsSync(each))) return;
-  const lock = Lock.takeIfFree(tree.lock);
-  if (lock === undefined) return;
-  try {
-    for (const each of fetched) rmSync(each, { recursive: true, force: true });
-    deleteDatabase(scratch);
-  } finally {
-    lock.release();
-  }
-}
-
 interface Prepared {
   readonly fetched: Copied['fetched'];
   readonly plan: Plan;
@@ -169,40 +148,32 @@ interface Prepared {
 async function prepare(
   publisher: Publisher,
   client: Client,
+  files: Files,
   { origin }: Snapshot,
   before: Manifest | undefined,
   progress: Progress,
 ): Promise<Prepared> {
   const { tree } = publisher;
   publisher.next.hasChanges = false;
-  const objects = new Objects(tree.mirror, client, origin.digest);
   if (before?.sequence === origin.sequence && before.digest === origin.digest) {
     // Only the time of the build is another, or the snapshot that the downloads are of.
     publisher.delegate(origin.routes.map(({ name }) => name));
-    const assets = await missingAssets(tree, origin, objects);
+    const assets = await missingAssets(tree, origin, files);
     const own = { put: relabelled(tree, origin), removed: [], assets };
     return { fetched: 'nothing', plan: await progress.blocking(() => publisher.plan()), own };
   }
   const index = await fetchIndex(client, origin, progress);
-  const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin), () =>
-    client.pause(),
-  );
+  makeFolder(tree.mirror);
+  const scratch = join(tree.mirror, 'lines');
+  const lines = new Lines(scratch, origin.tree.bytes, addresses(origin), () => client.pause());
   try {
-    const session = {
-      tree,
-      client,
-      objects,
-      overlay,
-      origin,
-      index,
-      taken: new Set<string>(),
-      progress,
-    };
-    const documents = before === undefined ? await fetchAll(session) : undefined;
-    if (before !== undefined) await fetchChanges(session, before);
-    await fetchRest(session);
+    const taken = new Set<string>();
+    const session = { tree, client, files, lines, origin, index, taken, progress };
+    const documents = before === undefined ? await fetchDocuments(session) : undefined;
+    if (before !== undefined) await fetchBundles(session, before);
+    await fetchMissing(session);
     const own = await ownFiles(session);
-    await stageAll(publisher, origin, documents, overlay, objects, progress);
+    await stageAll(publisher, origin, documents, lines, progress);
     const plan = await progress.blocking(() => publisher.plan());
     if (plan.digest !== origin.digest) {
       const message = `the copy has the digest ${plan.digest}, expected ${origin.digest}`;
@@ -210,7 +181,7 @@ async function prepare(
     }
     return { fetched: before === undefined ? 'everything' : 'changes', plan, own };
   } finally {
-    overlay.close();
+    lines.close();
   }
 }
 

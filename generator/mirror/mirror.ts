@@ -12,15 +12,17 @@ import { makeFolder } from '../files.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../tree/tree.js';
 import { Client } from './client.js';
-import { copy, deleteFetched, isWhole } from './copy.js';
+import { copy, isWhole } from './copy.js';
 import type { Copied } from './copy.js';
+import { Files, deleteFetched } from './files.js';
 import { NotSignedYet } from './log.js';
 import { MovedOn, SNAPSHOT_BYTES, StartOver, fetchBuffer, parseJson, parseOrigin } from './origin.js';
-import type { Origin } from './origin.js';
 
-/** How often a copy is begun because the origin moves on, and how often if its snapshot.json stays. */
-const TRIES = 5;
+/** How often a copy is begun because the origin moves on. */
+const TRIES = 100;
+/** How often if its snapshot.json stays the same, and how often if that is not signed yet. */
 const TRIES_UNCHANGED = 2;
+const TRIES_UNSIGNED = 5;
 const FIRST_WAIT_MS = 1000;
 
 export interface Mirrored extends Copied {
@@ -56,6 +58,7 @@ export async function mirror(
     throw asFailure(error, `state folder "${tree.state}"`);
   } finally {
     client.close();
+    deleteFetched(tree);
   }
 }
 
@@ -67,15 +70,12 @@ async function bringUpToDate(
   progress: Progress,
 ): Promise<Mirrored> {
   const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
-  const succeed = ({ sequence, digest, as_of: asOf }: Origin, copied: Copied): Mirrored => {
-    deleteFetched(tree);
-    const { requests, bytes } = client;
-    return { origin: base, sequence, digest, asOf, ...copied, requests, bytes };
-  };
+  const files = new Files(tree, client);
   let headers = conditionsFor(base, tree, published);
   let startsOver = false;
+  /** The snapshot.json of the last attempt, and how often it failed. */
   let last: Buffer | undefined;
-  let unchanged = 0;
+  let failures = 0;
   for (let tries = 1; ; tries += 1) {
     progress.start(`asking ${base}`, 0, 'bytes');
     const response = await fetchBuffer(client, '/snapshot.json', { headers, most: SNAPSHOT_BYTES });
@@ -84,28 +84,31 @@ async function bringUpToDate(
     const origin = await progress.blocking(() => parseOrigin(content));
     client.limits.set(origin.limits);
     client.allow(origin.tree.bytes);
+    if (last?.equals(content) !== true) failures = 0;
     try {
-      const options = { startsOver, keys, acceptsUnsigned: tries >= TRIES };
-      const copied = await copy(tree, client, { origin, content }, options, progress);
+      const options = { startsOver, keys, acceptsUnsigned: failures + 1 >= TRIES_UNSIGNED };
+      const copied = await copy(tree, client, files, { origin, content }, options, progress);
       const record = { origin: base, etag, sha256: hash('sha256', content) };
       makeFolder(tree.mirror);
       if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
-      return succeed(origin, copied);
+      const { sequence, digest, as_of: asOf } = origin;
+      const { requests, bytes } = client;
+      return { origin: base, sequence, digest, asOf, ...copied, requests, bytes };
     } catch (error) {
+      progress.stop();
       if (error instanceof StartOver && !startsOver) {
         startsOver = true;
         continue;
       }
       if (!(error instanceof MovedOn || error instanceof StartOver)) throw error;
-      unchanged = last?.equals(content) === true ? unchanged + 1 : 1;
-      const isGivenUp = unchanged >= TRIES_UNCHANGED && !(error instanceof NotSignedYet);
-      if (tries >= TRIES || isGivenUp) {
+      failures += 1;
+      const most = error instanceof NotSignedYet ? TRIES_UNSIGNED : TRIES_UNCHANGED;
+      if (tries >= TRIES || failures >= most)
         throw Failure.invalid(`no copy equals ${base}: ${error.message}`);
-      }
       last = content;
       // An older response may come from a cache.
       headers = { 'Cache-Control': 'no-cache' };
-      await client.wait(FIRST_WAIT_MS * 2 ** (tries - 1));
+      await client.wait(FIRST_WAIT_MS * 2 ** (failures - 1));
     }
   }
 }
