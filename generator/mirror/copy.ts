@@ -17,12 +17,13 @@ import type { Manifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
-import { fetchBundles, fetchDocuments, fetchMissing } from './fetch.js';
-import type { Files } from './files.js';
-import { Lines } from './lines.js';
+import { fetchBundles, fetchDocuments, fetchMissing, stepsFrom } from './fetch.js';
+import type { Run } from './fetch.js';
+import type { Fetched } from './files.js';
+import { Damaged, Lines } from './lines.js';
 import { fetchCheckpoint, fetchLog, heldLog } from './log.js';
 import type { CopiedLog, LogReport } from './log.js';
-import { MovedOn, StartOver, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
+import { MovedOn, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 import { differenceFromOurs } from './ours.js';
 import { missingAssets, ownFiles, relabelled } from './own-files.js';
@@ -37,7 +38,7 @@ export interface Copied {
 }
 
 export interface CopyOptions {
-  /** Whether to copy everything, since the changes led to something else. */
+  /** Whether to copy everything, since the bundles can't be used. */
   readonly startsOver: boolean;
   /** The keys of the log that the operator gave. */
   readonly keys: readonly Verifier[];
@@ -55,15 +56,13 @@ export function isWhole(tree: Tree): boolean {
   );
 }
 
-/** @throws MovedOn; StartOver; Failure environment, busy, invalid, interrupted */
+/** @throws MovedOn; Failure environment, busy, invalid, interrupted */
 export async function copy(
-  tree: Tree,
-  client: Client,
-  files: Files,
+  run: Run,
   snapshot: Snapshot,
   { startsOver, keys, acceptsUnsigned }: CopyOptions,
-  progress: Progress,
 ): Promise<Copied> {
+  const { tree, client, progress } = run;
   const { origin, content } = snapshot;
   // Who gives a key trusts what it has signed, and nothing else.
   if (keys.length === 0) requireOurs(origin);
@@ -100,7 +99,7 @@ export async function copy(
     log = await fetchLog(tree, client, snapshot, signed, acceptsUnsigned || isHeld);
     if (log.report?.coversManifest !== true) requireOurs(origin);
     const isFollowed = isBase && !startsOver && publisher.previous?.digest === before.digest;
-    prepared = await prepare(publisher, client, files, snapshot, isFollowed ? before : undefined, progress);
+    prepared = await prepare(publisher, run, origin, isFollowed ? before : undefined);
     // A commit that is interrupted leaves one tree or the other.
     recordCopies(tree, [...copiedTrees(tree), origin.tree.id]);
   } catch (error) {
@@ -144,16 +143,14 @@ interface Prepared {
   readonly own: Omit<OwnFiles, 'log'>;
 }
 
-/** @param before what the copy has, if changes may lead on from there */
+/** @param before what the copy has, if bundles may lead on from there */
 async function prepare(
   publisher: Publisher,
-  client: Client,
-  files: Files,
-  { origin }: Snapshot,
+  run: Run,
+  origin: Origin,
   before: Manifest | undefined,
-  progress: Progress,
 ): Promise<Prepared> {
-  const { tree } = publisher;
+  const { tree, client, files, progress } = run;
   publisher.next.hasChanges = false;
   if (before?.sequence === origin.sequence && before.digest === origin.digest) {
     // Only the time of the build is another, or the snapshot that the downloads are of.
@@ -163,23 +160,25 @@ async function prepare(
     return { fetched: 'nothing', plan: await progress.blocking(() => publisher.plan()), own };
   }
   const index = await fetchIndex(client, origin, progress);
+  const steps = before && stepsFrom(before, index);
   makeFolder(tree.mirror);
   const scratch = join(tree.mirror, 'lines');
   const lines = new Lines(scratch, origin.tree.bytes, addresses(origin), () => client.pause());
   try {
-    const taken = new Set<string>();
-    const session = { tree, client, files, lines, origin, index, taken, progress };
-    const documents = before === undefined ? await fetchDocuments(session) : undefined;
-    if (before !== undefined) await fetchBundles(session, before);
+    const session = { ...run, lines, origin, index, taken: new Map<string, Fetched>() };
+    const documents = steps === undefined ? await fetchDocuments(session) : undefined;
+    if (steps !== undefined) await fetchBundles(session, steps);
     await fetchMissing(session);
     const own = await ownFiles(session);
     await stageAll(publisher, origin, documents, lines, progress);
     const plan = await progress.blocking(() => publisher.plan());
-    if (plan.digest !== origin.digest) {
-      const message = `the copy has the digest ${plan.digest}, expected ${origin.digest}`;
-      throw before === undefined ? new MovedOn(message) : new StartOver(message);
-    }
-    return { fetched: before === undefined ? 'everything' : 'changes', plan, own };
+    if (plan.digest !== origin.digest)
+      throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}`);
+    return { fetched: steps === undefined ? 'everything' : 'changes', plan, own };
+  } catch (error) {
+    throw error instanceof Damaged
+      ? new MovedOn(`the origin's downloads are damaged: ${error.message}`)
+      : error;
   } finally {
     lines.close();
   }

@@ -10,23 +10,27 @@ import { filler, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
-import type { Files, Wanted } from './files.js';
-import { Damaged } from './lines.js';
+import type { Fetched, Files, Wanted } from './files.js';
 import type { Lines, Missing } from './lines.js';
-import { JSON_BYTES, MovedOn, StartOver, parseDataPackage } from './origin.js';
+import { JSON_BYTES, MovedOn, parseDataPackage } from './origin.js';
 import type { Origin } from './origin.js';
 import type { Documents } from './stage.js';
 
-export interface Session {
+/** What the attempts of a run have in common. */
+export interface Run {
   readonly tree: Tree;
   readonly client: Client;
   readonly files: Files;
+  readonly progress: Progress;
+}
+
+/** One attempt. */
+export interface Session extends Run {
   readonly lines: Lines;
   readonly origin: Origin;
   readonly index: ChangeIndex;
-  /** The hashes of the bundles and lists that were fetched and verified. */
-  readonly taken: Set<string>;
-  readonly progress: Progress;
+  /** The bundles and lists that were fetched, by hash. */
+  readonly taken: Map<string, Fetched>;
 }
 
 /** A snapshot by its number and digest. */
@@ -36,7 +40,7 @@ interface At {
 }
 
 /** A bundle and the snapshots between which it leads. */
-interface Step {
+export interface Step {
   readonly from: number;
   readonly to: Change;
   readonly bundle: Described;
@@ -67,7 +71,7 @@ async function download(
 /**
  * Fetches the documents in the bulk downloads, and the bundles that lead on from their snapshot.
  * @returns the files of documents by id
- * @throws MovedOn, StartOver; Failure invalid: the origin doesn't offer enough
+ * @throws MovedOn, Damaged; Failure invalid: the origin doesn't offer enough
  */
 export async function fetchDocuments(session: Session): Promise<Documents> {
   const { origin, lines, files } = session;
@@ -98,14 +102,15 @@ export async function fetchDocuments(session: Session): Promise<Documents> {
   });
   const other = documents.get('other');
   if (other === undefined) throw Failure.invalid(`${path} of the origin names no documents/other.ndjson.gz`);
-  try {
-    await lines.addFile(other);
-  } catch (error) {
-    if (!(error instanceof Damaged)) throw error;
-    throw Failure.invalid(`the origin's downloads are damaged: ${error.message}`);
-  }
+  await lines.addFile(other);
   for (const each of downloads) if (each.route.class === 'download') lines.addMissing(each);
-  await fetchBundles(session, origin.downloads);
+  const { sequence } = origin.downloads;
+  const steps = stepsFrom(origin.downloads, session.index);
+  if (steps === undefined)
+    throw new MovedOn(
+      `no bundles lead from snapshot ${sequence}, which its downloads have, to ${origin.sequence}`,
+    );
+  await fetchBundles(session, steps);
   for (const each of downloads) if (!lines.has(each.route.name)) lines.addMissing(each);
   return documents;
 }
@@ -117,45 +122,33 @@ const ofChanges = ({ file: path, bytes, sha256 }: Described, bucket: Bucket): Wa
   sha256,
 });
 
-/** Fetches the bundles since a snapshot. @throws StartOver: none lead to the published snapshot */
-export async function fetchBundles(session: Session, from: At): Promise<void> {
-  const { index, lines, origin, files, taken } = session;
-  const steps = stepsFrom(from, index);
-  if (steps === undefined)
-    throw new StartOver(`no bundles lead from snapshot ${from.sequence} to ${index.sequence}`);
+/** Fetches bundles, and the lists of their changes. @throws MovedOn, Damaged */
+export async function fetchBundles(session: Session, steps: readonly Step[]): Promise<void> {
+  const { lines, origin, files, taken } = session;
   if (steps.length === 0) return;
-  await download(
-    session,
-    steps.map(({ bundle }) => ofChanges(bundle, 'download')),
-    async () => {
-      for (const { from: start, to, bundle } of steps) {
-        try {
-          const { file } = await files.fetch(ofChanges(bundle, 'download'));
-          await lines.addFile(file, { tree: origin.tree.id, from: start, to: to.sequence });
-        } catch (error) {
-          if (!(error instanceof Damaged || error instanceof MovedOn)) throw error;
-          throw new StartOver(`the bundle ${bundle.file} can't be used: ${error.message}`);
-        }
-        taken.add(bundle.sha256);
-        await fetchList(session, listOf(to));
-      }
-    },
-  );
+  const wanted = steps.map((step) => ({ ...step, ...ofChanges(step.bundle, 'download') }));
+  await download(session, wanted, async () => {
+    for (const each of wanted) {
+      const fetched = await files.fetch(each);
+      await lines.addFile(fetched.file, { tree: origin.tree.id, from: each.from, to: each.to.sequence });
+      taken.set(each.bundle.sha256, fetched);
+      await fetchList(session, listOf(each.to));
+    }
+  });
 }
 
 /** Fetches a list, which the copy can do without: others may follow it by its lists. */
 async function fetchList({ files, taken }: Session, list: Described | undefined): Promise<void> {
   if (list === undefined) return;
   try {
-    await files.fetch(ofChanges(list, 'api'));
-    taken.add(list.sha256);
+    taken.set(list.sha256, await files.fetch(ofChanges(list, 'api')));
   } catch (error) {
     if (!(error instanceof MovedOn)) throw error;
   }
 }
 
 /** The bundles that lead from a snapshot to the published one; undefined if one is missing. */
-function stepsFrom(start: At, { sequence, changes }: ChangeIndex): readonly Step[] | undefined {
+export function stepsFrom(start: At, { sequence, changes }: ChangeIndex): readonly Step[] | undefined {
   const steps: Step[] = [];
   for (let at = start; at.sequence !== sequence;) {
     const { sequence: from, digest } = at;

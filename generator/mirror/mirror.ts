@@ -7,16 +7,16 @@ import type { Effects } from '../build.js';
 import { addUnchangedNote } from '../build.js';
 import { Failure, asFailure } from '../errors.js';
 import type { Verifier } from '../log/note.js';
-import type { Progress } from '../progress.js';
 import { makeFolder } from '../files.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../tree/tree.js';
 import { Client } from './client.js';
 import { copy, isWhole } from './copy.js';
 import type { Copied } from './copy.js';
+import type { Run } from './fetch.js';
 import { Files, deleteFetched } from './files.js';
 import { NotSignedYet } from './log.js';
-import { MovedOn, SNAPSHOT_BYTES, StartOver, fetchBuffer, parseJson, parseOrigin } from './origin.js';
+import { MovedOn, SNAPSHOT_BYTES, fetchBuffer, parseJson, parseOrigin } from './origin.js';
 
 /** How often a copy is begun because the origin moves on. */
 const TRIES = 100;
@@ -52,25 +52,35 @@ export async function mirror(
 ): Promise<Mirrored> {
   await completeCommit(tree, progress);
   const client = new Client(base, `${generator.name}/${generator.version} (mirror)`, progress);
+  const files = new Files(tree, client);
   try {
-    return await addUnchangedNote(bringUpToDate(base.origin, tree, client, keys, progress));
+    return await addUnchangedNote(bringUpToDate(base.origin, { tree, client, files, progress }, keys));
   } catch (error) {
     throw asFailure(error, `state folder "${tree.state}"`);
   } finally {
     client.close();
+  }
+}
+
+async function bringUpToDate(base: string, run: Run, keys: readonly Verifier[]): Promise<Mirrored> {
+  const { tree, client } = run;
+  try {
+    const { origin, etag, content, copied } = await untilEqual(base, run, keys);
+    const record = { origin: base, etag, sha256: hash('sha256', content) };
+    makeFolder(tree.mirror);
+    if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
+    const { sequence, digest, as_of: asOf } = origin;
+    const { requests, bytes } = client;
+    return { origin: base, sequence, digest, asOf, ...copied, requests, bytes };
+  } finally {
     deleteFetched(tree);
   }
 }
 
-async function bringUpToDate(
-  base: string,
-  tree: Tree,
-  client: Client,
-  keys: readonly Verifier[],
-  progress: Progress,
-): Promise<Mirrored> {
+/** Copies the snapshot that is published, and begins again if there is another one by then. */
+async function untilEqual(base: string, run: Run, keys: readonly Verifier[]) {
+  const { tree, client, progress } = run;
   const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
-  const files = new Files(tree, client);
   let headers = conditionsFor(base, tree, published);
   let startsOver = false;
   /** The snapshot.json of the last attempt, and how often it failed. */
@@ -87,24 +97,15 @@ async function bringUpToDate(
     if (last?.equals(content) !== true) failures = 0;
     try {
       const options = { startsOver, keys, acceptsUnsigned: failures + 1 >= TRIES_UNSIGNED };
-      const copied = await copy(tree, client, files, { origin, content }, options, progress);
-      const record = { origin: base, etag, sha256: hash('sha256', content) };
-      makeFolder(tree.mirror);
-      if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
-      const { sequence, digest, as_of: asOf } = origin;
-      const { requests, bytes } = client;
-      return { origin: base, sequence, digest, asOf, ...copied, requests, bytes };
+      return { origin, etag, content, copied: await copy(run, { origin, content }, options) };
     } catch (error) {
+      if (!(error instanceof MovedOn)) throw error;
       progress.stop();
-      if (error instanceof StartOver && !startsOver) {
-        startsOver = true;
-        continue;
-      }
-      if (!(error instanceof MovedOn || error instanceof StartOver)) throw error;
       failures += 1;
-      const most = error instanceof NotSignedYet ? TRIES_UNSIGNED : TRIES_UNCHANGED;
-      if (tries >= TRIES || failures >= most)
+      const isLast = failures >= (error instanceof NotSignedYet ? TRIES_UNSIGNED : TRIES_UNCHANGED);
+      if (tries >= TRIES || (isLast && startsOver))
         throw Failure.invalid(`no copy equals ${base}: ${error.message}`);
+      startsOver ||= isLast;
       last = content;
       // An older response may come from a cache.
       headers = { 'Cache-Control': 'no-cache' };

@@ -28,8 +28,6 @@ const VALUES_MOST = 10_000;
 
 /** The origin publishes another snapshot meanwhile, or a cache is older than another. */
 export class MovedOn extends Error {}
-/** The bundles don't lead to the origin's snapshot, so it is to be copied from the start. */
-export class StartOver extends Error {}
 
 export const originSchema = snapshotSchema.refine(({ routes }) => areSafe(routes), { path: ['routes'] });
 export type Origin = z.infer<typeof originSchema>;

@@ -39,10 +39,9 @@ export async function ownFiles({
     ({ file, sha256 }) =>
       taken.has(sha256) || (held.get(file) === sha256 && existsSync(join(tree.out, file))),
   );
-  for (const { file: path, bytes, sha256 } of filesIn(copied.changes)) {
-    if (!taken.has(sha256)) continue;
-    const { file } = await files.fetch({ path, bucket: 'api', bytes, sha256 });
-    put.set(path.slice(1), file);
+  for (const { file, sha256 } of filesIn(copied.changes)) {
+    const fetched = taken.get(sha256);
+    if (fetched !== undefined) put.set(file.slice(1), fetched.file);
   }
   put.set(INDEX_FILE, writeIndex(tree, copied));
   const removed = untrackedFiles(tree, copied.changes);
@@ -79,13 +78,11 @@ export function relabelled(tree: Tree, { downloads }: Origin): ReadonlyMap<strin
   return new Map([[INDEX_FILE, writeIndex(tree, { ...index, downloads: { sequence, digest } })]]);
 }
 
-/** Where the index is written, to be linked. */
-export const stagedIndex = ({ mirror }: Tree): string => join(mirror, 'index.json');
-
-function writeIndex(tree: Tree, index: ChangeIndex): string {
-  const file = stagedIndex(tree);
-  makeFolder(tree.mirror);
-  // It may be a link to the published index, which must not be written in place.
+/** @returns the file, to be linked */
+function writeIndex({ mirror }: Tree, index: ChangeIndex): string {
+  const file = join(mirror, 'index.json');
+  makeFolder(mirror);
+  // A run that was killed may have left a link to the published index, which must stay as it is.
   rmSync(file, { force: true });
   writeFileSync(file, JSON.stringify(index));
   return file;

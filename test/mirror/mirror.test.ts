@@ -280,7 +280,7 @@ describe('without a usable bundle', () => {
     origin.dropBundle();
     expect(await failed()).toEqual({
       code: 1,
-      message: `error: no copy equals ${base}: no bundles lead from snapshot 2 to 3; the published tree is what it was`,
+      message: `error: no copy equals ${base}: no bundles lead from snapshot 2, which its downloads have, to 3; the published tree is what it was`,
     });
     origin.publish(FOUR);
     const { asked, fetched } = await mirrored();
