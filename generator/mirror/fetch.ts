@@ -48,14 +48,13 @@ export interface Step {
 
 /** Fetches files, and shows the bytes to come and the time that the limits make it take. */
 async function download(
-  { client, progress }: Session,
+  { client, files, progress }: Session,
   wanted: readonly Pick<Wanted, 'bucket' | 'bytes' | 'sha256'>[],
   fetchAll: () => Promise<void>,
 ): Promise<void> {
-  const known = wanted.map(({ bucket, bytes, sha256 }) => ({
-    bucket,
-    bytes: sha256 === undefined ? 0 : bytes,
-  }));
+  const known = wanted
+    .filter((each) => !files.has(each))
+    .map(({ bucket, bytes, sha256 }) => ({ bucket, bytes: sha256 === undefined ? 0 : bytes }));
   const seconds = client.limits.secondsFor(known);
   const [time, unit] =
     seconds < 120 ? [seconds, 's'] : seconds < 7200 ? [seconds / 60, 'min'] : [seconds / 3600, 'h'];

@@ -43,6 +43,11 @@ export class Files {
     this.#client = client;
   }
 
+  /** Whether the run has fetched a file. */
+  has({ sha256 }: Pick<Wanted, 'sha256'>): boolean {
+    return sha256 !== undefined && this.#fetched.has(sha256);
+  }
+
   /** Fetches a file, unless the run has it. @throws MovedOn: it is not there, or has another content */
   async fetch(wanted: Wanted): Promise<Fetched> {
     const { path, bytes, sha256 = '' } = wanted;
