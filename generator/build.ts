@@ -1,6 +1,6 @@
 /** The main sequence of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
-import { Failure, asFailure, isInterrupt, messageOf } from './errors.js';
+import { Failure, addUnchangedNote, asFailure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
 import type { Downloads } from './exports/exports.js';
 import { summaryOf } from './exports/summary.js';
@@ -138,15 +138,6 @@ export async function build(config: BuildConfig, effects: Effects): Promise<Refu
     };
   } finally {
     await close();
-  }
-}
-
-/** Adds to any failure before the commit that nothing was published. */
-export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof Failure ? error.adding('the published tree is what it was') : error;
   }
 }
 

@@ -3,11 +3,10 @@ import { hash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Effects } from '../build.js';
-import { addUnchangedNote } from '../build.js';
-import { Failure, asFailure } from '../errors.js';
+import { Failure, addUnchangedNote, asFailure } from '../errors.js';
 import type { Verifier } from '../log/note.js';
 import { makeFolder } from '../files.js';
+import type { Progress } from '../progress.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../tree/tree.js';
 import { Client } from './client.js';
@@ -17,6 +16,13 @@ import type { Run } from './fetch.js';
 import { Files, deleteFetched } from './files.js';
 import { NotSignedYet } from './log.js';
 import { MovedOn, SNAPSHOT_BYTES, fetchBuffer, parseJson, parseOrigin } from './origin.js';
+
+/** What a mirror works with. */
+interface MirrorEffects {
+  readonly progress: Progress;
+  /** It names itself to the origin. */
+  readonly generator: { readonly name: string; readonly version: string };
+}
 
 /** How often a copy is begun because the origin moves on. */
 const TRIES = 100;
@@ -47,7 +53,7 @@ const recordFile = ({ mirror: folder }: Tree): string => join(folder, 'origin.js
 export async function mirror(
   base: URL,
   tree: Tree,
-  { progress, generator }: Effects,
+  { progress, generator }: MirrorEffects,
   keys: readonly Verifier[] = [],
 ): Promise<Mirrored> {
   await completeCommit(tree, progress);
