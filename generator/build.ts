@@ -1,6 +1,6 @@
 /** The main sequence of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from './config.js';
-import { Failure, asFailure, isInterrupt, messageOf } from './errors.js';
+import { Failure, addUnchangedNote, asFailure, isInterrupt, messageOf } from './errors.js';
 import { examine } from './examine.js';
 import type { Downloads } from './exports/exports.js';
 import { summaryOf } from './exports/summary.js';
@@ -24,7 +24,7 @@ import type { CheckReport } from './register/findings.js';
 import { Register } from './register/database.js';
 import type { Overview } from './register/overview.js';
 import { identityOf, openConsistentSnapshot } from './register/snapshot.js';
-import type { Warning } from './register/warnings.js';
+import type { Warning } from './register/warning.js';
 import { timeAt } from './schema/time.js';
 import { tableFor } from './routes/index.js';
 import { measuredKinds } from './schema/measured.js';
@@ -152,15 +152,6 @@ export async function build(
 }
 
 const NO_LOG: BuildLog = { summary: () => null };
-
-/** Adds to any failure before the commit that nothing was published. */
-export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof Failure ? error.adding('the published tree is what it was') : error;
-  }
-}
 
 /** What a build works with. */
 interface Work {

@@ -127,3 +127,12 @@ export const asUntouched = (failure: unknown): unknown =>
   failure instanceof Failure && isInterrupt(failure)
     ? failure.adding('the published tree is what it was')
     : failure;
+
+/** Adds to any failure before the commit that nothing was published. */
+export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof Failure ? error.adding('the published tree is what it was') : error;
+  }
+}

@@ -2,11 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure, isInterrupt } from './errors.js';
+import { Failure, addUnchangedNote, isInterrupt } from './errors.js';
 import { NO_HASH, entriesIn } from './tree/hash-file.js';
 import type { Entry } from './tree/hash-file.js';
 import type { Effects } from './build.js';
-import { addUnchangedNote } from './build.js';
 import { RECORD_ROUTES } from './removal-guard.js';
 import { snapshotLog } from './outputs/snapshot-log.js';
 import { describeRoute } from './outputs/snapshot-routes.js';

@@ -1,9 +1,8 @@
 /** The HTTP client: one connection, within the limits, and patient with what may pass by itself. */
-import * as http from 'node:http';
-import * as https from 'node:https';
-import { clearTimeout, setTimeout as after } from 'node:timers';
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { Failure, messageOf } from '../errors.js';
+import { Client as Connection } from 'undici';
+import { Failure, codeOf, messageOf } from '../errors.js';
 import { backoffMs } from '../portable.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
@@ -52,7 +51,7 @@ export interface RequestOptions {
 export interface OriginResponse {
   /** 200, 206, 304, 404, 410 or 416. */
   readonly status: number;
-  readonly headers: http.IncomingHttpHeaders;
+  readonly headers: IncomingHttpHeaders;
   readonly chunks: AsyncIterable<Buffer>;
 }
 
@@ -65,13 +64,18 @@ class TransientError extends Error {
   }
 }
 
+/** What a connection fails with; if several addresses fail, there is a code instead of a message. */
+const toTransient = (error: unknown): never => {
+  throw new TransientError(messageOf(error) || (codeOf(error) ?? 'the connection fails'));
+};
+
 export class Client {
   readonly limits = new Limits();
   /** Sent and received so far. */
   requests = 0;
   bytes = 0;
   readonly #base: URL;
-  readonly #agent: http.Agent;
+  readonly #connection: Connection;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #progress: Progress;
   readonly #bounds: Bounds;
@@ -83,14 +87,17 @@ export class Client {
     this.#bounds = bounds;
     this.#mostBytes = bounds.bytes;
     this.#base = base;
-    const options = { keepAlive: true, maxSockets: 1 };
-    this.#agent = base.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
+    this.#connection = new Connection(base.origin, {
+      connect: { timeout: SILENCE_MS },
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+    });
     this.#headers = { 'User-Agent': userAgent, 'Accept-Encoding': 'identity' };
     this.#progress = progress;
   }
 
   close(): void {
-    this.#agent.destroy();
+    void this.#connection.destroy();
   }
 
   /** Allows what a tree of so many bytes explains. */
@@ -148,9 +155,17 @@ export class Client {
     const waitMs = this.limits.take(options.bucket, options.cost ?? 1);
     if (waitMs > 0) await this.wait(waitMs);
     this.requests += 1;
-    const response = await follow(this.#send(options), () => 0, this.#progress);
+    const { path, start = 0 } = options;
+    const headersSent = {
+      ...this.#headers,
+      ...(start > 0 && { Range: `bytes=${start}-` }),
+      ...options.headers,
+    };
+    const sent = this.#connection.request({ path, method: 'GET', headers: headersSent }).catch(toTransient);
+    const { statusCode: status, headers, body } = await follow(sent, () => 0, this.#progress);
+    // It is read by an iterator, which gets the error as well.
+    body.on('error', () => undefined);
     try {
-      const { statusCode: status = 0, headers } = response;
       this.limits.learn(String(headers['ratelimit-policy'] ?? ''));
       if (status === 429 || status >= 500) {
         if (status === 429) this.limits.drain(String(headers['ratelimit'] ?? ''));
@@ -159,72 +174,40 @@ export class Client {
         throw new TransientError(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
       }
       if ([301, 302, 307, 308].includes(status)) {
-        const path = this.#redirected(options, headers.location);
-        if (path === undefined || redirects === REDIRECTS) {
+        const location = String(headers.location ?? '');
+        const target = this.#redirected(path, location);
+        if (target === undefined || redirects === REDIRECTS) {
           throw Failure.environment(
-            `${this.#base.origin}${options.path} redirects to "${headers.location ?? ''}", expected the document itself`,
+            `${this.#base.origin}${path} redirects to "${location}", expected the document itself`,
           );
         }
-        release(response);
-        return await this.#try({ ...options, path }, read, redirects + 1);
+        body.destroy();
+        return await this.#try({ ...options, path: target }, read, redirects + 1);
       }
       if (![200, 206, 304, 404, 410, 416].includes(status)) {
-        throw Failure.environment(
-          `${this.#base.origin}${options.path}: the response is ${status}, expected 200`,
-        );
+        throw Failure.environment(`${this.#base.origin}${path}: the response is ${status}, expected 200`);
       }
-      return await read({ status, headers, chunks: this.#chunks(response) });
+      return await read({ status, headers, chunks: this.#chunks(body) });
     } finally {
-      release(response);
+      // The connection can be used again if the response was read.
+      body.destroy();
     }
   }
 
-  #send({ path, start = 0, headers }: RequestOptions): Promise<http.IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const { hostname, port, protocol } = this.#base;
-      const { request } = protocol === 'https:' ? https : http;
-      const sent = request({
-        // Node wants IPv6 addresses without brackets.
-        hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
-        port,
-        path,
-        agent: this.#agent,
-        headers: { ...this.#headers, ...(start > 0 && { Range: `bytes=${start}-` }), ...headers },
-        timeout: SILENCE_MS,
-      });
-      sent.on('timeout', () => sent.destroy(new Error(`nothing was sent for ${SILENCE_MS / 1000} s`)));
-      // The other timeout begins again with each byte.
-      const timer = after(
-        () => sent.destroy(new Error(`there was no response for ${SILENCE_MS / 1000} s`)),
-        SILENCE_MS,
-      );
-      sent.on('error', (error) => reject(new TransientError(error.message)));
-      sent.on('close', () => clearTimeout(timer));
-      sent.on('response', (response) => {
-        clearTimeout(timer);
-        resolve(response);
-      });
-      sent.end();
-    });
-  }
-
   /** The path of a redirection on the same origin. */
-  #redirected({ path }: RequestOptions, location = ''): string | undefined {
+  #redirected(path: string, location: string): string | undefined {
     const url = new URL(this.#base.origin + path);
     const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     return target?.origin === this.#base.origin ? target.pathname + target.search : undefined;
   }
 
-  async *#chunks(response: http.IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
-    const chunks: AsyncIterator<unknown, unknown> = response[Symbol.asyncIterator]();
+  async *#chunks(body: AsyncIterable<unknown>): AsyncGenerator<Buffer, void, undefined> {
+    const chunks: AsyncIterator<unknown, unknown> = body[Symbol.asyncIterator]();
     const { slowMs, bytesPerSecond } = this.#bounds;
     const startedAt = performance.now();
     let received = 0;
     for (;;) {
-      const next = chunks.next().catch((error: unknown) => {
-        throw new TransientError(messageOf(error));
-      });
-      const { value } = await follow(next, () => 0, this.#progress);
+      const { value } = await follow(chunks.next().catch(toTransient), () => 0, this.#progress);
       if (!Buffer.isBuffer(value)) return;
       this.bytes += value.length;
       received += value.length;
@@ -242,10 +225,4 @@ export class Client {
       yield value;
     }
   }
-}
-
-/** A connection can be used again once its response is read; what has arrived costs nothing. */
-function release(response: http.IncomingMessage): void {
-  if (response.complete || response.statusCode === 304) response.resume();
-  else response.destroy();
 }

@@ -1,7 +1,8 @@
 /** One attempt to make the tree equal to a snapshot of its origin. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
+import { makeFolder } from '../files.js';
 import type { Verifier } from '../log/note.js';
 import type { Progress } from '../progress.js';
 import type { ChangeIndex } from '../tree/changes.js';
@@ -9,7 +10,6 @@ import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import type { Changes } from '../publish/index-route.js';
 import { writeLists } from '../publish/lists.js';
-import { Lock } from '../lock.js';
 import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../tree/manifest.js';
@@ -17,16 +17,16 @@ import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
-import { fetchAll, fetchChanges, fetchRest } from './fetch.js';
+import { fetchBundles, fetchDocuments, fetchMissing, stepsFrom } from './fetch.js';
+import type { Run } from './fetch.js';
+import type { Fetched } from './files.js';
+import { Damaged, Lines } from './lines.js';
 import { fetchCheckpoint, fetchLog, heldLog } from './log.js';
 import type { CopiedLog, LogReport } from './log.js';
-import { stagedLog } from './log-entries.js';
-import { Objects, objectFolders } from './objects.js';
-import { MovedOn, StartOver, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
+import { MovedOn, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 import { differenceFromOurs } from './ours.js';
-import { Overlay, deleteDatabase } from './overlay.js';
-import { missingAssets, ownFiles, relabelled, stagedIndex } from './own-files.js';
+import { missingAssets, ownFiles, relabelled } from './own-files.js';
 import { stageAll } from './stage.js';
 
 export interface Copied {
@@ -38,7 +38,7 @@ export interface Copied {
 }
 
 export interface CopyOptions {
-  /** Whether to copy everything, since the changes led to something else. */
+  /** Whether to copy everything, since the bundles can't be used. */
   readonly startsOver: boolean;
   /** The keys of the log that the operator gave. */
   readonly keys: readonly Verifier[];
@@ -56,14 +56,13 @@ export function isWhole(tree: Tree): boolean {
   );
 }
 
-/** @throws MovedOn; StartOver; Failure environment, busy, invalid, interrupted */
+/** @throws MovedOn; Failure environment, busy, invalid, interrupted */
 export async function copy(
-  tree: Tree,
-  client: Client,
+  run: Run,
   snapshot: Snapshot,
   { startsOver, keys, acceptsUnsigned }: CopyOptions,
-  progress: Progress,
 ): Promise<Copied> {
+  const { tree, client, progress } = run;
   const { origin, content } = snapshot;
   // Who gives a key trusts what it has signed, and nothing else.
   if (keys.length === 0) requireOurs(origin);
@@ -100,7 +99,7 @@ export async function copy(
     log = await fetchLog(tree, client, snapshot, signed, acceptsUnsigned || isHeld);
     if (log.report?.coversManifest !== true) requireOurs(origin);
     const isFollowed = isBase && !startsOver && publisher.previous?.digest === before.digest;
-    prepared = await prepare(publisher, client, snapshot, isFollowed ? before : undefined, progress);
+    prepared = await prepare(publisher, run, origin, isFollowed ? before : undefined);
     // A commit that is interrupted leaves one tree or the other.
     recordCopies(tree, [...copiedTrees(tree), origin.tree.id]);
   } catch (error) {
@@ -138,79 +137,50 @@ function requireCopy(tree: Tree, isOfOrigin: boolean): void {
   );
 }
 
-/** The database of a run, among what is fetched. */
-const SCRATCH = 'scratch.sqlite';
-
-/**
- * Deletes what was fetched, of this run or one that was killed: it may be withheld one day. If
- * another run is at work, it is left to that.
- */
-export function deleteFetched(tree: Tree): void {
-  const fetched = [...objectFolders(tree.mirror), stagedIndex(tree), stagedLog(tree)];
-  const scratch = join(tree.mirror, SCRATCH);
-  if (![...fetched, scratch].some((each) => existsSync(each))) return;
-  const lock = Lock.takeIfFree(tree.lock);
-  if (lock === undefined) return;
-  try {
-    for (const each of fetched) rmSync(each, { recursive: true, force: true });
-    deleteDatabase(scratch);
-  } finally {
-    lock.release();
-  }
-}
-
 interface Prepared {
   readonly fetched: Copied['fetched'];
   readonly plan: Plan;
   readonly own: Omit<OwnFiles, 'log'>;
 }
 
-/** @param before what the copy has, if changes may lead on from there */
+/** @param before what the copy has, if bundles may lead on from there */
 async function prepare(
   publisher: Publisher,
-  client: Client,
-  { origin }: Snapshot,
+  run: Run,
+  origin: Origin,
   before: Manifest | undefined,
-  progress: Progress,
 ): Promise<Prepared> {
-  const { tree } = publisher;
+  const { tree, client, files, progress } = run;
   publisher.next.hasChanges = false;
-  const objects = new Objects(tree.mirror, client, origin.digest);
   if (before?.sequence === origin.sequence && before.digest === origin.digest) {
     // Only the time of the build is another, or the snapshot that the downloads are of.
     publisher.delegate(origin.routes.map(({ name }) => name));
-    const assets = await missingAssets(tree, origin, objects);
+    const assets = await missingAssets(tree, origin, files);
     const own = { put: relabelled(tree, origin), removed: [], assets };
     return { fetched: 'nothing', plan: await progress.blocking(() => publisher.plan()), own };
   }
   const index = await fetchIndex(client, origin, progress);
-  const overlay = new Overlay(join(tree.mirror, SCRATCH), origin.tree.bytes, addresses(origin), () =>
-    client.pause(),
-  );
+  const steps = before && stepsFrom(before, index);
+  makeFolder(tree.mirror);
+  const scratch = join(tree.mirror, 'lines');
+  const lines = new Lines(scratch, origin.tree.bytes, addresses(origin), () => client.pause());
   try {
-    const session = {
-      tree,
-      client,
-      objects,
-      overlay,
-      origin,
-      index,
-      taken: new Set<string>(),
-      progress,
-    };
-    const documents = before === undefined ? await fetchAll(session) : undefined;
-    if (before !== undefined) await fetchChanges(session, before);
-    await fetchRest(session);
+    const session = { ...run, lines, origin, index, taken: new Map<string, Fetched>() };
+    const documents = steps === undefined ? await fetchDocuments(session) : undefined;
+    if (steps !== undefined) await fetchBundles(session, steps);
+    await fetchMissing(session);
     const own = await ownFiles(session);
-    await stageAll(publisher, origin, documents, overlay, objects, progress);
+    await stageAll(publisher, origin, documents, lines, progress);
     const plan = await progress.blocking(() => publisher.plan());
-    if (plan.digest !== origin.digest) {
-      const message = `the copy has the digest ${plan.digest}, expected ${origin.digest}`;
-      throw before === undefined ? new MovedOn(message) : new StartOver(message);
-    }
-    return { fetched: before === undefined ? 'everything' : 'changes', plan, own };
+    if (plan.digest !== origin.digest)
+      throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}`);
+    return { fetched: steps === undefined ? 'everything' : 'changes', plan, own };
+  } catch (error) {
+    throw error instanceof Damaged
+      ? new MovedOn(`the origin's downloads are damaged: ${error.message}`)
+      : error;
   } finally {
-    overlay.close();
+    lines.close();
   }
 }
 

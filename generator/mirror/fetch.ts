@@ -1,252 +1,177 @@
-/** Fetches what leads from the copy to the origin's snapshot: changes, or everything. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** Fetches what leads from the copy to the origin's snapshot: bundles, or the bulk downloads. */
+import { readFileSync } from 'node:fs';
 import { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { listOf } from '../tree/changes.js';
-import type { ChangeIndex, Described } from '../tree/changes.js';
-import { linkOrCopy } from '../files.js';
+import type { Change, ChangeIndex, Described } from '../tree/changes.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
-import type { Counted } from './limits.js';
-import type { Fetched, Objects } from './objects.js';
-import { JSON_BYTES, MovedOn, StartOver, parseChangeList, parseDataPackage } from './origin.js';
-import type { Address, Origin } from './origin.js';
-import { Damaged } from './overlay.js';
-import type { Overlay } from './overlay.js';
+import type { Fetched, Files, Wanted } from './files.js';
+import type { Lines, Missing } from './lines.js';
+import { JSON_BYTES, MovedOn, parseDataPackage } from './origin.js';
+import type { Origin } from './origin.js';
 import type { Documents } from './stage.js';
-import { planSteps } from './steps.js';
-import type { At, Step } from './steps.js';
 
-export interface Session {
+/** What the attempts of a run have in common. */
+export interface Run {
   readonly tree: Tree;
   readonly client: Client;
-  readonly objects: Objects;
-  readonly overlay: Overlay;
-  readonly origin: Origin;
-  readonly index: ChangeIndex;
-  /** The hashes of the bundles and lists that were fetched and verified. */
-  readonly taken: Set<string>;
+  readonly files: Files;
   readonly progress: Progress;
 }
 
-type Route = Address['route'];
-
-const isSingle = (route: Route): boolean => !urlTemplate(route).includes('{');
-
-/** Shows the bytes to come, and the time that the limits make it take. */
-function startDownload({ client, progress }: Session, bytes: number, requests: readonly Counted[]): void {
-  const seconds = client.limits.secondsFor(requests);
-  const time =
-    seconds < 120
-      ? `${seconds} s`
-      : seconds < 7200
-        ? `${Math.ceil(seconds / 60)} min`
-        : `${Math.ceil(seconds / 3600)} h`;
-  progress.start(
-    seconds === 0 ? 'downloading' : `downloading (at least ${time} by the limits)`,
-    bytes,
-    'bytes',
-  );
+/** One attempt. */
+export interface Session extends Run {
+  readonly lines: Lines;
+  readonly origin: Origin;
+  readonly index: ChangeIndex;
+  /** The bundles and lists that were fetched, by hash. */
+  readonly taken: Map<string, Fetched>;
 }
 
-const sum = (all: readonly { readonly bytes: number }[]): number =>
-  all.reduce((total, { bytes }) => total + bytes, 0);
+/** A snapshot by its number and digest. */
+interface At {
+  readonly sequence: number;
+  readonly digest: string;
+}
 
-/** Fetches a document, unless it is a download that the tree already has. */
-async function obtain(
-  { tree, objects }: Session,
-  { route, key }: Address,
-  bytes: number,
-  sha256: string | undefined,
-): Promise<Fetched> {
-  const own = join(tree.out, filler(route.file)(key));
-  const isOwn =
-    route.class === 'download' &&
-    sha256 !== undefined &&
-    existsSync(own) &&
-    (await objects.measure(own)).hash.toString('hex') === sha256;
-  if (isOwn && !existsSync(objects.path(sha256))) linkOrCopy(own, objects.path(sha256));
-  return objects.fetch({ path: filler(urlTemplate(route))(key), bucket: route.bucket, bytes, sha256 });
+/** A bundle and the snapshots between which it leads. */
+export interface Step {
+  readonly from: number;
+  readonly to: Change;
+  readonly bundle: Described;
+}
+
+/** Fetches files, and shows the bytes to come and the time that the limits make it take. */
+async function download(
+  { client, files, progress }: Session,
+  wanted: readonly Pick<Wanted, 'bucket' | 'bytes' | 'sha256'>[],
+  fetchAll: () => Promise<void>,
+): Promise<void> {
+  const known = wanted
+    .filter((each) => !files.has(each))
+    .map(({ bucket, bytes, sha256 }) => ({ bucket, bytes: sha256 === undefined ? 0 : bytes }));
+  const seconds = client.limits.secondsFor(known);
+  const [time, unit] =
+    seconds < 120 ? [seconds, 's'] : seconds < 7200 ? [seconds / 60, 'min'] : [seconds / 3600, 'h'];
+  progress.start(
+    seconds === 0 ? 'downloading' : `downloading (at least ${Math.ceil(time)} ${unit} by the limits)`,
+    known.reduce((total, { bytes }) => total + bytes, 0),
+    'bytes',
+  );
+  await fetchAll();
+  progress.finish();
 }
 
 /**
- * Fetches everything: the downloads, what leads on from their snapshot, and the rest one by one.
- * @returns the documents by id
- * @throws MovedOn; Failure invalid: the origin doesn't offer enough
+ * Fetches the documents in the bulk downloads, and the bundles that lead on from their snapshot.
+ * @returns the files of documents by id
+ * @throws MovedOn, Damaged; Failure invalid: the origin doesn't offer enough
  */
-export async function fetchAll(session: Session): Promise<Documents> {
-  const { origin, overlay } = session;
-  const single = origin.routes.filter(isRendered).filter(isSingle);
+export async function fetchDocuments(session: Session): Promise<Documents> {
+  const { origin, lines, files } = session;
+  const single = origin.routes.filter((route) => isRendered(route) && !urlTemplate(route).includes('{'));
   const path = `${PATHS.bulk}/datapackage.json`;
   const described = single.find((route) => route.path === path);
   if (described === undefined) throw Failure.invalid(`the origin has no ${path}`);
-  const {
-    file,
-    bytes: size,
-    hash,
-  } = await obtain(session, { route: described, key: 0 }, JSON_BYTES, undefined);
-  const { resources } = parseDataPackage(readFileSync(file));
-  const byPath = new Map([
-    [path, { bytes: size, sha256: hash.toString('hex') }],
+  const { bucket } = described;
+  const found = await files.fetch({ path, bucket, bytes: JSON_BYTES, sha256: undefined });
+  const { resources } = parseDataPackage(readFileSync(found.file));
+  const contents = new Map([
+    [path, { bytes: found.bytes, sha256: found.hash.toString('hex') }],
     ...resources.map((each) => {
       const content = { bytes: each.bytes, sha256: each.hash.slice('sha256:'.length) };
       return [`${PATHS.bulk}/${each.path}`, content] as const;
     }),
   ]);
-  for (const route of single.filter((each) => each.class === 'download')) {
-    const { bytes, sha256 } = byPath.get(route.path) ?? { bytes: origin.tree.bytes, sha256: null };
-    overlay.add({ route, key: 0 }, { bytes, sha256, body: null });
-  }
-  const files = single.flatMap((route) => {
+  const unknown = { bytes: origin.tree.bytes, sha256: undefined };
+  const downloads = single.map((route) => ({ route, key: 0, ...(contents.get(route.path) ?? unknown) }));
+  const wanted = downloads.flatMap(({ route, bytes, sha256 }) => {
     const name = /\/documents\/([\w-]+)\.ndjson\.gz$/.exec(route.path)?.[1];
-    const content = byPath.get(route.path);
-    return name === undefined || content === undefined ? [] : [{ name, route, ...content }];
+    const isNamed = name !== undefined && sha256 !== undefined;
+    return isNamed ? [{ name, path: route.path, bucket: route.bucket, bytes, sha256 }] : [];
   });
-  startDownload(
-    session,
-    sum(files),
-    files.map(({ route, bytes }) => ({ bucket: route.bucket, bytes })),
-  );
   const documents = new Map<string, string>();
-  for (const { name, route, bytes, sha256 } of files)
-    documents.set(name, (await obtain(session, { route, key: 0 }, bytes, sha256)).file);
-  session.progress.finish();
+  await download(session, wanted, async () => {
+    for (const each of wanted) documents.set(each.name, (await files.fetch(each)).file);
+  });
   const other = documents.get('other');
   if (other === undefined) throw Failure.invalid(`${path} of the origin names no documents/other.ndjson.gz`);
-  await overlay.addFile(other).catch(refuseDamage);
-  await fetchChanges(session, origin.downloads);
-  for (const route of single) {
-    const address = { route, key: 0 };
-    if (!overlay.has(address)) overlay.add(address, { bytes: origin.tree.bytes, sha256: null, body: null });
-  }
+  await lines.addFile(other);
+  for (const each of downloads) if (each.route.class === 'download') lines.addMissing(each);
+  const { sequence } = origin.downloads;
+  const steps = stepsFrom(origin.downloads, session.index);
+  if (steps === undefined)
+    throw new MovedOn(
+      `no bundles lead from snapshot ${sequence}, which its downloads have, to ${origin.sequence}`,
+    );
+  await fetchBundles(session, steps);
+  for (const each of downloads) if (!lines.has(each.route.name)) lines.addMissing(each);
   return documents;
 }
 
-function refuseDamage(error: unknown): never {
-  throw error instanceof Damaged
-    ? Failure.invalid(`the origin's downloads are damaged: ${error.message}`)
-    : error;
-}
-
-/**
- * Fetches the changes since a snapshot, by the fewest files.
- * @throws StartOver: none lead to the published snapshot, or to copy everything would be quicker
- */
-export async function fetchChanges(session: Session, from: At): Promise<void> {
-  const { index } = session;
-  const unusable = new Set<string>();
-  for (let at = from; ;) {
-    const plan = planSteps(at, index, unusable);
-    if (plan === undefined)
-      throw new StartOver(`no changes lead from snapshot ${at.sequence} to ${index.sequence}`);
-    const [step] = plan;
-    if (step === undefined) return;
-    startDownload(session, sum(plan.map(({ file }) => file)), plan.map(countedOf));
-    try {
-      await take(session, step);
-      at = step.to;
-    } catch (error) {
-      if (!(error instanceof Damaged || error instanceof MovedOn)) throw error;
-      unusable.add(step.file.file);
-    }
-    session.progress.finish();
-  }
-}
-
-const countedOf = ({ is, file: { bytes } }: Step): Counted => ({
-  bucket: is === 'bundle' ? 'download' : 'api',
+const ofChanges = ({ file: path, bytes, sha256 }: Described, bucket: Bucket): Wanted => ({
+  path,
+  bucket,
   bytes,
+  sha256,
 });
 
-/** Takes over the changes of a step. @throws Damaged, MovedOn: its file can't be used */
-async function take(session: Session, step: Step): Promise<void> {
-  const { overlay, origin, index } = session;
-  if (step.is === 'list') return takeList(session, step);
-  const file = await takeFile(session, step.file, 'download');
-  await overlay.addFile(file, { tree: origin.tree.id, from: step.from, to: step.to.sequence });
-  // Others may follow this copy by its lists.
-  const change = index.changes.find(({ bundle }) => bundle?.sha256 === step.file.sha256);
-  const list = change && listOf(change);
-  if (list) await takeFile(session, list, 'api').catch(ignoreMissing);
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof MovedOn)) throw error;
-}
-
-async function takeFile(
-  { objects, taken }: Session,
-  { file: path, bytes, sha256 }: Described,
-  bucket: Bucket,
-): Promise<string> {
-  const { file } = await objects.fetch({ path, bucket, bytes, sha256 });
-  taken.add(sha256);
-  return file;
-}
-
-async function takeList(session: Session, { file }: Step): Promise<void> {
-  const { overlay, origin, client, progress } = session;
-  if (file.bytes > JSON_BYTES) throw new StartOver(`${file.file} is too long to fetch each document`);
-  const content = readFileSync(await takeFile(session, file, 'api'));
-  const list = await progress.blocking(() => parseChangeList(content));
-  const downloads = origin.routes.filter((route) => isRendered(route) && route.class === 'download');
-  const everything = client.limits.secondsFor(
-    downloads.map(({ bucket }) => ({ bucket, bytes: origin.tree.bytes })),
-  );
-  if (client.limits.secondsFor(list.put.map(({ bytes }) => ({ bucket: 'api', bytes }))) > everything) {
-    throw new StartOver(`to copy everything is quicker than to fetch ${list.put.length} documents`);
-  }
-  await overlay.addWhole(async () => {
-    for (const put of list.put) {
-      await client.pause();
-      if (put.documents === undefined) {
-        overlay.addLine(put);
-        continue;
-      }
-      const route = origin.routes.find((each) => urlTemplate(each) === put.path);
-      const [parameter] = route?.parameters ?? [];
-      if (route === undefined || parameter?.in !== 'query') throw new Damaged(`no route is "${put.path}"`);
-      for (let key = parameter.minimum; key <= parameter.maximum; key += 1) {
-        await client.pause();
-        overlay.add({ route, key }, { bytes: put.bytes, sha256: null, body: null });
-      }
-    }
-    for (const path of list.delete) {
-      await client.pause();
-      overlay.addLine({ path, deleted: true });
+/** Fetches bundles, and the lists of their changes. @throws MovedOn, Damaged */
+export async function fetchBundles(session: Session, steps: readonly Step[]): Promise<void> {
+  const { lines, origin, files, taken } = session;
+  if (steps.length === 0) return;
+  const wanted = steps.map((step) => ({ ...step, ...ofChanges(step.bundle, 'download') }));
+  await download(session, wanted, async () => {
+    for (const each of wanted) {
+      const fetched = await files.fetch(each);
+      await lines.addFile(fetched.file, { tree: origin.tree.id, from: each.from, to: each.to.sequence });
+      taken.set(each.bundle.sha256, fetched);
+      await fetchList(session, listOf(each.to));
     }
   });
 }
 
-/** Fetches, one by one, the documents whose bodies no bundle has. @throws MovedOn */
-export async function fetchRest(session: Session): Promise<void> {
-  const { origin, overlay } = session;
-  const routes = new Map(origin.routes.map((route) => [route.name, route]));
-  const { rest } = overlay;
-  if (rest.length === 0) return;
-  const requests = rest.map(({ route, documents: count, bytes }) => {
-    return { bucket: routes.get(route)?.bucket ?? 'api', bytes: bytes / count, count };
-  });
-  startDownload(session, sum(rest), requests);
-  for (const { route: name } of rest) {
-    const route = routes.get(name);
-    if (route === undefined) continue;
-    let rows = overlay.missing(name, -1);
-    for (let last = -1; rows.length > 0; rows = overlay.missing(name, last)) {
-      for (const { key, bytes, sha256 } of rows) {
-        const fetched = await obtain(session, { route, key }, bytes ?? 0, sha256 ?? undefined);
-        overlay.add(
-          { route, key },
-          { bytes: fetched.bytes, sha256: fetched.hash.toString('hex'), body: null },
-        );
-        last = key;
-      }
-    }
+/** Fetches a list, which the copy can do without: others may follow it by its lists. */
+async function fetchList({ files, taken }: Session, list: Described | undefined): Promise<void> {
+  if (list === undefined) return;
+  try {
+    taken.set(list.sha256, await files.fetch(ofChanges(list, 'api')));
+  } catch (error) {
+    if (!(error instanceof MovedOn)) throw error;
   }
-  session.progress.finish();
 }
+
+/** The bundles that lead from a snapshot to the published one; undefined if one is missing. */
+export function stepsFrom(start: At, { sequence, changes }: ChangeIndex): readonly Step[] | undefined {
+  const steps: Step[] = [];
+  for (let at = start; at.sequence !== sequence;) {
+    const { sequence: from, digest } = at;
+    const to = changes.find((change) => change.from === from && change.from_digest === digest);
+    // Forward, so that it ends, whatever an origin says.
+    if (!to?.bundle || to.sequence <= from) return undefined;
+    steps.push({ from, to, bundle: to.bundle });
+    at = to;
+  }
+  return steps;
+}
+
+/** Fetches, one by one, the documents that no bundle and no download of documents has. @throws MovedOn */
+export async function fetchMissing(session: Session): Promise<void> {
+  const wanted = session.lines.missing.map((missing) => ({ missing, ...wantedOf(missing) }));
+  if (wanted.length === 0) return;
+  await download(session, wanted, async () => {
+    for (const each of wanted) each.missing.fetched = await session.files.fetch(each);
+  });
+}
+
+const wantedOf = ({ route, key, bytes, sha256 }: Missing): Wanted => ({
+  path: filler(urlTemplate(route))(key),
+  bucket: route.bucket,
+  bytes,
+  sha256,
+});

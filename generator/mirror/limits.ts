@@ -10,15 +10,6 @@ export interface Limit {
   readonly token_bytes?: number;
 }
 
-/** Requests that count alike. */
-export interface Counted {
-  readonly bucket: Bucket;
-  /** The size of each file. */
-  readonly bytes: number;
-  /** How many; 1 by default. */
-  readonly count?: number;
-}
-
 /** The longest time until a token is back that is believed: a day. Timers end at 2^31 ms. */
 const REFILL_MS = 24 * 3600 * 1000;
 
@@ -94,13 +85,10 @@ export class Limits {
   }
 
   /** The least time for so many requests, in seconds. */
-  secondsFor(requests: readonly Counted[]): number {
+  secondsFor(requests: readonly { readonly bucket: Bucket; readonly bytes: number }[]): number {
     const costs: Record<Bucket, number> = { api: 0, download: 0, page: 0 };
-    for (const { bucket, bytes, count = 1 } of requests) {
-      for (const name of countedBy(bucket)) {
-        costs[name] += count * (name === 'download' ? this.costOf(bytes) : 1);
-      }
-    }
+    for (const { bucket, bytes } of requests)
+      for (const name of countedBy(bucket)) costs[name] += name === 'download' ? this.costOf(bytes) : 1;
     const seconds = [...this.#levels.keys()].map((name) => {
       const { left, refillMs } = this.#now(name) ?? { left: 0, refillMs: 0 };
       return ((costs[name] - left) * refillMs) / 1000;

@@ -3,9 +3,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Effects } from '../build.js';
-import { addUnchangedNote } from '../build.js';
-import { Failure, asFailure } from '../errors.js';
+import { Failure, addUnchangedNote, asFailure } from '../errors.js';
 import type { Verifier } from '../log/note.js';
 import type { Progress } from '../progress.js';
 import { makeFolder, readJson } from '../files.js';
@@ -13,15 +11,25 @@ import { backoffMs } from '../portable.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../tree/tree.js';
 import { Client } from './client.js';
-import { copy, deleteFetched, isWhole } from './copy.js';
+import { copy, isWhole } from './copy.js';
 import type { Copied } from './copy.js';
+import type { Run } from './fetch.js';
+import { Files, deleteFetched } from './files.js';
 import { NotSignedYet } from './log.js';
-import { MovedOn, SNAPSHOT_BYTES, StartOver, fetchBuffer, parseOrigin } from './origin.js';
-import type { Origin } from './origin.js';
+import { MovedOn, SNAPSHOT_BYTES, fetchBuffer, parseOrigin } from './origin.js';
 
-/** How often a copy is begun because the origin moves on, and how often if its snapshot.json stays. */
-const TRIES = 5;
+/** What a mirror works with. */
+interface MirrorEffects {
+  readonly progress: Progress;
+  /** It names itself to the origin. */
+  readonly generator: { readonly name: string; readonly version: string };
+}
+
+/** How often a copy is begun because the origin moves on. */
+const TRIES = 100;
+/** How often if its snapshot.json stays the same, and how often if that is not signed yet. */
 const TRIES_UNCHANGED = 2;
+const TRIES_UNSIGNED = 5;
 
 export interface Mirrored extends Copied {
   readonly origin: string;
@@ -45,13 +53,14 @@ const recordFile = ({ mirror: folder }: Tree): string => join(folder, 'origin.js
 export async function mirror(
   base: URL,
   tree: Tree,
-  { progress, generator }: Effects,
+  { progress, generator }: MirrorEffects,
   keys: readonly Verifier[] = [],
 ): Promise<Mirrored> {
   await completeCommit(tree, progress);
   const client = new Client(base, `${generator.name}/${generator.version} (mirror)`, progress);
+  const files = new Files(tree, client);
   try {
-    return await addUnchangedNote(bringUpToDate(base.origin, tree, client, keys, progress));
+    return await addUnchangedNote(bringUpToDate(base.origin, { tree, client, files, progress }, keys));
   } catch (error) {
     throw asFailure(error, `state folder "${tree.state}"`);
   } finally {
@@ -59,23 +68,30 @@ export async function mirror(
   }
 }
 
-async function bringUpToDate(
-  base: string,
-  tree: Tree,
-  client: Client,
-  keys: readonly Verifier[],
-  progress: Progress,
-): Promise<Mirrored> {
-  const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
-  const succeed = ({ sequence, digest, as_of: asOf }: Origin, copied: Copied): Mirrored => {
-    deleteFetched(tree);
+async function bringUpToDate(base: string, run: Run, keys: readonly Verifier[]): Promise<Mirrored> {
+  const { tree, client } = run;
+  try {
+    const { origin, etag, content, copied } = await untilEqual(base, run, keys);
+    const record = { origin: base, etag, sha256: hash('sha256', content) };
+    makeFolder(tree.mirror);
+    if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
+    const { sequence, digest, as_of: asOf } = origin;
     const { requests, bytes } = client;
     return { origin: base, sequence, digest, asOf, ...copied, requests, bytes };
-  };
+  } finally {
+    deleteFetched(tree);
+  }
+}
+
+/** Copies the snapshot that is published, and begins again if there is another one by then. */
+async function untilEqual(base: string, run: Run, keys: readonly Verifier[]) {
+  const { tree, client, progress } = run;
+  const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
   let headers = conditionsFor(base, tree, published);
   let startsOver = false;
+  /** The snapshot.json of the last attempt, and how often it failed. */
   let last: Buffer | undefined;
-  let unchanged = 0;
+  let failures = 0;
   for (let tries = 1; ; tries += 1) {
     progress.start(`asking ${base}`, 0, 'bytes');
     const response = await fetchBuffer(client, '/snapshot.json', { headers, most: SNAPSHOT_BYTES });
@@ -84,28 +100,22 @@ async function bringUpToDate(
     const origin = await progress.blocking(() => parseOrigin(content));
     client.limits.set(origin.limits);
     client.allow(origin.tree.bytes);
+    if (last?.equals(content) !== true) failures = 0;
     try {
-      const options = { startsOver, keys, acceptsUnsigned: tries >= TRIES };
-      const copied = await copy(tree, client, { origin, content }, options, progress);
-      const record = { origin: base, etag, sha256: hash('sha256', content) };
-      makeFolder(tree.mirror);
-      if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
-      return succeed(origin, copied);
+      const options = { startsOver, keys, acceptsUnsigned: failures + 1 >= TRIES_UNSIGNED };
+      return { origin, etag, content, copied: await copy(run, { origin, content }, options) };
     } catch (error) {
-      if (error instanceof StartOver && !startsOver) {
-        startsOver = true;
-        continue;
-      }
-      if (!(error instanceof MovedOn || error instanceof StartOver)) throw error;
-      unchanged = last?.equals(content) === true ? unchanged + 1 : 1;
-      const isGivenUp = unchanged >= TRIES_UNCHANGED && !(error instanceof NotSignedYet);
-      if (tries >= TRIES || isGivenUp) {
+      if (!(error instanceof MovedOn)) throw error;
+      progress.stop();
+      failures += 1;
+      const isLast = failures >= (error instanceof NotSignedYet ? TRIES_UNSIGNED : TRIES_UNCHANGED);
+      if (tries >= TRIES || (isLast && startsOver))
         throw Failure.invalid(`no copy equals ${base}: ${error.message}`);
-      }
+      startsOver ||= isLast;
       last = content;
       // An older response may come from a cache.
       headers = { 'Cache-Control': 'no-cache' };
-      await client.wait(backoffMs(tries));
+      await client.wait(backoffMs(failures));
     }
   }
 }

@@ -19,8 +19,8 @@ import { areApart } from './templates.js';
 export const JSON_BYTES = 16 * 1024 * 1024;
 /** A snapshot.json has some 60 kB: 2 MiB at most. */
 export const SNAPSHOT_BYTES = 2 * 1024 * 1024;
-/** There are 30 snapshots: so that a way through them is found at once. */
-const CHANGES_MOST = 500;
+/** There are 30 snapshots; each may have as many bytes of documents as the tree. */
+const CHANGES_MOST = 100;
 
 /** So that tables of the most routes are compared in a second or two. */
 const FOLDERS_MOST = 16;
@@ -29,8 +29,6 @@ const VALUES_MOST = 10_000;
 
 /** The origin publishes another snapshot meanwhile, or a cache is older than another. */
 export class MovedOn extends Error {}
-/** The changes don't lead from the copy to the origin's snapshot, so it is to be copied from the start. */
-export class StartOver extends Error {}
 
 export const originSchema = snapshotSchema.refine(({ routes }) => areSafe(routes), { path: ['routes'] });
 export type Origin = z.infer<typeof originSchema>;
@@ -105,16 +103,12 @@ const dataPackage = z.looseObject({
   ),
 });
 
-const put = z.object({ path: z.string(), documents: z.int().exactOptional(), sha256, bytes: count });
-const changeList = z.looseObject({ put: z.array(put), delete: z.array(z.string()) });
-
 /** The header of a bundle, and one of its other lines. */
 export const bundleHeader = z.object({ tree: z.string(), from: z.int(), to: z.int() });
 export const bundleLine = z.union([
-  put.omit({ documents: true }).extend({ body: z.string().exactOptional() }),
+  z.object({ path: z.string(), sha256, bytes: count, body: z.string().exactOptional() }),
   z.object({ path: z.string(), deleted: z.literal(true) }),
 ]);
-export type BundleLine = z.infer<typeof bundleLine>;
 
 const parser =
   <T>(schema: z.ZodType<T>, what: string) =>
@@ -128,7 +122,6 @@ const parser =
 export const parseOrigin = parser(originSchema, '/snapshot.json');
 export const parseChangeIndex = parser(changeIndex, PATHS.changes);
 export const parseDataPackage = parser(dataPackage, '/downloads/datapackage.json');
-export const parseChangeList = parser(changeList, 'a change list');
 
 interface BufferOptions {
   readonly headers?: Readonly<Record<string, string>>;

@@ -12,14 +12,14 @@ import { isFormer } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
 import type { Session } from './fetch.js';
-import type { Objects } from './objects.js';
+import type { Files } from './files.js';
 import { JSON_BYTES, MovedOn } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** Fetches the feed of snapshots, and says which bundles and lists come and go. */
 export async function ownFiles({
   tree,
-  objects,
+  files,
   index,
   taken,
   origin,
@@ -28,7 +28,7 @@ export async function ownFiles({
   for (const format of ['atom', 'json'] as const) {
     const name = documentFile(FEEDS.snapshots, format);
     const wanted = { path: `/${name}`, bucket: 'api', bytes: JSON_BYTES, sha256: undefined } as const;
-    put.set(name, (await objects.fetch(wanted)).file);
+    put.set(name, (await files.fetch(wanted)).file);
   }
   const before = readChangeIndex(tree);
   const held = new Map(
@@ -39,11 +39,13 @@ export async function ownFiles({
     ({ file, sha256 }) =>
       taken.has(sha256) || (held.get(file) === sha256 && existsSync(join(tree.out, file))),
   );
-  for (const { file, sha256 } of filesIn(copied.changes))
-    if (taken.has(sha256)) put.set(file.slice(1), objects.path(sha256));
+  for (const { file, sha256 } of filesIn(copied.changes)) {
+    const fetched = taken.get(sha256);
+    if (fetched !== undefined) put.set(file.slice(1), fetched.file);
+  }
   put.set(INDEX_FILE, writeIndex(tree, copied));
   const removed = untrackedFiles(tree, copied.changes);
-  return { put, removed, assets: await missingAssets(tree, origin, objects) };
+  return { put, removed, assets: await missingAssets(tree, origin, files) };
 }
 
 /**
@@ -53,12 +55,12 @@ export async function ownFiles({
 export async function missingAssets(
   tree: Tree,
   { routes }: Origin,
-  objects: Objects,
+  files: Files,
 ): Promise<ReadonlyMap<string, string>> {
   const fetched = new Map<string, string>();
   for (const { path, file: name, bucket } of routes.filter(isFormer)) {
     if (isWholeAsset(tree, name)) continue;
-    const { file, hash } = await objects.fetch({ path, bucket, bytes: JSON_BYTES, sha256: undefined });
+    const { file, hash } = await files.fetch({ path, bucket, bytes: JSON_BYTES, sha256: undefined });
     if (!isNamedContent(name, hash)) throw new MovedOn(`${path} is not what its name says`);
     fetched.set(name, file);
   }
@@ -76,13 +78,11 @@ export function relabelled(tree: Tree, { downloads }: Origin): ReadonlyMap<strin
   return new Map([[INDEX_FILE, writeIndex(tree, { ...index, downloads: { sequence, digest } })]]);
 }
 
-/** Where the index is written, to be linked. */
-export const stagedIndex = ({ mirror }: Tree): string => join(mirror, 'index.json');
-
-function writeIndex(tree: Tree, index: ChangeIndex): string {
-  const file = stagedIndex(tree);
-  makeFolder(tree.mirror);
-  // It may be a link to the published index, which must not be written in place.
+/** @returns the file, to be linked */
+function writeIndex({ mirror }: Tree, index: ChangeIndex): string {
+  const file = join(mirror, 'index.json');
+  makeFolder(mirror);
+  // A run that was killed may have left a link to the published index, which must stay as it is.
   rmSync(file, { force: true });
   writeFileSync(file, JSON.stringify(index));
   return file;

@@ -256,8 +256,7 @@ describe('without a usable bundle', () => {
   beforeEach(async () => {
     origin.publish(ONE);
     await mirrored();
-    origin.publish(TWO, true);
-    origin.publish(THREE, true);
+    origin.publish(TWO);
   });
 
   it.each([
@@ -265,36 +264,24 @@ describe('without a usable bundle', () => {
     ['damaged', () => altered('/changes/3.ndjson.gz', flipped)],
     ['none, since it would be too large', () => origin.dropBundle()],
     ['of another size', () => altered('/changes/3.ndjson.gz', (body) => body.subarray(1))],
-  ])('that is %s, the copy takes the list and single documents', async (_, break_) => {
+  ])('that is %s, the copy takes the documents in the downloads', async (_, break_) => {
+    origin.publish(THREE);
     break_();
     const { asked, fetched } = await mirrored();
-    expect(fetched).toBe('changes');
-    expect(asked).toEqual(
-      expect.arrayContaining([
-        '/changes/2.ndjson.gz',
-        '/changes/3.json',
-        '/api/v1/group/12',
-        '/api/v1/largest?limit=1',
-        '/api/v1/largest?limit=2',
-        '/api/v1/largest?limit=3',
-        '/',
-      ]),
-    );
-    // What the second snapshot touched and the third did not came with the bundle.
-    expect(asked).not.toContain('/api/v1/group/11');
-    // It can't be followed from before the list.
+    expect(fetched).toBe('everything');
+    expect(asked).toContain('/downloads/documents/other.ndjson.gz');
+    expect(asked.filter((each) => /api|changes.*3.json/.test(each))).toEqual([]);
     expect(index()).toMatchObject({ oldest: 3 });
-    expect(index().changes.map(({ file, bundle }) => [file !== null, bundle !== null])).toEqual([
-      [true, false],
-      [true, true],
-      [false, false],
-    ]);
+    expect(changes()).toEqual(['changes/index.json']);
   });
 
-  it('and without a list, the copy starts over', async () => {
-    without('/changes/3.ndjson.gz', '/changes/3.json');
-    // The downloads have the first snapshot, and so don't help.
-    expect(await failed()).toMatchObject({ code: 1 });
+  it('and with downloads of before, it stays as it is until there are newer ones', async () => {
+    origin.publish(THREE, true);
+    origin.dropBundle();
+    expect(await failed()).toEqual({
+      code: 1,
+      message: `error: no copy equals ${base}: no bundles lead from snapshot 2, which its downloads have, to 3; the published tree is what it was`,
+    });
     origin.publish(FOUR);
     const { asked, fetched } = await mirrored();
     expect(fetched).toBe('everything');
@@ -360,36 +347,16 @@ const publishing = (file: string, documents: ReturnType<typeof documentsOf>): vo
   };
 };
 
-/** The contents of what the state keeps of fetched files. */
-const kept = (): string[] =>
-  readdirSync(inState(out, 'mirror'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
-
-it('what failed runs fetched is used, and kept no longer than for one more snapshot', async () => {
-  const refuse = () => {
-    origin.instead = ({ url }, response) => {
-      if (url !== '/feeds/snapshots.atom') return false;
-      response.writeHead(403).end();
-      return true;
-    };
+it('nothing of what a failed run fetched is kept', async () => {
+  origin.publish(ONE);
+  origin.instead = ({ url }, response) => {
+    if (url !== '/feeds/snapshots.atom') return false;
+    response.writeHead(403).end();
+    return true;
   };
-  const groups = '/downloads/documents/group.ndjson.gz';
-  const brands: string[] = [];
-  for (const word of ['a', 'b', 'c']) {
-    origin.publish(documentsOf({ 1: 'one' }, word));
-    brands.push(origin.files.get('/brand.bin')?.toString('latin1') ?? '');
-    refuse();
-    expect(await failed()).toMatchObject({ code: 3 });
-  }
-  expect(brands.map((brand) => kept().includes(brand))).toEqual([false, true, true]);
-  // The groups stayed the same in all three.
-  expect(origin.asked().filter((each) => each === groups)).toHaveLength(1);
-  origin.instead = () => false;
-  const { asked } = await mirrored();
-  expect(asked).not.toContain(groups);
-  expect(asked).not.toContain('/brand.bin');
-  expect(kept()).toHaveLength(2);
+  expect(await failed()).toMatchObject({ code: 3 });
+  expect(origin.asked()).toContain('/brand.bin');
+  expect(readdirSync(inState(out, 'mirror'))).toEqual([]);
 });
 
 describe('an origin that moves on', () => {
@@ -404,6 +371,22 @@ describe('an origin that moves on', () => {
     publishing(file, TWO);
     expect(await mirrored()).toMatchObject({ sequence: 2, fetched: 'everything' });
   });
+
+  it('again and again is copied once it rests, and what stayed the same is fetched once', async () => {
+    origin.publish(documentsOf({ 1: 'one' }));
+    let left = 6;
+    origin.instead = ({ url }) => {
+      if (url !== '/brand.bin' || left === 0) return false;
+      left -= 1;
+      origin.publish(documentsOf({ 1: 'one' }, `${left}`));
+      return false;
+    };
+    const { asked, sequence } = await mirrored();
+    expect(sequence).toBe(7);
+    const documents = (name: string) =>
+      asked.filter((each) => each === `/downloads/documents/${name}.ndjson.gz`);
+    expect([documents('group').length, documents('other').length]).toEqual([1, 7]);
+  }, 30_000);
 
   it('while its changes are fetched, is followed further', async () => {
     origin.publish(ONE);

@@ -1,0 +1,191 @@
+/**
+ * The documents that a run learned of from bundles and `other.ndjson.gz`, in a temporary file. The
+ * newest line of a document replaces those before it. Memory has a few numbers for each line.
+ */
+import { hash } from 'node:crypto';
+import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { codeOf, messageOf } from '../errors.js';
+import { gunzippedLines } from '../tree/gunzipped-lines.js';
+import type { Fetched } from './files.js';
+import { bundleHeader, bundleLine } from './origin.js';
+import { parseJson } from '../portable.js';
+import type { Address } from './origin.js';
+
+/** The longest line of a bundle: 64 MiB. */
+const LINE_BYTES = 64 * 1024 * 1024;
+/** A tenth of the largest registers' documents thirty times over; they take half a gigabyte. */
+const LINES_MOST = 20_000_000;
+/** Downloads, pages and an operator's own files: documents without a body. */
+const MISSING_MOST = 10_000;
+
+/** The lines of a file are not what they should be. */
+export class Damaged extends Error {}
+
+/** A document to fetch from its path. */
+export interface Missing extends Address {
+  readonly bytes: number;
+  /** Undefined if nothing says it, and `bytes` is the most that it can be. */
+  readonly sha256: string | undefined;
+  fetched?: Fetched;
+}
+
+/** A document's body, or what to fetch; neither if the document is deleted. */
+export interface Row {
+  readonly key: number;
+  readonly body?: Buffer | undefined;
+  readonly missing?: Missing | undefined;
+}
+
+/** The lines of a route, as they came: where a body is in the file, or one of these for its size. */
+interface Columns {
+  readonly keys: number[];
+  readonly starts: number[];
+  readonly sizes: number[];
+}
+const DELETED = -1;
+const MISSING = -2;
+
+export class Lines {
+  readonly #descriptor: number;
+  readonly #mostBytes: number;
+  readonly #addressOf: (path: string) => Address | undefined;
+  readonly #pause: () => Promise<void>;
+  readonly #routes = new Map<string, Columns>();
+  readonly #missing = new Map<string, Missing>();
+  #end = 0;
+  #count = 0;
+
+  /**
+   * @param file has no name from now on, so that nothing is left of it if the run is killed
+   * @param mostBytes what the bodies of one bundle may have in all, and its lines without bodies
+   * @param pause called now and then, so that signals are handled
+   */
+  constructor(
+    file: string,
+    mostBytes: number,
+    addressOf: (path: string) => Address | undefined,
+    pause: () => Promise<void>,
+  ) {
+    this.#descriptor = openSync(file, 'w+', 0o600);
+    rmSync(file);
+    this.#mostBytes = mostBytes;
+    this.#addressOf = addressOf;
+    this.#pause = pause;
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  /** @throws Damaged: there are too many */
+  #add({ route, key }: Address, size: number): void {
+    this.#count += 1;
+    if (this.#count > LINES_MOST) throw new Damaged(`there are more than ${LINES_MOST} changes`);
+    const columns = this.#routes.get(route.name) ?? { keys: [], starts: [], sizes: [] };
+    this.#routes.set(route.name, columns);
+    columns.keys.push(key);
+    columns.starts.push(this.#end);
+    columns.sizes.push(size);
+    if (size === MISSING) return;
+    this.#missing.delete(`${route.name} ${key}`);
+    this.#end += Math.max(0, size);
+  }
+
+  /** Adds a document to fetch. @throws Damaged: there are too many */
+  addMissing(missing: Missing): void {
+    this.#add(missing, MISSING);
+    this.#missing.set(`${missing.route.name} ${missing.key}`, missing);
+    if (this.#missing.size > MISSING_MOST)
+      throw new Damaged(`more than ${MISSING_MOST} documents have no body`);
+  }
+
+  /** @returns what it counts in bytes. @throws Damaged: no route has the path, or the body is another */
+  #addLine(line: string): number {
+    const { data } = bundleLine.safeParse(parseJson(line));
+    if (data === undefined) throw new Damaged('a line has another form');
+    const address = this.#addressOf(data.path);
+    if ('deleted' in data) {
+      // With a route that the snapshot lacks, all its documents go.
+      if (address !== undefined) this.#add(address, DELETED);
+      return line.length;
+    }
+    const { path, bytes, sha256 } = data;
+    if (address === undefined) throw new Damaged(`no route has the path "${path}"`);
+    if (data.body === undefined) {
+      this.addMissing({ ...address, bytes, sha256 });
+      return line.length;
+    }
+    const body = Buffer.from(data.body);
+    if (body.length !== bytes || hash('sha256', body) !== sha256)
+      throw new Damaged(`the body of "${path}" is not what its line says`);
+    writeFileSync(this.#descriptor, body);
+    this.#add(address, bytes);
+    return bytes;
+  }
+
+  /**
+   * Adds all lines of a file.
+   * @param step the snapshots between which a bundle leads; undefined for documents of one snapshot
+   * @throws Damaged
+   */
+  async addFile(file: string, step?: { tree: string; from: number; to: number }): Promise<void> {
+    let isFirst = step !== undefined;
+    let content = 0;
+    for await (const line of linesOf(file)) {
+      await this.#pause();
+      if (isFirst) {
+        const { data } = bundleHeader.safeParse(parseJson(line));
+        if (data?.tree !== step?.tree || data?.from !== step?.from || data?.to !== step?.to)
+          throw new Damaged(`"${file}" is of another step`);
+        isFirst = false;
+        continue;
+      }
+      content += this.#addLine(line);
+      if (content > this.#mostBytes)
+        throw new Damaged(`"${file}" has more than ${this.#mostBytes} bytes of documents`);
+    }
+  }
+
+  /** The newest row of each document of a route, in ascending order of their keys. */
+  *rows(route: string): Generator<Row, void, undefined> {
+    const { keys, starts, sizes } = this.#routes.get(route) ?? { keys: [], starts: [], sizes: [] };
+    const keyAt = (index: number | undefined): number => keys[index ?? keys.length] ?? Number.NaN;
+    const order = Uint32Array.from(keys.keys()).toSorted(
+      (one, other) => keyAt(one) - keyAt(other) || one - other,
+    );
+    for (const [at, index] of order.entries()) {
+      const key = keyAt(index);
+      if (keyAt(order[at + 1]) === key) continue;
+      const size = sizes[index] ?? DELETED;
+      if (size < 0)
+        yield { key, missing: size === MISSING ? this.#missing.get(`${route} ${key}`) : undefined };
+      else yield { key, body: this.#read(starts[index] ?? 0, size) };
+    }
+  }
+
+  #read(start: number, size: number): Buffer {
+    const body = Buffer.alloc(size);
+    readSync(this.#descriptor, body, 0, size, start);
+    return body;
+  }
+
+  /** The documents to fetch. */
+  get missing(): readonly Missing[] {
+    return [...this.#missing.values()];
+  }
+
+  /** Whether anything is known of a route. */
+  has(route: string): boolean {
+    return this.#routes.has(route);
+  }
+}
+
+/** The lines of a gzip file of the origin. @throws Damaged */
+export async function* linesOf(file: string): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* gunzippedLines(file, LINE_BYTES);
+  } catch (error) {
+    const isDamaged = error instanceof RangeError || codeOf(error)?.startsWith('Z_') === true;
+    throw isDamaged ? new Damaged(`"${file}": ${messageOf(error)}`) : error;
+  }
+}
