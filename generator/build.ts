@@ -8,7 +8,13 @@ import type { DownloadsSummary } from './exports/summary.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from './outputs/feeds/snapshots.js';
 import { manifest } from './outputs/snapshot.js';
-import { RECORD_ROUTES, implausible, implausibleRemovals, rewritten } from './removal-guard.js';
+import {
+  RECORD_ROUTES,
+  implausible,
+  implausibleRemovals,
+  measuredInFuture,
+  rewritten,
+} from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isCopy } from './publish/copied.js';
 import type { Changes } from './publish/index-route.js';
@@ -217,6 +223,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
       out: tree.out,
       index,
       asOf: publisher.previous?.as_of ?? null,
+      now: effects.now(),
     };
     if (!config.acceptRemovals)
       refuse(await effects.progress.blocking(() => implausible(compared), 'counting what is withheld'));
@@ -243,7 +250,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
       report,
       excluded,
       fullRender: examined.fullRender,
-      warnings,
+      warnings: [...measuredInFuture(compared), ...warnings],
       rewritten: rewritten(compared, byRoute),
       overview,
       plan,

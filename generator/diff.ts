@@ -18,7 +18,7 @@ import { stayingFeeds } from './outputs/feeds/contents.js';
 import { dueSections } from './outputs/finding/index.js';
 import { summaries } from './outputs/index.js';
 import { stayingLists } from './outputs/lists/index.js';
-import { implausible, implausibleRemovals, rewritten } from './removal-guard.js';
+import { implausible, implausibleRemovals, measuredInFuture, rewritten } from './removal-guard.js';
 import type { Progress } from './progress.js';
 import { isPrepared } from './publish/commit.js';
 import { isSound, readIndex } from './tree/index-json.js';
@@ -65,7 +65,7 @@ export interface Difference {
  */
 export async function diff(
   config: BuildConfig,
-  { progress, generator, startPool }: Effects,
+  { progress, generator, startPool, now }: Effects,
 ): Promise<Difference> {
   const identity = identityOf(config.register);
   const register = Register.open(config.register, config.notMeasured);
@@ -124,6 +124,7 @@ export async function diff(
       out: tree.out,
       index,
       asOf: manifest?.as_of ?? null,
+      now: now(),
     };
     return {
       report,
@@ -133,7 +134,7 @@ export async function diff(
       exports: [...EXPORTS, ...BULK_FILES].map(({ name }) => name).filter((name) => due.has(name)),
       implausible:
         implausible(compared) ?? implausibleRemovals(byRoute, dryRun.withheld, register.measured) ?? null,
-      warnings: examined.warnings,
+      warnings: [...measuredInFuture(compared), ...examined.warnings],
       rewritten: rewritten(compared, byRoute),
       examples: dryRun.examples,
     };

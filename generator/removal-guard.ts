@@ -6,7 +6,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { countMeasuredAfter } from './counts.js';
 import type { Counts, TableCounts } from './counts.js';
-import { newestOf } from './schema/time.js';
+import { exchangedIds } from './exchanged-ids.js';
+import { newestOf, timeAt } from './schema/time.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { NewlyWithheld } from './newly-withheld.js';
 import type { Index, WithheldMarks } from './tree/index-json.js';
@@ -48,6 +49,7 @@ export interface Compared {
   readonly out: string;
   readonly index: Index | undefined;
   readonly asOf: string | null;
+  readonly now: Date;
 }
 
 /** Numbers of documents, by route. */
@@ -150,14 +152,30 @@ function lossesOf({ index, counts, register: { measured } }: Compared, kept: Cou
   });
 }
 
-function goingBack({ index, asOf, register: { measured } }: Compared, kept: Counts): string | undefined {
+function goingBack(
+  { index, asOf, now: clock, register: { measured } }: Compared,
+  kept: Counts,
+): string | undefined {
   const newest = (counts: Counts): string | null =>
     newestOf(Object.entries(counts).map(([table, each]) => (measured.has(table) ? each.newest : null)));
   const before = index?.counts === undefined ? asOf : newest(index.counts);
   const now = newest(kept);
   if (before === null || (now !== null && now >= before)) return undefined;
-  return `the newest measurement would be ${now === null ? 'none' : `of ${now}`}, expected none before ${before} ${ACCEPT}`;
+  const cause = before > dayAfter(clock) ? ', which was published though it is in the future' : '';
+  return `the newest measurement would be ${now === null ? 'none' : `of ${now}`}, expected none before ${before}${cause} ${ACCEPT}`;
 }
+
+/** A clock of another machine may be ahead by some time, and a time without a zone by hours. */
+const dayAfter = (now: Date): string => timeAt(now.getTime() + 24 * 3_600_000);
+
+/** Kinds whose newest measurement is in the future: no later build may have an older one. */
+export const measuredInFuture = ({ counts, now }: Compared): readonly Warning[] =>
+  RESOURCES.flatMap(({ plural }) => {
+    const newest = counts[plural]?.newest ?? null;
+    if (newest === null || newest <= dayAfter(now)) return [];
+    const message = `has a measurement of ${newest}, which is in the future: once that is published, a build without it is refused`;
+    return [{ table: plural, column: 'measured_at', message, count: 1, examples: [] }];
+  });
 
 /**
  * Kinds with many documents that change although few records were measured since the last snapshot,
@@ -177,14 +195,23 @@ export function rewritten(compared: Compared, byRoute: ChangesByRoute): readonly
       .map(({ route }) => byRoute.get(route) ?? NO_CHANGES)
       .reduce((one, other) => (other.changed > one.changed ? other : one));
     const [{ changed }, all] = [most, most.changed + most.unchanged];
+    const warning = (message: string): readonly Warning[] => [
+      { table: plural, column: null, message, count: changed, examples: [] },
+    ];
     if (!isMuch(changed, all)) return [];
+    const { compared: found, other } = exchangedIds(register, resource, compared.out);
+    if (isMuch(other, found))
+      return warning(
+        `seems to have other ids: ${other} of ${found} records that were looked at were first measured at` +
+          ' another time than the published ones with their ids',
+      );
     const measured = countMeasuredAfter(register, resource, newest);
     if (!isMuch(changed - measured, all)) return [];
     const explained = new NewlyWithheld(register, index?.withheld).referring(resource);
     if (!isMuch(changed - measured - explained, all)) return [];
     const message =
-      `has ${changed} of ${all} documents that change, though ${measured === 0 ? 'no' : `only ${measured}`}` +
-      ` of its records were measured after ${newest}, the newest time of the last snapshot`;
-    return [{ table: plural, column: null, message, count: changed, examples: [] }];
+      `has ${changed} of ${all} documents that change, though ${measured === 0 ? 'none' : `only ${measured}`}` +
+      ` of its records ${measured === 1 ? 'was' : 'were'} measured after ${newest}, the newest time of the last snapshot`;
+    return warning(message);
   });
 }

@@ -116,7 +116,7 @@ export interface paths {
     };
   };
   '/group/{id}/history.json': {
-    /** Full member, name and ownership history of one group */
+    /** Everything that was read of one group over time */
     get: {
       parameters: {
         path: {
@@ -236,7 +236,7 @@ export interface paths {
     };
   };
   '/api/v1/lookup': {
-    /** How to look up a name or an owner */
+    /** How to look up records by what is known of them */
     get: {
       responses: {
         200: {
@@ -2134,7 +2134,7 @@ export interface components {
           }[]
         | null;
     };
-    /** @description How to look up a name or an owner. */
+    /** @description How to look up records by what is known of them. */
     readonly Lookup: {
       /** @description From a name to the records that have or had it. */
       readonly lookup: {

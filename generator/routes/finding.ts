@@ -13,6 +13,11 @@ export const NAMED: readonly Named[] = ['user', 'group'];
 /** What a kind's names are called, in paths and names of routes. */
 const NAMES = { user: 'username', group: 'group' } as const satisfies Readonly<Record<Named, string>>;
 
+/** The tables of their past names. */
+const HISTORIES = { user: 'usernames', group: 'group_names' } as const satisfies Readonly<
+  Record<Named, string>
+>;
+
 /** The names of routes. */
 export const idsRoute = (kind: Kind): string => `ids-${kind}`;
 export const lookupRoute = (kind: Named): string => `lookup-${NAMES[kind]}`;
@@ -56,21 +61,27 @@ const sharded = (
 });
 
 const OWNED = {
-  groups: 'the groups that some users own',
-  games: 'the games that some users created',
+  'groups.owner_id': 'the groups that some users own',
+  'games.creator_id': 'the games that some users created',
 };
 
 export const FINDING: readonly Endpoint[] = [
   { name: 'ids', path: '/api/v1/ids', class: CLASS, description: 'Where the lists of all ids begin' },
   ...KINDS.map(idsOf),
-  { name: 'lookup', path: '/api/v1/lookup', class: CLASS, description: 'How to look up a name or an owner' },
+  {
+    name: 'lookup',
+    path: '/api/v1/lookup',
+    class: CLASS,
+    description: 'How to look up records by what is known of them',
+  },
   ...NAMED.map((kind) =>
     sharded(
       lookupRoute(kind),
       `/api/v1/lookup/${NAMES[kind]}`,
       `The ${kind}s with some present and past names`,
       'name in lower case',
-      [`${kind}s`],
+      [`${kind}s`, HISTORIES[kind]],
+      { [`${kind}s`]: `the ${kind}s with some names`, [HISTORIES[kind]]: 'their past names' },
     ),
   ),
   ...NAMED.map((kind) =>
@@ -79,7 +90,7 @@ export const FINDING: readonly Endpoint[] = [
       `/api/v1/owners/${kind}`,
       `${kind === 'user' ? 'The groups that some users own, and the games they' : 'The games that some groups'} created`,
       `${kind} id`,
-      kind === 'user' ? Object.keys(OWNED) : ['games'],
+      kind === 'user' ? Object.keys(OWNED) : ['games.creator_id'],
       kind === 'user' ? OWNED : undefined,
     ),
   ),

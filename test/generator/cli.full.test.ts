@@ -143,7 +143,7 @@ describe('a build that can’t be done', () => {
       const file = good();
       changeRegister(file, `PRAGMA user_version = ${version}`);
       expect(await refused(1, '--register', file)).toBe(
-        `error: register "${file}" has user_version ${version}, expected 1 (see docs/your-register.md)`,
+        `error: register "${file}" has user_version ${version}, expected 1: if your software needs its own, publish a copy (docs/your-register.md#a-nightly-copy)`,
       );
     });
 

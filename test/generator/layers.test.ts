@@ -26,6 +26,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   counts: 'build',
   diff: 'build',
   'dry-run': 'build',
+  'exchanged-ids': 'build',
   examine: 'build',
   'full-render': 'build',
   incremental: 'build',

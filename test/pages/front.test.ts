@@ -154,7 +154,7 @@ describe('the front page', () => {
     expect(rows).toEqual([
       '1 Lantern Guild 3,100 20 Nov 2026 +1,680',
       `2 ${HARBOUR} 60 20 Nov 2026 −30`,
-      '3 Group 9 50 20 Nov 2026 not measured no readings',
+      '3 Group 9 50 20 Nov 2026 no reading then no readings',
     ]);
   });
 

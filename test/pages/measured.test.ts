@@ -238,6 +238,15 @@ describe('a register of games alone', () => {
     expect(code).not.toMatch(/group/);
     expect(page('downloads/README.txt')).not.toMatch(/group/);
     expect(codeOf(page('developers.html'))[0]).toContain('/api/v1/game/9"');
+    expect(JSON.parse(page('snapshot.json'))).toMatchObject({
+      routes: expect.arrayContaining([
+        expect.objectContaining({
+          name: 'owners-user',
+          absent: 'owners of groups and creators of games are not measured by this register',
+        }),
+      ]) as unknown,
+    });
+    expect(JSON.parse(page('api/v1/lookup.json'))).toMatchObject({ owners: { user: null, group: null } });
     const guide = words(page('developers/guides/finding.html'));
     expect(guide).toContain('All ids are in documents of their own.');
     expect(guide).not.toMatch(/By a name|By an owner/);

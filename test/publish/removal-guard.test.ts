@@ -189,6 +189,47 @@ describe('the removal guard', () => {
   });
 });
 
+const FIRST = "first_measured_at = strftime('%Y-%m-%dT%H:%M:%SZ', '2026-01-01', id || ' hours')";
+const measured = (hour: number): string => `UPDATE games SET measured_at = '2026-11-20T1${hour}:00:00Z'`;
+
+/** What a build warns of that publishes. */
+async function warningsOf(sql: string): Promise<string> {
+  changeRegister(register, sql);
+  const { code, stderr } = await command('build');
+  expect(code).toBe(0);
+  return stderr;
+}
+
+describe('a build that publishes', () => {
+  it('other ids warns of them, also if everything was measured since', async () => {
+    prepare({ sql: `UPDATE games SET ${FIRST}` });
+    await command('build');
+    expect(await warningsOf(measured(0))).toBe('');
+    expect(
+      await warningsOf(`UPDATE games SET id = -id; UPDATE games SET id = 101 + id; ${measured(1)}`),
+    ).toBe(
+      'warning: games seems to have other ids: 100 of 100 records that were looked at were first measured at' +
+        ' another time than the published ones with their ids\n',
+    );
+  });
+
+  it('a time in the future warns of it, however few records have one', async () => {
+    prepare({ sql: `UPDATE games SET measured_at = '2062-03-07T00:00:00Z' WHERE id = 7` });
+    const { code, stderr } = await inProcess(
+      ...['build', '--register', register, '--out', out, '--operator', operator],
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'warning: games.measured_at has a measurement of 2062-03-07T00:00:00Z, which is in the future: once that' +
+        ' is published, a build without it is refused\n',
+    );
+    changeRegister(register, `UPDATE games SET measured_at = '2026-11-20T08:00:00Z' WHERE id = 7`);
+    expect((await command('build')).stderr).toContain(
+      'expected none before 2062-03-07T00:00:00Z, which was published though it is in the future',
+    );
+  });
+});
+
 describe('what a build would lose', () => {
   const READINGS = '500 of 1000 rows of group_member_readings would be gone';
 

@@ -62,7 +62,7 @@ const PARTS: readonly Part<Facts>[] = [
   ]),
 ];
 
-export const GUIDE_SHAPE = shapeOfParts('lookup', 'How to look up a name or an owner.', PARTS);
+export const GUIDE_SHAPE = shapeOfParts('lookup', 'How to look up records by what is known of them.', PARTS);
 
 export function* guide(overview: Overview): Generator<Output> {
   const facts = { entries: shardedEntries(overview), measured: overview.measured };

@@ -140,7 +140,7 @@ function changeList(changes, mark) {
   const note = element('p', { class: 'note change-note', 'aria-hidden': 'true' }, usual);
   const items = CHANGES.map(([name, words]) => {
     const change = objectIn(changes[name]);
-    if (change === null) return element('li', {}, none('not measured'), ` ${words}`);
+    if (change === null) return element('li', {}, none('no reading to compare with'), ` ${words}`);
     const { delta, from, to } = change;
     const times = [change.from_at, change.to_at].map(String);
     const [first, last] = times.map(moment);
