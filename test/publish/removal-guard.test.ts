@@ -215,9 +215,8 @@ describe('a build that publishes', () => {
 
   it('a time in the future warns of it, however few records have one', async () => {
     prepare({ sql: `UPDATE games SET measured_at = '2062-03-07T00:00:00Z' WHERE id = 7` });
-    const { code, stderr } = await inProcess(
-      ...['build', '--register', register, '--out', out, '--operator', operator],
-    );
+    const tree = ['--register', register, '--out', out, '--operator', operator];
+    const { code, stderr } = await inProcess('build', ...tree);
     expect(code).toBe(0);
     expect(stderr).toContain(
       'warning: games.measured_at has a measurement of 2062-03-07T00:00:00Z, which is in the future: once that' +
