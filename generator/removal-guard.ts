@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { countMeasuredAfter } from './counts.js';
 import type { Counts, TableCounts } from './counts.js';
-import { exchangedIds } from './exchanged-ids.js';
+import { differingColumns } from './published-sample.js';
 import { newestOf, timeAt } from './schema/time.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { NewlyWithheld } from './newly-withheld.js';
@@ -195,16 +195,10 @@ export function rewritten(compared: Compared, byRoute: ChangesByRoute): readonly
       .map(({ route }) => byRoute.get(route) ?? NO_CHANGES)
       .reduce((one, other) => (other.changed > one.changed ? other : one));
     const [{ changed }, all] = [most, most.changed + most.unchanged];
-    const warning = (message: string): readonly Warning[] => [
-      { table: plural, column: null, message, count: changed, examples: [] },
-    ];
     if (!isMuch(changed, all)) return [];
-    const { compared: found, other } = exchangedIds(register, resource, compared.out);
-    if (isMuch(other, found))
-      return warning(
-        `seems to have other ids: ${other} of ${found} records that were looked at were first measured at` +
-          ' another time than the published ones with their ids',
-      );
+    // The first explains the others: another record has another name.
+    const [differing] = differingColumns(register, resource, compared.out);
+    if (differing !== undefined) return [{ table: plural, ...differing, count: changed, examples: [] }];
     const measured = countMeasuredAfter(register, resource, newest);
     if (!isMuch(changed - measured, all)) return [];
     const explained = new NewlyWithheld(register, index?.withheld).referring(resource);
@@ -212,6 +206,6 @@ export function rewritten(compared: Compared, byRoute: ChangesByRoute): readonly
     const message =
       `has ${changed} of ${all} documents that change, though ${measured === 0 ? 'none' : `only ${measured}`}` +
       ` of its records ${measured === 1 ? 'was' : 'were'} measured after ${newest}, the newest time of the last snapshot`;
-    return warning(message);
+    return [{ table: plural, column: null, message, count: changed, examples: [] }];
   });
 }

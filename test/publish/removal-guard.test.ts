@@ -156,7 +156,7 @@ const command = (name: string, ...options: readonly string[]) =>
 
 const doubts = z.object({
   implausible: z.string().nullable(),
-  rewritten: z.array(z.object({ table: z.string(), message: z.string() })),
+  rewritten: z.array(z.object({ table: z.string(), column: z.string().nullable(), message: z.string() })),
 });
 
 describe('the removal guard', () => {
@@ -175,7 +175,10 @@ describe('the removal guard', () => {
     prepare(CASES[what] ?? {});
     const diff = await command('diff', '--json');
     const { implausible, rewritten } = doubts.parse(JSON.parse(diff.stdout));
-    const warnings = rewritten.map((warning) => `warning: ${warning.table} ${warning.message}\n`);
+    const warnings = rewritten.map(
+      ({ table, column, message: text }) =>
+        `warning: ${table}${column === null ? '' : `.${column}`} ${text}\n`,
+    );
     const refusal = `error: ${implausible}; the published tree is what it was\n`;
     const said = implausible === null ? warnings.join('') : refusal;
     const found = implausible !== null ? 'refused' : warnings.length === 0 ? 'published' : 'warned';
@@ -208,8 +211,23 @@ describe('a build that publishes', () => {
     expect(
       await warningsOf(`UPDATE games SET id = -id; UPDATE games SET id = 101 + id; ${measured(1)}`),
     ).toBe(
-      'warning: games seems to have other ids: 100 of 100 records that were looked at were first measured at' +
-        ' another time than the published ones with their ids\n',
+      'warning: games.first_measured_at differs from what is published in 100 of 100 records that were looked at:' +
+        ' ids seem to stand for other records\n',
+    );
+  });
+
+  it('counts in another unit or names of others warns of them, also if everything was measured since', async () => {
+    prepare({ sql: `UPDATE games SET visits = 7000 + id, playing = 0, name = 'game ' || id` });
+    await command('build');
+    expect(await warningsOf(`UPDATE games SET visits = 99 * visits, playing = 5; ${measured(0)}`)).toBe('');
+    expect(await warningsOf(`UPDATE games SET visits = 1000 * visits; ${measured(1)}`)).toBe(
+      'warning: games.visits differs from what is published in 100 of 100 records that were looked at:' +
+        ' a count at least 100 times as large or small\n',
+    );
+    const rotated = `UPDATE games SET name = 'game ' || (1 + id % 100) WHERE id`;
+    expect(await warningsOf(`${rotated} <= 49; ${measured(2)}`)).toBe('');
+    expect(await warningsOf(`${rotated} > 49; ${measured(3)}`)).toBe(
+      'warning: games.name differs from what is published in 51 of 100 records that were looked at: another name\n',
     );
   });
 
