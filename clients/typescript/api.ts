@@ -2065,74 +2065,70 @@ export interface components {
        * @description Time of the newest measurement in the register; null if it is empty.
        */
       readonly as_of: string | null;
-      /** @description The games with the most players, most first. Games with equal numbers are in order of id. Null: not measured. */
-      readonly playing:
-        | readonly {
-            /**
-             * Format: int64
-             * @description Rank by players. Games with equal numbers share a rank.
-             */
-            readonly rank: number;
-            /**
-             * Format: int64
-             * @description Stable numeric id of the game.
-             */
-            readonly id: number;
-            /** @description Name of the game, exactly as read. Null: not measured. */
-            readonly name: string | null;
-            /**
-             * Format: int64
-             * @description Players in the game when it was measured. Unit: players.
-             */
-            readonly playing: number;
-            /**
-             * Format: int64
-             * @description Total visits to date. Unit: visits. Null: not measured.
-             */
-            readonly visits: number | null;
-            /**
-             * Format: date-time
-             * @description When the register last measured the record.
-             */
-            readonly measured_at: string;
-            /** @description The user or group that created it. Null: not measured, or withheld. */
-            readonly creator: components['schemas']['Creator'] | null;
-          }[]
-        | null;
-      /** @description The games with the most visits, most first. Games with equal numbers are in order of id. Null: not measured. */
-      readonly visits:
-        | readonly {
-            /**
-             * Format: int64
-             * @description Rank by visits. Games with equal numbers share a rank.
-             */
-            readonly rank: number;
-            /**
-             * Format: int64
-             * @description Stable numeric id of the game.
-             */
-            readonly id: number;
-            /** @description Name of the game, exactly as read. Null: not measured. */
-            readonly name: string | null;
-            /**
-             * Format: int64
-             * @description Players in the game when it was measured. Unit: players. Null: not measured.
-             */
-            readonly playing: number | null;
-            /**
-             * Format: int64
-             * @description Total visits to date. Unit: visits.
-             */
-            readonly visits: number;
-            /**
-             * Format: date-time
-             * @description When the register last measured the record.
-             */
-            readonly measured_at: string;
-            /** @description The user or group that created it. Null: not measured, or withheld. */
-            readonly creator: components['schemas']['Creator'] | null;
-          }[]
-        | null;
+      /** @description The games with the most players, most first. Games with equal numbers are in order of id. */
+      readonly playing: readonly {
+        /**
+         * Format: int64
+         * @description Rank by players. Games with equal numbers share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the game.
+         */
+        readonly id: number;
+        /** @description Name of the game, exactly as read. Null: not measured. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Players in the game when it was measured. Unit: players.
+         */
+        readonly playing: number;
+        /**
+         * Format: int64
+         * @description Total visits to date. Unit: visits. Null: not measured.
+         */
+        readonly visits: number | null;
+        /**
+         * Format: date-time
+         * @description When the register last measured the record.
+         */
+        readonly measured_at: string;
+        /** @description The user or group that created it. Null: not measured, or withheld. */
+        readonly creator: components['schemas']['Creator'] | null;
+      }[];
+      /** @description The games with the most visits, most first. Games with equal numbers are in order of id. */
+      readonly visits: readonly {
+        /**
+         * Format: int64
+         * @description Rank by visits. Games with equal numbers share a rank.
+         */
+        readonly rank: number;
+        /**
+         * Format: int64
+         * @description Stable numeric id of the game.
+         */
+        readonly id: number;
+        /** @description Name of the game, exactly as read. Null: not measured. */
+        readonly name: string | null;
+        /**
+         * Format: int64
+         * @description Players in the game when it was measured. Unit: players. Null: not measured.
+         */
+        readonly playing: number | null;
+        /**
+         * Format: int64
+         * @description Total visits to date. Unit: visits.
+         */
+        readonly visits: number;
+        /**
+         * Format: date-time
+         * @description When the register last measured the record.
+         */
+        readonly measured_at: string;
+        /** @description The user or group that created it. Null: not measured, or withheld. */
+        readonly creator: components['schemas']['Creator'] | null;
+      }[];
     };
     /** @description How to look up records by what is known of them. */
     readonly Lookup: {

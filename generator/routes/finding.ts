@@ -61,8 +61,8 @@ const sharded = (
 });
 
 const OWNED = {
-  'groups.owner_id': 'the groups that some users own',
-  'games.creator_id': 'the games that some users created',
+  groups: 'the groups that some users own',
+  games: 'the games that some users created',
 };
 
 export const FINDING: readonly Endpoint[] = [
@@ -90,7 +90,7 @@ export const FINDING: readonly Endpoint[] = [
       `/api/v1/owners/${kind}`,
       `${kind === 'user' ? 'The groups that some users own, and the games they' : 'The games that some groups'} created`,
       `${kind} id`,
-      kind === 'user' ? Object.keys(OWNED) : ['games.creator_id'],
+      kind === 'user' ? Object.keys(OWNED) : ['games'],
       kind === 'user' ? OWNED : undefined,
     ),
   ),

@@ -9,20 +9,13 @@ export const LIST_ENTRIES = 200;
 
 export const moversRoute = (window: Window): string => `movers-${window}`;
 
-/** What the largest games are largest by. */
-const MOST = {
-  'games.playing': 'the games with the most players',
-  'games.visits': 'the games with the most visits',
-};
-
 export const LISTS: readonly Endpoint[] = [
   {
     name: 'largest-games',
     path: '/api/v1/largest/games',
     class: 'summary',
     description: 'The games with the most players and with the most visits',
-    measures: Object.keys(MOST),
-    contents: MOST,
+    measures: ['games'],
   },
   ...WINDOW_NAMES.map((window): Endpoint => ({
     name: moversRoute(window),

@@ -68,13 +68,11 @@ export const measuredFields = (
   { fields }: Document = resource.record,
 ): readonly Field[] => fields.filter((field) => measured.hasAny(sourcesOf(field, resource)));
 
-/** `games`, `names of groups`, `creators of games`: what a table holds, or a column. */
-function wordsFor(source: string): string {
-  const [table = '', column] = source.split('.');
+/** `games`, `names of groups`: what a table holds. */
+function wordsFor(table: string): string {
   const resource = RESOURCES.find((each) => tablesOf(each).some(({ name }) => name === table));
   const history = resource?.histories.find((each) => each.table === table);
   if (resource === undefined) throw new TypeError(`no resource has a table "${table}"`);
-  if (column !== undefined) return `${column.replace(/(_id)?s?$/, 's')} of ${resource.plural}`;
   return history === undefined ? resource.plural : `${history.name} of ${resource.plural}`;
 }
 

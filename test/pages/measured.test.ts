@@ -173,13 +173,6 @@ describe('a register of clubs, players and islands', () => {
     );
   });
 
-  it('has null instead of a list of what is not measured', () => {
-    expect(JSON.parse(site.page('api/v1/largest/games.json'))).toMatchObject({
-      playing: null,
-      visits: [{ id: 9, visits: 1234 }],
-    });
-  });
-
   it('gives recipes and an id that lead somewhere', () => {
     const { hint, kinds } = lookup.parse(
       JSON.parse(textOf(between(site.page('index.html'), '<div data-lookup="', '">')[0] ?? '')),
@@ -238,15 +231,6 @@ describe('a register of games alone', () => {
     expect(code).not.toMatch(/group/);
     expect(page('downloads/README.txt')).not.toMatch(/group/);
     expect(codeOf(page('developers.html'))[0]).toContain('/api/v1/game/9"');
-    expect(JSON.parse(page('snapshot.json'))).toMatchObject({
-      routes: expect.arrayContaining([
-        expect.objectContaining({
-          name: 'owners-user',
-          absent: 'owners of groups and creators of games are not measured by this register',
-        }),
-      ]) as unknown,
-    });
-    expect(JSON.parse(page('api/v1/lookup.json'))).toMatchObject({ owners: { user: null, group: null } });
     const guide = words(page('developers/guides/finding.html'));
     expect(guide).toContain('All ids are in documents of their own.');
     expect(guide).not.toMatch(/By a name|By an owner/);

@@ -2,7 +2,6 @@
 import type { Register } from '../../register/database.js';
 import { isPublished, name, objectOf } from '../../register/sql.js';
 import { LIST_ENTRIES } from '../../routes/lists.js';
-import { NOT_MEASURED } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { shapesOf } from '../../schema/shape.js';
 import type { ObjectShape } from '../../schema/shape.js';
@@ -35,8 +34,7 @@ export const GAMES_SHAPE: ObjectShape = {
     AS_OF,
     ...MEASURES.map((measure) => ({
       is: 'list' as const,
-      nullable: true,
-      nullMeans: NOT_MEASURED,
+      nullable: false,
       name: measure.column,
       description: `${measure.description} Games with equal numbers are in order of id.`,
       members: shapesOf(fieldsOf(measure), []),
@@ -48,10 +46,7 @@ export const GAMES_SHAPE: ObjectShape = {
 export const GAMES_TABLES: readonly string[] = [game.plural];
 
 export function* largestGames(register: Register, asOf: string | null): Generator<Output> {
-  const lists = MEASURES.map((measure) => {
-    const isMeasured = register.measured.has(`${game.plural}.${measure.column}`);
-    return `"${measure.column}":${isMeasured ? `[${largestBy(register, measure).join(',')}]` : 'null'}`;
-  });
+  const lists = MEASURES.map((measure) => `"${measure.column}":[${largestBy(register, measure).join(',')}]`);
   yield {
     route: 'largest-games',
     key: 0,
