@@ -116,7 +116,7 @@ export interface paths {
     };
   };
   '/group/{id}/history.json': {
-    /** Everything that was read of one group over time */
+    /** Full member, name and ownership history of one group */
     get: {
       parameters: {
         path: {

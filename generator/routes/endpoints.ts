@@ -84,7 +84,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/group/{id}/history.json',
     class: 'record',
     tag: 'group',
-    description: 'Everything that was read of one group over time',
+    description: 'Full member, name and ownership history of one group',
     parameters: byId('numeric group id'),
     absent: 'no group {id} in this register',
     measures: ['groups'],
