@@ -130,7 +130,6 @@ export async function build(
       pool.run('discard', folder),
     );
     const { sequence, files, bytes, changes } = committed;
-    writeLists(tree, config.operator.baseUrl, config.lists);
     return {
       published: true,
       report,
@@ -196,6 +195,10 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     {
       routes: (_, previous) => [...table, ...formerAssets(tree, previous, table)],
       ...around,
+      after: async (committed, treeId) => {
+        await around.after?.(committed, treeId);
+        writeLists(committed, config.operator.baseUrl, config.lists);
+      },
     },
     effects.progress,
   );

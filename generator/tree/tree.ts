@@ -1,19 +1,10 @@
 /** A published tree: the folder that is served, and its private state next to it. */
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder } from '../files.js';
+import { ifExists, liesIn, makeFolder, readText } from '../files.js';
 import { readManifest } from './manifest.js';
 
 /** Where the state was before format 3: inside the published folder. */
@@ -147,7 +138,8 @@ export class Tree {
         `state folder "${state}" is of the tree "${other}": choose another with --state`,
       );
     }
-    writeFileSync(join(state, TREE_NAME), relative(realpathSync(state), realpathSync(out)));
+    const name = relative(realpathSync(state), realpathSync(out));
+    if (this.#treeName() !== name) writeFileSync(join(state, TREE_NAME), name);
     const probe = join(state, PROBE);
     writeFileSync(probe, '');
     try {
@@ -164,11 +156,18 @@ export class Tree {
     rmSync(join(out, PROBE), { force: true });
   }
 
+  /** What the state says whose it is; undefined if it is new, also while another process writes that. */
+  #treeName(): string | undefined {
+    return readText(join(this.state, TREE_NAME)) || undefined;
+  }
+
   /** The tree that the state belongs to, if that is a different one that still exists. */
   #otherTree(): string | undefined {
-    // Otherwise the state is new, or its tree was moved.
+    const name = this.#treeName();
+    if (name === undefined) return undefined;
+    // Otherwise the tree was moved.
     return ifExists(() => {
-      const named = resolve(realpathSync(this.state), readFileSync(join(this.state, TREE_NAME), 'utf8'));
+      const named = resolve(realpathSync(this.state), name);
       return realpathSync(named) === realpathSync(this.out) ? undefined : named;
     });
   }

@@ -23,7 +23,7 @@ import { containing } from '../support/values.js';
 
 const path = temporary();
 
-const LATER = '2027-03-04T05:06:07Z';
+const LATER = '2026-11-21T05:06:07Z';
 const middle = (table: string): string => `(SELECT id FROM ${table} ORDER BY id LIMIT 1 OFFSET 10)`;
 /** Changes two tables, and with the readings the groups. */
 const CHANGE = `UPDATE items SET price = 4242, measured_at = '${LATER}' WHERE id = ${middle('items')};

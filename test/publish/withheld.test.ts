@@ -1,5 +1,14 @@
 /** Takedowns: what is withheld is gone from the disk when the build is done, nothing holds it up, and nothing brings it back. */
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -198,6 +207,16 @@ describe('the state of a tree', () => {
     const { exitCode, message } = await failureOf(published({ ...other, state: one.state }));
     expect([exitCode, message]).toEqual([3, expect.stringContaining(`is of the tree "${one.out}"`)]);
     expect(existsSync(other.out)).toBe(false);
+  });
+
+  it('is nobody else’s while another process writes whose it is', async () => {
+    const made = site();
+    await published(made);
+    const record = inState(made.out, 'tree');
+    const written = readFileSync(record, 'utf8');
+    writeFileSync(record, '');
+    await published(made);
+    expect(readFileSync(record, 'utf8')).toBe(written);
   });
 
   it('goes with its tree', async () => {

@@ -35,9 +35,17 @@ describe.skipIf(!HAS_REDIS).each(['port', 'socket'] as const)(
     }
 
     async function burst({ as }: Pair, client: string, count: number): Promise<Record<string, number>> {
-      const answers = await Promise.all(Array.from({ length: count }, () => as(client)));
       const statuses: Record<string, number> = {};
-      for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
+      const left = new Set(Array.from({ length: count }).keys());
+      // A few at a time: behind hundreds of others, an answer of Redis comes too late on a busy machine.
+      const lane = async (): Promise<void> => {
+        for (const one of left) {
+          left.delete(one);
+          const { status } = await as(client);
+          statuses[status] = (statuses[status] ?? 0) + 1;
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, lane));
       return statuses;
     }
 
