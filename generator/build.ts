@@ -18,7 +18,6 @@ import {
 import type { Progress } from './progress.js';
 import { isCopy } from './publish/copied.js';
 import type { Changes } from './publish/index-route.js';
-import { formerAssets } from './publish/former-assets.js';
 import { writeLists } from './publish/lists.js';
 import { Publisher } from './publish/publisher.js';
 import { renderAll } from './render.js';
@@ -193,7 +192,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
   const publisher = await Publisher.open(
     tree,
     {
-      routes: (_, previous) => [...table, ...formerAssets(tree, previous, table)],
+      routes: () => table,
       ...around,
       after: async (committed, treeId) => {
         await around.after?.(committed, treeId);
@@ -278,19 +277,14 @@ function refuse(doubt: string | undefined): void {
 }
 
 function announce(
-  { publisher, overview, downloads }: Prepared,
+  { overview, downloads }: Prepared,
   config: BuildConfig,
   { now, generator }: Effects,
 ): Announcement {
-  const { tree, previous } = publisher;
-  const routes = tableFor(routesOf(config), overview.measured);
+  const table = tableFor(routesOf(config), overview.measured);
   const builtAt = timeAt(now().getTime());
   return {
-    manifest: (plan) => {
-      const former = formerAssets(tree, previous, routes, plan.sequence === previous?.sequence);
-      const table = [...routes, ...former];
-      return manifest({ config, overview, downloads, table, plan, builtAt, generator });
-    },
+    manifest: (plan) => manifest({ config, overview, downloads, table, plan, builtAt, generator }),
     kinds: RECORD_ROUTES,
     snapshotFeed: snapshotFeed(
       config.operator,

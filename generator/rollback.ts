@@ -15,10 +15,9 @@ import { COMPRESSED_FROM_BYTES } from './tree/codings.js';
 import { takenDown } from './publish/commit.js';
 import { isSound, readIndex } from './tree/index-json.js';
 import { measure } from './tree/measure.js';
-import { formerAssets } from './publish/former-assets.js';
 import { Publisher } from './publish/publisher.js';
 import type { AroundCommit, Plan } from './publish/plan.js';
-import { hasLog, isFormer, isRendered } from './tree/published-routes.js';
+import { hasLog, isRendered } from './tree/published-routes.js';
 import { readManifest } from './tree/manifest.js';
 import { FORMAT, parseSnapshot } from './tree/snapshot-json.js';
 import type { Snapshot } from './tree/snapshot-json.js';
@@ -61,16 +60,13 @@ export async function rollback(
   const { publisher, manifest } = opened;
   const written = asWritten(join(tree.previous, 'snapshot.json'));
   const plan = await addUnchangedNote(restore(opened, progress));
-  const { routes } = manifest;
   const added = logRoutes(manifest, log);
   const builtAt = timeAt(now().getTime());
   const { sequence } = await publisher.commit(
     plan,
     {
-      manifest: ({ treeId, sequence, digest, files, bytes }) => {
-        const isSame = sequence === publisher.previous?.sequence;
-        const former = formerAssets(tree, publisher.previous, routes, isSame);
-        return JSON.stringify({
+      manifest: ({ treeId, sequence, digest, files, bytes }) =>
+        JSON.stringify({
           ...written,
           sequence,
           built_at: builtAt,
@@ -78,9 +74,8 @@ export async function rollback(
           tree: { id: treeId, files, bytes },
           compressed_from: COMPRESSED_FROM_BYTES,
           ...(log && { ...withLog(manifest), log: snapshotLog(log, treeId) }),
-          routes: [...written.routes, ...[...added, ...former].map(describeRoute)],
-        });
-      },
+          routes: [...written.routes, ...added.map(describeRoute)],
+        }),
       kinds: RECORD_ROUTES,
       snapshotFeed: snapshotFeedOf(manifest, words),
     },
@@ -94,9 +89,7 @@ const members = z.record(z.string(), z.unknown());
 /** A snapshot.json with its members in their order, so that a build that changes nothing writes it again. */
 function asWritten(file: string): Record<string, unknown> & { readonly routes: readonly unknown[] } {
   const all = members.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const routes = z.array(members).parse(all['routes']);
-  // What was former then is no longer there.
-  return { ...all, routes: routes.filter((route) => !isFormer(z.object({ name: z.string() }).parse(route))) };
+  return { ...all, routes: z.array(members).parse(all['routes']) };
 }
 
 /** What a snapshot of the time before the log lacks. */
@@ -128,7 +121,7 @@ async function open(
     tree,
     {
       ...around,
-      routes: ({ previous }, replaced) => {
+      routes: ({ previous }) => {
         const why = takenDown(tree);
         if (why !== undefined) {
           throw Failure.invalid(`"${out}" keeps no previous snapshot: ${why}`);
@@ -145,11 +138,8 @@ async function open(
             `the previous snapshot kept in "${out}" is damaged, expected its whole index`,
           );
         }
-        // What was former then is no longer there.
-        const snapshot = parseSnapshot(kept, `the previous snapshot kept in "${out}"`);
-        manifest = { ...snapshot, routes: snapshot.routes.filter((route) => !isFormer(route)) };
-        const routes = [...manifest.routes, ...logRoutes(manifest, log)];
-        return [...routes, ...formerAssets(tree, replaced, routes)];
+        manifest = parseSnapshot(kept, `the previous snapshot kept in "${out}"`);
+        return [...manifest.routes, ...logRoutes(manifest, log)];
       },
     },
     progress,

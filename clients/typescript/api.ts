@@ -1874,8 +1874,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), or lower-case hexadecimal digits. Words: `id`, `integer`, `month`, `prefix`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'month' | 'prefix' | (string & {});
+          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `month`, `prefix`, `asset`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'month' | 'prefix' | 'asset' | (string & {});
           /**
            * Format: int64
            * @description Lowest value allowed; absent for a path parameter.
@@ -3075,8 +3075,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), or lower-case hexadecimal digits. Words: `id`, `integer`, `month`, `prefix`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'month' | 'prefix' | (string & {});
+          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `month`, `prefix`, `asset`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'month' | 'prefix' | 'asset' | (string & {});
           /**
            * Format: int64
            * @description Lowest value allowed; absent for a path parameter.

@@ -26,7 +26,7 @@ import type { CopiedLog, LogReport } from './log.js';
 import { MovedOn, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 import { differenceFromOurs } from './ours.js';
-import { missingAssets, ownFiles, relabelled } from './own-files.js';
+import { ownFiles, relabelled } from './own-files.js';
 import { stageAll } from './stage.js';
 
 export interface Copied {
@@ -150,13 +150,12 @@ async function prepare(
   origin: Origin,
   before: Manifest | undefined,
 ): Promise<Prepared> {
-  const { tree, client, files, progress } = run;
+  const { tree, client, progress } = run;
   publisher.next.hasChanges = false;
   if (before?.sequence === origin.sequence && before.digest === origin.digest) {
     // Only the time of the build is another, or the snapshot that the downloads are of.
     publisher.delegate(origin.routes.map(({ name }) => name));
-    const assets = await missingAssets(tree, origin, files);
-    const own = { put: relabelled(tree, origin), removed: [], assets };
+    const own = { put: relabelled(tree, origin), removed: [] };
     return { fetched: 'nothing', plan: await progress.blocking(() => publisher.plan()), own };
   }
   const index = await fetchIndex(client, origin, progress);

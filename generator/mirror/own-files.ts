@@ -5,25 +5,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { INDEX_FILE, filesIn, listOf, readChangeIndex, untrackedFiles } from '../tree/changes.js';
 import { indexOf } from '../publish/changes/change-index.js';
 import type { ChangeIndex, Described } from '../tree/changes.js';
-import { isNamedContent, isWholeAsset } from '../publish/former-assets.js';
 import { makeFolder } from '../files.js';
 import type { OwnFiles } from '../publish/plan.js';
-import { isFormer } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
 import type { Session } from './fetch.js';
-import type { Files } from './files.js';
-import { JSON_BYTES, MovedOn } from './origin.js';
+import { JSON_BYTES } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** Fetches the feed of snapshots, and says which bundles and lists come and go. */
-export async function ownFiles({
-  tree,
-  files,
-  index,
-  taken,
-  origin,
-}: Session): Promise<Omit<OwnFiles, 'log'>> {
+export async function ownFiles({ tree, files, index, taken }: Session): Promise<Omit<OwnFiles, 'log'>> {
   const put = new Map<string, string>();
   for (const format of ['atom', 'json'] as const) {
     const name = documentFile(FEEDS.snapshots, format);
@@ -45,26 +36,7 @@ export async function ownFiles({
   }
   put.set(INDEX_FILE, writeIndex(tree, copied));
   const removed = untrackedFiles(tree, copied.changes);
-  return { put, removed, assets: await missingAssets(tree, origin, files) };
-}
-
-/**
- * Fetches the former assets that the copy lacks. @returns a file for each
- * @throws MovedOn: one is not what its name says
- */
-export async function missingAssets(
-  tree: Tree,
-  { routes }: Origin,
-  files: Files,
-): Promise<ReadonlyMap<string, string>> {
-  const fetched = new Map<string, string>();
-  for (const { path, file: name, bucket } of routes.filter(isFormer)) {
-    if (isWholeAsset(tree, name)) continue;
-    const { file, hash } = await files.fetch({ path, bucket, bytes: JSON_BYTES, sha256: undefined });
-    if (!isNamedContent(name, hash)) throw new MovedOn(`${path} is not what its name says`);
-    fetched.set(name, file);
-  }
-  return fetched;
+  return { put, removed };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Which routes of the next snapshot are compared with which of the previous one. */
-import { FORMER, isRendered } from '../tree/published-routes.js';
+import { FORMER } from '../routes/pages.js';
+import { isRendered } from '../tree/published-routes.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 
 /** A route whose documents are compared with those of the previous snapshot. */

@@ -1,9 +1,8 @@
 /** What a snapshot publishes besides documents and snapshot.json: changes and the feed of snapshots. */
-import { linkSync, readFileSync } from 'node:fs';
+import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
 import { stageChanges } from './changes/stage-changes.js';
-import { COMPRESSED_FROM_BYTES, codingOf, namesOf } from '../tree/codings.js';
 import { FileWriter } from '../files.js';
 import type { Announcement, CopiedAnnouncement, OwnFiles, Plan } from './plan.js';
 import type { Publisher } from './publisher.js';
@@ -67,7 +66,7 @@ async function stageMade(
 function stageCopied(
   paths: StagePaths,
   lists: ListWriter,
-  { put, removed, assets, log }: OwnFiles,
+  { put, removed, log }: OwnFiles,
   treeId: string,
 ): Record<string, string> {
   const [tree, last] = [new FileWriter(paths.tree), new FileWriter(paths.last)];
@@ -77,13 +76,6 @@ function stageCopied(
     (isChange ? last : tree).link(name, source);
     lists.file(name);
     if (!isChange) feed[name] = measure(source).hash.toString('hex');
-  }
-  for (const [name, source] of assets) {
-    const content = readFileSync(source);
-    for (const each of namesOf(name, content.length, COMPRESSED_FROM_BYTES)) {
-      tree.write(each, codingOf(each, name)?.encode(content) ?? content);
-      lists.file(each);
-    }
   }
   for (const [name, source] of log.put) {
     tree.link(name, source);

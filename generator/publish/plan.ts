@@ -18,7 +18,7 @@ export interface AroundCommit {
 
 /** What is to be published. */
 export interface Opening extends AroundCommit {
-  /** The routes of the next snapshot, with those of former assets. */
+  /** The routes of the next snapshot. */
   readonly routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[];
   /** The id of the origin's tree, if this is a copy of it. */
   readonly copyOf?: string;
@@ -61,8 +61,6 @@ export interface OwnFiles {
   /** Each with a file to link there. */
   readonly put: ReadonlyMap<string, string>;
   readonly removed: readonly string[];
-  /** Former assets to put, each with a file that has its content. */
-  readonly assets: ReadonlyMap<string, string>;
   /** What changes in the signed log, apart from its index. */
   readonly log: OwnLog;
 }

@@ -14,7 +14,7 @@ import { apply, flushStage, isPrepared, stageTakedown, stageWithout, writeJourna
 import type { Discard } from './commit.js';
 import { readIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
-import { dropFormerAssets } from './former-assets.js';
+import { dropAssets, formerAssets, replacedAssets } from './former-assets.js';
 import { Lock } from '../lock.js';
 import { completeIndex, indexFolder } from './log-index.js';
 import type { ChunkFolders } from './log-index.js';
@@ -25,7 +25,7 @@ import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js'
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
 import { comparedRoutes } from './compared-routes.js';
-import { hasLog, isFormer } from '../tree/published-routes.js';
+import { hasLog } from '../tree/published-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -112,7 +112,7 @@ export class Publisher {
       'main',
     );
     this.#lists = new ListWriter(this.paths.lists, 'own');
-    const staying = new Set(routes.filter(isFormer).map(({ file }) => file));
+    const staying = new Set(replacedAssets(tree, previous, routes));
     if (hasLog(routes)) this.#chunks = { out: tree.out, staged: this.paths.last, index: indexFolder(treeId) };
     this.next = new NextIndex(
       this.paths,
@@ -259,6 +259,7 @@ export class Publisher {
 
   #nextIndex({ treeId, sequence, digest, files }: Plan, manifest: string | Uint8Array): Index {
     const asOf = readManifest(this.paths.manifest)?.as_of ?? null;
+    const assets = formerAssets(this.tree, this.index?.assets, this.previous, this.#table, sequence);
     return {
       digest,
       manifest: manifestHash(manifest),
@@ -266,13 +267,14 @@ export class Publisher {
       ...this.next.described,
       ...this.described,
       ...this.takedown.described,
+      ...(Object.keys(assets).length > 0 && { assets }),
     };
   }
 
   /** Stages the index and the rollback data. */
   #complete({ treeId, sequence, digest }: Plan, isCopy: boolean, index: Index): void {
     const { tree, paths, previous } = this;
-    dropFormerAssets(tree, previous, this.#table, this.#lists);
+    dropAssets(tree, index.assets, [...(previous?.routes ?? []), ...this.#table], this.#lists);
     completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
     writeIndex(paths.index, index);
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');

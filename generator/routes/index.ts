@@ -10,7 +10,7 @@ import { absenceOf, descriptionFor } from '../schema/measured.js';
 import type { Measured } from '../schema/measured.js';
 import { keyForm } from './keys.js';
 import { LOG } from './log.js';
-import { LOG_PAGES, pageRoutes } from './pages.js';
+import { FORMER_ASSETS, LOG_PAGES, pageRoutes } from './pages.js';
 import { RECORD_PAGES } from './record-pages.js';
 import { LISTS } from './lists.js';
 import { PATHS } from './paths.js';
@@ -73,6 +73,14 @@ export interface PrefixParameter {
   readonly description: string;
 }
 
+/** The name of an asset without its extension. In every template its name is `asset`. */
+export interface AssetParameter {
+  readonly name: 'asset';
+  readonly in: 'path';
+  readonly type: 'asset';
+  readonly description: string;
+}
+
 export interface IntegerParameter {
   readonly name: string;
   readonly in: 'query';
@@ -100,7 +108,13 @@ export interface PathParameter {
 }
 
 export type Parameter =
-  IdParameter | MonthParameter | PrefixParameter | TreeParameter | PathParameter | IntegerParameter;
+  | IdParameter
+  | MonthParameter
+  | PrefixParameter
+  | AssetParameter
+  | TreeParameter
+  | PathParameter
+  | IntegerParameter;
 
 /** A URL template and the template of the files it serves; both use `{parameter}`. */
 export interface Route {
@@ -179,7 +193,7 @@ export const ROUTES: readonly Route[] = [
   ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
   ...PUBLISHING.map(complete(false)),
   unlisted(BUNDLE),
-  ...[...pageRoutes(PATHS), ...RECORD_PAGES].map(unlisted),
+  ...[...pageRoutes(PATHS), ...FORMER_ASSETS, ...RECORD_PAGES].map(unlisted),
 ];
 
 /** The routes of the signed log. */

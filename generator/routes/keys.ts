@@ -25,8 +25,9 @@ const FORMS: Readonly<Record<string, KeyForm>> = {
 /** Segments of letters, digits, `.`, `_` and `-`, none of which begins with a dot. */
 const SEGMENT = '[0-9A-Za-z_-][0-9A-Za-z._-]*';
 
-/** The texts of parameters that are no keys: the index has no files of the log. */
+/** The texts of parameters that are no keys: the index has none of the files. */
 const TEXTS: Readonly<Record<string, string>> = {
+  asset: '[a-z][a-z0-9-]*-[0-9a-f]{10}',
   tree: '[0-9a-f]{16}',
   path: `${SEGMENT}(?:/${SEGMENT})*`,
 };

@@ -36,6 +36,31 @@ export const page = (name: string, path: string, description: string): UnlistedR
   file: path === '/' ? 'index.html' : `${path.slice(1)}.html`,
 });
 
+/** The folder of all assets. */
+export const ASSETS = 'assets';
+
+/** Begins the names of routes outside the digest, which the format of the tree fixes. */
+export const FORMER = 'former-';
+
+/** The assets that only earlier snapshots had: one route for each type, since a route has one. */
+export const FORMER_ASSETS: readonly UnlistedRoute[] = Object.entries({
+  css: CSS,
+  js: SCRIPT,
+  woff2: FONT,
+}).map(([extension, type]) => ({
+  ...file(
+    FORMER + extension,
+    `/${ASSETS}/{asset}.${extension}`,
+    type,
+    `Assets (.${extension}) of the two snapshots before, which pages in caches still load`,
+  ),
+  class: 'asset',
+  absent: `no asset {asset}.${extension}`,
+  parameters: [
+    { name: 'asset', in: 'path', type: 'asset', description: 'name with a hash of the content, as in pages' },
+  ],
+}));
+
 const asset = (name: string, type: string, description: string): UnlistedRoute => {
   const path = assets().get(name)?.path;
   if (path === undefined) throw new TypeError(`no asset is named "${name}"`);

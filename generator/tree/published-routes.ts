@@ -1,5 +1,6 @@
 /** The routes of a published tree, and which of them have documents. */
 import { LOG_ROUTES, hasFiles } from '../routes/index.js';
+import { FORMER } from '../routes/pages.js';
 import type { Route } from '../routes/index.js';
 import { BUNDLE } from '../routes/publishing.js';
 
@@ -25,8 +26,7 @@ export const isLog = ({ name }: Pick<PublishedRoute, 'name'>): boolean =>
 /** Whether a table has the log: then the chunks of documents are published. */
 export const hasLog = (routes: readonly Pick<PublishedRoute, 'name'>[]): boolean => routes.some(isLog);
 
-/** Begins the names of routes to assets of the previous snapshot (see former-assets.ts). */
-export const FORMER = 'former-';
+/** Whether a route is of assets of earlier snapshots (see publish/former-assets.ts). */
 export const isFormer = ({ name }: Pick<PublishedRoute, 'name'>): boolean => name.startsWith(FORMER);
 
 /** Whether a route has documents: files that the index lists. */

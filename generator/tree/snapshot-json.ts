@@ -53,6 +53,7 @@ const parameter = z.discriminatedUnion('in', [
     pathParameter('id', parameterName),
     pathParameter('month', z.literal('month')),
     pathParameter('prefix', z.literal('prefix')),
+    pathParameter('asset', z.literal('asset')),
     pathParameter('tree', z.literal('tree')),
     pathParameter('path', z.literal('path')),
   ]),

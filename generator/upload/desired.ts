@@ -3,16 +3,17 @@
  * their own, and so have the publisher's own files, which the index leaves out.
  */
 import { statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { Failure, codeOf } from '../errors.js';
 import { HashFileReader, NO_HASH, entriesIn } from '../tree/hash-file.js';
 import { filesIn, readChangeIndex } from '../tree/changes.js';
 import type { Described } from '../tree/changes.js';
 import { CODINGS, siblingsFrom } from '../tree/codings.js';
 import type { Coding } from '../tree/codings.js';
+import { readIndex } from '../tree/index-json.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
 import { locator } from '../tree/locate.js';
-import { isLog, isOwn, isRendered } from '../tree/published-routes.js';
+import { isFormer, isLog, isOwn, isRendered } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
@@ -52,7 +53,7 @@ export interface RouteFiles {
 /** Whether a template is the name of a file. */
 export const isSingle = (template: string): boolean => !template.includes('{');
 
-/** Where a file belongs: a route or former route, siblings of its files, or what rsync left. */
+/** Where a file belongs: a route, siblings of its files, or what rsync left. */
 export interface Location {
   readonly template: string;
   readonly key: number;
@@ -136,9 +137,7 @@ export class DesiredFiles {
       const { size } = reader;
       return [[route.file, { size, get: (key) => reader.find(key), entries: () => keyed(path) }]];
     }
-    const [templates, names] = isLog(route)
-      ? logFiles(out, manifest, route)
-      : [[route.file], isSingle(route.file) ? [route.file] : this.#changes.keys()];
+    const [templates, names] = this.#ownFiles(manifest, route);
     const contents = new Map(templates.map((template) => [template, new Map<number, Content>()]));
     const locate = locatorOf(templates);
     try {
@@ -152,6 +151,21 @@ export class DesiredFiles {
       throw damaged(relative(out, String(error.path)));
     }
     return [...contents];
+  }
+
+  /** The publisher's own files of a route: their templates and their names. */
+  #ownFiles(
+    manifest: Manifest,
+    route: PublishedRoute,
+  ): readonly [templates: readonly string[], names: Iterable<string>] {
+    const { out, index } = this.#tree;
+    if (isLog(route)) return logFiles(out, manifest, route);
+    if (isFormer(route)) {
+      const files = Object.keys(readIndex(index).assets ?? {});
+      const its = files.filter((file) => extname(file) === extname(route.file));
+      return [its, its];
+    }
+    return [[route.file], isSingle(route.file) ? [route.file] : this.#changes.keys()];
   }
 
   #ownContent(route: PublishedRoute, name: string): Content {

@@ -19,7 +19,7 @@ import type { Index } from '../tree/index-json.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
-import { isFormer, isRendered } from '../tree/published-routes.js';
+import { isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import { mendLog } from './log.js';
 import { Findings, checkTree, nameOf, verify } from './verify.js';
@@ -126,8 +126,8 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   const repair: Repair = {
     entry: (route, entry) => {
       writers.get(route.name)?.add(entry);
-      // Nothing renders a former asset again: the next build finds it gone.
-      if (isFormer(route) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
+      // Nothing renders an earlier asset again: the next build finds it gone.
+      if (!writers.has(route.name) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
     },
     extra: (file) => extra.push(file),
     logged: (file, content) => mendLog(tree, file, content),
@@ -135,7 +135,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
   const before: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
-  const { withheld, absent = [], counts, manifest: published, snapshot } = before;
+  const { withheld, absent = [], counts, manifest: published, snapshot, assets } = before;
   const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
   writeIndex(folder, {
     digest: manifest.digest,
@@ -147,6 +147,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
     absent,
     ...(counts && { counts }),
     ...(withheld && { withheld }),
+    ...(assets && { assets }),
     ...(published !== undefined && { manifest: published }),
     ...(snapshot && isCommitted && { snapshot }),
   });

@@ -14,7 +14,7 @@ import { Lock } from '../lock.js';
 import { RouteWalk, scan } from '../tree/scan.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
 import type { Scan } from '../tree/scan.js';
-import { isFormer, isRendered } from '../tree/published-routes.js';
+import { isRendered } from '../tree/published-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import { checkChanges, checkSnapshotFeed } from './changes.js';
 import { checkLog } from './log.js';
@@ -116,14 +116,15 @@ export async function checkTree(
   progress: Progress,
 ): Promise<number> {
   const routes = manifest.routes.filter(isRendered);
-  const former = manifest.routes.filter(isFormer);
-  const { keys, extra, untracked } = await scan(tree, [...routes, ...former], progress);
+  const isIndexed = isSound(tree.index);
+  const assets = isIndexed ? Object.keys(readIndex(tree.index).assets ?? {}).map(assetRoute) : [];
+  const { keys, extra, untracked } = await scan(tree, [...routes, ...assets], progress);
   for (const file of extra) {
     found.add(file, 'extra');
     repair.extra(file);
   }
   found.untracked = untracked;
-  if (!isSound(tree.index)) {
+  if (!isIndexed) {
     found.add(nameOf(tree.index), existsSync(tree.index) ? 'altered' : 'missing');
     return 0;
   }
@@ -141,7 +142,7 @@ export async function checkTree(
       if (pause !== undefined) await pause;
     }
   }
-  for (const route of former)
+  for (const route of assets)
     for (const _ of checkRoute(tree, route, [namedEntry(tree, route)], from, keys, found, repair));
   progress.finish();
   checkChanges(tree, manifest.sequence, found, repair);
@@ -165,7 +166,10 @@ function isAsCommitted(tree: Tree): boolean {
   return manifest === undefined || manifest === manifestHash(readFileSync(tree.manifest));
 }
 
-/** What the name of a former asset says of it. */
+/** A route for one asset of an earlier snapshot, whose files are compared like a document's. */
+const assetRoute = (file: string): PublishedRoute => ({ name: file, path: `/${file}`, file, class: 'asset' });
+
+/** What the name of an earlier asset says of it. */
 function namedEntry({ out }: Tree, { file }: PublishedRoute): Entry {
   const path = join(out, file);
   const { bytes, hash } = existsSync(path) ? measure(path) : { bytes: 0, hash: NO_HASH };

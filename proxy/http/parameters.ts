@@ -9,6 +9,7 @@ export const QUOTED_MAX_LENGTH = 100;
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/;
 const PREFIX = /^[0-9a-f]{1,16}$/;
+const ASSET = /^[a-z][a-z0-9-]*-[0-9a-f]{10}$/;
 const TREE = /^[0-9a-f]{16}$/;
 /** Segments that are plain and not hidden, so that no value leads out of a folder. */
 const REST = /^(?!\.)[0-9A-Za-z._-]+(?:\/(?!\.)[0-9A-Za-z._-]+)*$/;
@@ -35,6 +36,8 @@ export const PATH_VALUES: Readonly<Record<PathParameter['type'], PathValues>> = 
   prefix: { isValid: (text) => PREFIX.test(text), code: 'invalid_prefix', expected: expectedPrefix },
   /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
   month: nothingElse(MONTH),
+  /** The name of an asset with a hash of its content. */
+  asset: nothingElse(ASSET),
   /** The id of a tree: 16 lower-case hexadecimal digits. */
   tree: nothingElse(TREE),
   /** The rest of a path, such as 0/x001/234.p/5. */

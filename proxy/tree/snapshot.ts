@@ -70,11 +70,11 @@ const downloadLimit = v.object({
 const parameter = v.variant('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as
   // 2026-11, or a numbered part of one such as 2026-11-00001. `prefix`: 1 to 16 lower-case
-  // hexadecimal digits. `tree`: 16 of them. `path`: all further segments, each plain and not hidden.
+  // hexadecimal digits. `asset`: a name that ends in 10 of them. `tree`: 16 of them. `path`: all further segments, each plain and not hidden.
   v.object({
     in: v.literal('path'),
     name: v.string(),
-    type: v.picklist(['id', 'month', 'prefix', 'tree', 'path']),
+    type: v.picklist(['id', 'month', 'prefix', 'asset', 'tree', 'path']),
   }),
   // A plain decimal integer, bounds inclusive.
   v.pipe(

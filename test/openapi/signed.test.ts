@@ -70,7 +70,7 @@ describe('the description of a signed tree', () => {
     const { Snapshot: former, ...formerSchemas } = without.components.schemas;
     expect(schemas).toEqual(formerSchemas);
     expect(JSON.stringify(own)).toContain('"feed","page","asset","checkpoint","tile"]');
-    expect(JSON.stringify(own)).toContain('"id","integer","month","prefix","tree","path"]');
+    expect(JSON.stringify(own)).toContain('"id","integer","month","prefix","asset","tree","path"]');
     expect(JSON.stringify(former)).toContain('"feed","page","asset"]');
     for (const components of ['headers', 'responses'] as const)
       expect(description.components[components]).toMatchObject(without.components[components]);

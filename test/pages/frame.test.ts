@@ -19,7 +19,9 @@ const routes = (): ReturnType<typeof manifestOf>['routes'] => manifestOf(out).ro
 const pages = () =>
   routes().filter(({ path: url, file }) => file.endsWith('.html') && !/[{]|^\/4\d\d$/.test(url));
 const ofClass = (suffix: string): string[] =>
-  routes().flatMap(({ file, class: of }) => (of === 'asset' && file.endsWith(suffix) ? file : []));
+  routes().flatMap(({ file, class: of }) =>
+    of === 'asset' && !file.includes('{') && file.endsWith(suffix) ? file : [],
+  );
 
 /** The `meta` elements of a page, by name. */
 const metaOf = (html: string): Record<string, string> =>

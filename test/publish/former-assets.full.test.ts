@@ -1,4 +1,4 @@
-/** Assets of the previous snapshot, in a copy that an upload keeps up to date. */
+/** Assets of earlier snapshots, in a copy that an upload keeps up to date. */
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -16,9 +16,12 @@ it.runIf(has('uploads of former assets', 'rsync'))(
   async () => {
     const other = await otherVersion(path('program'));
     const register = writeRegister(path('a.sqlite'), ROWS);
-    const edited = path('b.sqlite');
-    cpSync(register, edited);
-    changeRegister(edited, 'UPDATE items SET price = 7 WHERE id = 3');
+    const edited = (price: number): string => {
+      const file = path(`${price}.sqlite`);
+      cpSync(register, file);
+      changeRegister(file, `UPDATE items SET price = ${price} WHERE id = 3`);
+      return file;
+    };
     const [out, early, late] = [path('dist'), path('early'), path('late')];
     const uploaded = async (copy: string): Promise<void> => {
       expect(await inProcess('upload', '--out', out, '--to', `rsync:${copy}`)).toMatchObject({
@@ -33,7 +36,8 @@ it.runIf(has('uploads of former assets', 'rsync'))(
     await uploaded(early);
     for (const [source, count] of [
       [register, 2],
-      [edited, 1],
+      [edited(7), 2],
+      [edited(8), 1],
     ] as const) {
       expect((await inProcess(...buildArgs(source, out))).code).toBe(0);
       await uploaded(early);

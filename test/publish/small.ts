@@ -1,5 +1,4 @@
 /** Small trees of documents that a test makes up, published without a register. */
-import { formerAssets } from '../../generator/publish/former-assets.js';
 import { MEMBERS } from '../tree/members.js';
 import type { AroundCommit, Plan } from '../../generator/publish/plan.js';
 import { Publisher } from '../../generator/publish/publisher.js';
@@ -64,7 +63,7 @@ async function publishWith(
   const publisher = await Publisher.open(
     tree,
     {
-      routes: (_, previous) => [...routes, ...formerAssets(tree, previous, routes)],
+      routes: () => routes,
       ...around,
       ...(bundleBytes !== undefined && { bundleBytes }),
     },
@@ -74,10 +73,8 @@ async function publishWith(
     publisher.abort();
     throw error;
   });
-  const manifest = ({ treeId, sequence, digest, files, bytes }: Plan): string => {
-    const isSame = sequence === publisher.previous?.sequence;
-    const former = formerAssets(tree, publisher.previous, routes, isSame);
-    return JSON.stringify({
+  const manifest = ({ treeId, sequence, digest, files, bytes }: Plan): string =>
+    JSON.stringify({
       format: 4,
       sequence,
       as_of: null,
@@ -89,10 +86,9 @@ async function publishWith(
       downloads: { sequence: 1, digest: '0'.repeat(64) },
       compressed_from: 4096,
       ...(signing && { log: snapshotLog(signing, treeId) }),
-      routes: [...routes, ...former],
+      routes,
       ...members,
     });
-  };
   const announcement = {
     manifest,
     kinds: RECORD_ROUTES,

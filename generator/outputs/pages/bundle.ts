@@ -41,7 +41,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 /** Libraries in a script, whose licences require their notice in it. */
 const LIBRARIES: Readonly<Record<string, string>> = { 'chart.js': 'uplot' };
 
-/** Digits of the content's SHA-256 in an asset's name. */
+/** Digits of the content's SHA-256 in an asset's name, as its route expects them. */
 const HASH_DIGITS = 10;
 
 /**

@@ -32,6 +32,8 @@ function valuesOf(parameter: Parameter): string {
       return `1 to ${PREFIX_DIGITS} lower-case hexadecimal digits`;
     case 'month':
       return '2026-11, or a numbered part of one';
+    case 'asset':
+      return 'a name in lower case that ends in 10 hexadecimal digits';
     case 'tree':
       return '16 lower-case hexadecimal digits';
     case 'path':
