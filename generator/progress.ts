@@ -22,7 +22,7 @@ export interface Progress {
 }
 
 /** Work yields to signals and timers this often: 50 ms. */
-export const TURN_MS = 50;
+const TURN_MS = 50;
 /** The shortest time between two plain lines: 5000 ms (= 5 seconds). */
 const LINE_MS = 5000;
 /** What takes longer than this, 2000 ms (= 2 seconds), shows how long it takes. */

@@ -35,7 +35,7 @@ export interface Shard extends KeyRange {
 }
 
 /** The hash files: of each table's chunks, keyed by their lowest id, and of each kind's records. */
-export const chunksFile = (table: string): string => `chunks-${table}`;
+const chunksFile = (table: string): string => `chunks-${table}`;
 export const recordsFile = (kind: Kind): string => `records-${kind}`;
 
 export const FINGERPRINT_FILES: readonly string[] = RESOURCES.flatMap((resource) => [

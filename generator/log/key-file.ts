@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, codeOf, messageOf, reading } from '../errors.js';
-import { flushOne, readText } from '../files.js';
+import { flushOne, replaceFile } from '../files.js';
 import { Lock } from '../lock.js';
 import { EMPTY_HEAD } from '../tree/merkle.js';
 import { generateSigner, openNote, parseSigner, parseVerifier } from './note.js';
@@ -38,8 +38,9 @@ export function createKey(name: string, path: string): string {
   const none = { origin: name, size: 0, root: base64Of(EMPTY_HEAD) };
   try {
     // The secret last: without KEY.last it could not be used.
-    replace(lastFile(path), signed(signer, none));
-    replace(publicFile(path), `${signer.vkey}\n`);
+    replaceFile(lastFile(path), signed(signer, none));
+    replaceFile(publicFile(path), `${signer.vkey}\n`);
+    flushOne(dirname(path));
     writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx', flush: true });
   } catch (error) {
     throw unwritable(path, error);
@@ -121,7 +122,8 @@ export class HeldKey {
   swap(): void {
     if (this.#next === undefined) throw new TypeError('nothing was prepared to be signed');
     try {
-      replace(lastFile(this.path), this.#next);
+      renameSync(partialOf(this.path), lastFile(this.path));
+      flushOne(dirname(this.path));
     } catch (error) {
       throw unwritable(lastFile(this.path), error);
     }
@@ -154,14 +156,6 @@ function readLast(key: string): string {
         'which is the newest that its log has published (see docs/signed-log.md)',
     );
   }
-}
-
-/** Replaces a file atomically and durably. */
-function replace(file: string, content: string): void {
-  const partial = `${file}.partial`;
-  if (readText(partial) !== content) writeFileSync(partial, content, { flush: true });
-  renameSync(partial, file);
-  flushOne(dirname(file));
 }
 
 function unwritable(file: string, error: unknown): unknown {

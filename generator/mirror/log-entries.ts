@@ -99,7 +99,7 @@ export async function fetchEntries(
 }
 
 /** Where files are until they are published. */
-export const stagedLog = ({ mirror }: Tree): string => join(mirror, 'log');
+const stagedLog = ({ mirror }: Tree): string => join(mirror, 'log');
 
 /** @param put called with all bundles and tiles */
 async function readEntries(

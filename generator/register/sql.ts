@@ -21,7 +21,7 @@ import { halves, routeNamed } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 
 /** What is not published, by kind: temporary tables of the connection, never of the register. */
-export const EXCLUSIONS = {
+const EXCLUSIONS = {
   /** Ids of withheld records. */
   withheld: 'INTEGER',
   /** Past and present names of withheld users and groups: a reference may have no id. */

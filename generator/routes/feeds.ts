@@ -4,7 +4,7 @@ import type { InWords } from '../schema/words.js';
 import type { UnlistedRoute } from './index.js';
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
-export const JSON_FEED_TYPE = 'application/feed+json; charset=utf-8';
+const JSON_FEED_TYPE = 'application/feed+json; charset=utf-8';
 
 /** A feed, published as Atom and as JSON Feed. */
 export interface FeedDeclaration {

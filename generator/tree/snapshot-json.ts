@@ -61,7 +61,7 @@ const parameter = z.discriminatedUnion('in', [
 ]);
 
 /** A route, in the part that locates its files: all that is read of formats before this one. */
-export const locatedRoute = z.looseObject({
+const locatedRoute = z.looseObject({
   name: z
     .string()
     .max(PATH_LENGTH, { abort: true })

@@ -514,7 +514,9 @@ function packed(file: string): number {
 
 describe('all that a page loads', () => {
   it('is less than 60 kB, compressed, whatever letters its names have', () => {
-    const fonts = manifestOf(site.out).routes.flatMap(({ file }) => (/^[^{]*[.]woff2$/.test(file) ? file : []));
+    const fonts = manifestOf(site.out).routes.flatMap(({ file }) =>
+      /^[^{]*[.]woff2$/.test(file) ? file : [],
+    );
     const weight = (page: string, names: readonly string[]): number => {
       // What is imported later is loaded when it is needed.
       const named = /(?<!\bimport\()["']\/(assets\/[^"']*)["']/g;

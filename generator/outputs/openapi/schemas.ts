@@ -45,7 +45,7 @@ export function typeOf({ type }: Pick<ValueShape, 'type'>): Schema {
   }
 }
 
-export function schemaOfValue(value: ValueShape): Schema {
+function schemaOfValue(value: ValueShape): Schema {
   const { nullable, values, example } = value;
   const type = typeOf(value);
   const any = nullable ? { ...type, type: [type['type'], 'null'] } : type;
