@@ -7,7 +7,7 @@ import openapiTypescript from 'openapi-typescript';
 import type { SchemaObject } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { buildConfig } from '../generator/config.js';
+import { buildConfig } from '../generator/config/config.js';
 import { Examples } from '../generator/outputs/openapi/examples.js';
 import { openapi } from '../generator/outputs/openapi/openapi.js';
 import { PROJECT_FOLDER } from '../generator/package.js';

@@ -18,14 +18,14 @@ import type { Terminal } from './commands/terminal.js';
 import { addUpload } from './commands/upload.js';
 import { addVerify } from './commands/verify.js';
 import { addVerifyProof } from './commands/verify-proof.js';
-import { DEFAULTS } from './config.js';
+import { DEFAULTS } from './config/config.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
-import { codeIdentity } from './incremental/build-key.js';
+import { codeIdentity } from './build/incremental/build-key.js';
 import { readPackage, returnToUser } from './package.js';
 import { progressFor } from './progress.js';
 import type { Progress } from './progress.js';
-import { ThreadPool } from './workers/pool.js';
-import type { Pool } from './workers/pool.js';
+import { ThreadPool } from './build/workers/pool.js';
+import type { Pool } from './build/workers/pool.js';
 
 const self = readPackage();
 const defaultsFolder = returnToUser(process, self);
@@ -84,7 +84,7 @@ const code = (): string => {
 };
 
 const startPool = (register: string, notMeasured: readonly string[]): Pool =>
-  new ThreadPool(new URL('workers/worker.js', import.meta.url), register, notMeasured);
+  new ThreadPool(new URL('build/workers/worker.js', import.meta.url), register, notMeasured);
 
 const terminal: Terminal = {
   say,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { build } from '../build.js';
-import { buildConfig } from '../config.js';
+import { build } from '../build/build.js';
+import { buildConfig } from '../config/config.js';
 import { EXIT } from '../errors.js';
 import { withLog } from '../log/around-commit.js';
 import {
@@ -11,7 +11,7 @@ import {
   jsonLine,
   publishedLines,
   warningLines,
-} from '../report.js';
+} from './report.js';
 import { buildOptions, witnessOption } from './options.js';
 import { onTree, waitOption } from './terminal.js';
 import type { Common, Terminal, Waiting } from './terminal.js';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { DEFAULTS, notMeasuredBy } from '../config.js';
+import { DEFAULTS, notMeasuredBy } from '../config/config.js';
 import { EXIT } from '../errors.js';
 import { check } from '../register/check.js';
 import type { Register } from '../register/database.js';
 import { countRows, warningsOf } from '../register/warnings.js';
-import { brokenLine, findingLines, jsonLine, soundLines } from '../report.js';
-import type { Sound } from '../report.js';
-import { inThreads, stepsIn } from '../workers/threads.js';
+import { brokenLine, findingLines, jsonLine, soundLines } from './report.js';
+import type { Sound } from './report.js';
+import { inThreads, stepsIn } from '../build/workers/threads.js';
 import { jsonOption, quietOption, registerOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { buildConfig } from '../config.js';
-import { diff } from '../diff.js';
-import { differenceLines, findingLines, jsonLine } from '../report.js';
+import { buildConfig } from '../config/config.js';
+import { diff } from '../build/diff.js';
+import { differenceLines, findingLines, jsonLine } from './report.js';
 import { buildOptions } from './options.js';
 import type { Common, Terminal } from './terminal.js';
 

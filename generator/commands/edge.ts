@@ -9,7 +9,7 @@ import type { Published } from '../edge/published.js';
 import { Failure, asFailure } from '../errors.js';
 import { liesIn, makeFolder, readText, replaceFile } from '../files.js';
 import { Tree } from '../tree/tree.js';
-import { jsonLine } from '../report.js';
+import { jsonLine } from './report.js';
 import { jsonOption, outOption, quietOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 

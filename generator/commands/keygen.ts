@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { Failure } from '../errors.js';
 import { createKey } from '../log/key-file.js';
-import { jsonLine } from '../report.js';
+import { jsonLine } from './report.js';
 import { jsonOption, quietOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 

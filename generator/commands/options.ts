@@ -1,7 +1,7 @@
 /** The options of the commands that render. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { DEFAULTS } from '../config.js';
+import { DEFAULTS } from '../config/config.js';
 import { jsonOption, outOption, quietOption, registerOption, stateOption } from './terminal.js';
 
 /** The options of the commands that sign. */

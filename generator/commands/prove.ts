@@ -11,7 +11,7 @@ import { locator } from '../tree/locate.js';
 import { isRendered } from '../tree/published-routes.js';
 import { snapshotSchema } from '../tree/snapshot-json.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
-import { jsonLine, size } from '../report.js';
+import { jsonLine, size } from './report.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { keyForm } from '../routes/keys.js';

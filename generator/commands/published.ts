@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Effects } from '../build.js';
+import type { Effects } from '../build/build.js';
 import { Failure } from '../errors.js';
 import type { HashedDocument } from '../log/prove.js';
 import { Client } from '../mirror/client.js';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { DEFAULTS, signingFor, wordsBy } from '../config.js';
+import { DEFAULTS, signingFor, wordsBy } from '../config/config.js';
 import { withLog } from '../log/around-commit.js';
 import { Tree } from '../tree/tree.js';
-import { asOfText, jsonLine } from '../report.js';
-import { rollback } from '../rollback.js';
+import { asOfText, jsonLine } from './report.js';
+import { rollback } from '../build/rollback.js';
 import { keyOption, witnessOption } from './options.js';
 import type { Keys } from './options.js';
 import { jsonOption, onTree, outOption, quietOption, stateOption, waitOption } from './terminal.js';

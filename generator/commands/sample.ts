@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { MOST_RECORDS, writeSample } from '../../data/sample.js';
-import { DEFAULTS } from '../config.js';
+import { DEFAULTS } from '../config/config.js';
 import { Failure, messageOf } from '../errors.js';
 import { number } from '../progress.js';
-import { jsonLine, size } from '../report.js';
+import { jsonLine, size } from './report.js';
 import { jsonOption, quietOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 

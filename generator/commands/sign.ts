@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { DEFAULTS, signingFor } from '../config.js';
+import { DEFAULTS, signingFor } from '../config/config.js';
 import { Failure } from '../errors.js';
 import { sign } from '../log/sign.js';
-import { counted, jsonLine } from '../report.js';
+import { counted, jsonLine } from './report.js';
 import { Tree } from '../tree/tree.js';
 import { keyOption, witnessOption } from './options.js';
 import type { Keys } from './options.js';

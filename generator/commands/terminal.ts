@@ -1,10 +1,10 @@
 /** What a command may use of its process, passed in by cli.ts. */
 import { Option } from 'commander';
-import type { Effects } from '../build.js';
-import { DEFAULTS } from '../config.js';
+import type { Effects } from '../build/build.js';
+import { DEFAULTS } from '../config/config.js';
 import type { Progress } from '../progress.js';
 import { whenFree } from '../lock.js';
-import type { Cost } from '../report.js';
+import type { Cost } from './report.js';
 
 export interface Terminal {
   /** Prints a result to standard output. */

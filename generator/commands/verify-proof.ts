@@ -4,7 +4,7 @@ import { Failure, reading } from '../errors.js';
 import type { Verifier } from '../log/note.js';
 import { verifyProof } from '../log/proof.js';
 import type { VerifiedProof } from '../log/proof.js';
-import { asOfText, jsonLine } from '../report.js';
+import { asOfText, jsonLine } from './report.js';
 import { jsonOption, quietOption } from './terminal.js';
 import type { Common, Terminal } from './terminal.js';
 import { verifiersOf } from './verifier-keys.js';

@@ -10,7 +10,7 @@ import { BULK_FILES, exportRoute } from '../routes/exports.js';
 import type { BulkFile, ExportFormat } from '../routes/exports.js';
 import { isMeasured } from '../routes/index.js';
 import type { Measured } from '../schema/measured.js';
-import type { Pool } from '../workers/pool.js';
+import type { Pool } from '../build/workers/pool.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 import { describedDownloads } from './kept.js';
 import type { Described, KeptSnapshot } from './kept.js';

@@ -10,9 +10,9 @@ import { documentFiles } from '../publish/stage-writer.js';
 import type { StageSpec } from '../publish/stage-writer.js';
 import { DOCUMENTS, OTHER_DOCUMENTS } from '../routes/exports.js';
 import { filler, isDocument, urlTemplate } from '../routes/index.js';
-import { isSiteFile } from '../site-files.js';
-import type { Context } from '../workers/context.js';
-import { Counter } from '../workers/counter.js';
+import { isSiteFile } from '../config/site-files.js';
+import type { Context } from '../build/workers/context.js';
+import { Counter } from '../build/workers/counter.js';
 import { GzipFile } from '../publish/gzip-file.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 

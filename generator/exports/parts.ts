@@ -1,6 +1,6 @@
 /** The parts of the downloads: what each is written from, by which job, and into which files. */
 import { hash } from 'node:crypto';
-import type { Operator } from '../config.js';
+import type { Operator } from '../config/config.js';
 import type { Overview } from '../register/overview.js';
 import {
   DATABASE,
@@ -12,7 +12,7 @@ import {
 } from '../routes/exports.js';
 import type { Resource } from '../schema/field.js';
 import { RESOURCES, documentsOf } from '../schema/index.js';
-import type { OnProgress, Pool } from '../workers/pool.js';
+import type { OnProgress, Pool } from '../build/workers/pool.js';
 import type { LastDownloads } from './last.js';
 import type { OtherDocumentsJob } from './other-documents.js';
 import type { WrittenFile } from '../publish/gzip-file.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { AroundCommit } from '../publish/plan.js';
-import type { LogKeys, Signing } from '../signing.js';
+import type { LogKeys, Signing } from '../config/signing.js';
 import { logFolder } from '../tree/log-paths.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';

@@ -4,7 +4,7 @@ import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
 import { isCopy } from '../publish/copied.js';
 import { recover } from '../publish/recover.js';
-import type { Signing } from '../signing.js';
+import type { Signing } from '../config/signing.js';
 import type { Tree } from '../tree/tree.js';
 import { SignedLog } from './signed-log.js';
 

@@ -11,7 +11,7 @@
 import { join } from 'node:path';
 import { Failure, messageOf } from '../errors.js';
 import type { Progress } from '../progress.js';
-import type { Signing } from '../signing.js';
+import type { Signing } from '../config/signing.js';
 import { logFolder } from '../tree/log-paths.js';
 import type { Tree } from '../tree/tree.js';
 import { HeldKey, readKey } from './key-file.js';

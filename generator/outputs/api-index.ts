@@ -1,5 +1,5 @@
 /** /api/v1: the machine-readable index, generated from the route table. */
-import type { BuildConfig, Limit, Limits, Operator } from '../config.js';
+import type { BuildConfig, Limit, Limits, Operator } from '../config/config.js';
 import { API_VERSION, PATHS } from '../routes/paths.js';
 import type { Route } from '../routes/index.js';
 import { termsText } from './licence.js';

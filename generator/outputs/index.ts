@@ -1,5 +1,5 @@
 /** All outputs, in the order in which they are rendered. */
-import type { BuildConfig } from '../config.js';
+import type { BuildConfig } from '../config/config.js';
 import type { Downloads } from '../exports/exports.js';
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';

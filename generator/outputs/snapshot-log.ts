@@ -1,6 +1,6 @@
 /** What snapshot.json says of the signed log. */
 import { logFolder } from '../tree/log-paths.js';
-import type { LogKeys } from '../signing.js';
+import type { LogKeys } from '../config/signing.js';
 import { part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
 

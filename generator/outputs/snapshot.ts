@@ -1,5 +1,5 @@
 /** /snapshot.json: the tree's description of itself, which configures the proxy. */
-import type { BuildConfig, Limit } from '../config.js';
+import type { BuildConfig, Limit } from '../config/config.js';
 import type { Downloads } from '../exports/exports.js';
 import { publishedHeaders } from '../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../routes/headers.js';

@@ -1,7 +1,7 @@
 /** Lists for operators: URLs to purge from a CDN, files to copy to another machine. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Lists } from '../config.js';
+import type { Lists } from '../config/config.js';
 import { Failure, asFailure } from '../errors.js';
 import { INDEX_FILE } from '../tree/changes.js';
 import { LineWriter, linesOf, replaceFile } from '../files.js';

@@ -10,7 +10,7 @@ import { isPrepared } from '../publish/commit.js';
 import { deleteFile } from '../publish/moves.js';
 import { completeCommit, recover } from '../publish/recover.js';
 import { requireKey } from '../log/around-commit.js';
-import type { LogKeys, Signing } from '../signing.js';
+import type { LogKeys, Signing } from '../config/signing.js';
 import { readChangeIndex } from '../tree/changes.js';
 import { namesOf } from '../tree/codings.js';
 import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';

@@ -4,7 +4,7 @@ import { check } from '../../generator/register/check.js';
 import { Findings } from '../../generator/register/findings.js';
 import type { CheckReport } from '../../generator/register/findings.js';
 import { Register } from '../../generator/register/database.js';
-import { findingLines } from '../../generator/report.js';
+import { findingLines } from '../../generator/commands/report.js';
 import { quiet } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DEFAULTS, buildConfig } from '../../generator/config.js';
+import { DEFAULTS, buildConfig } from '../../generator/config/config.js';
 import { Failure } from '../../generator/errors.js';
-import { buildKeyOf } from '../../generator/incremental/build-key.js';
+import { buildKeyOf } from '../../generator/build/incremental/build-key.js';
 import { OPERATOR } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { containing, fields } from '../support/values.js';

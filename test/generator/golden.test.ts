@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Published } from '../../generator/build.js';
+import type { Published } from '../../generator/build/build.js';
 import { OPERATOR, published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';

@@ -1,6 +1,6 @@
 /** The headers and errors of snapshot.json are those of the decisions, and each route has the class and limit it should. */
 import { describe, expect, it } from 'vitest';
-import { buildConfig } from '../../generator/config.js';
+import { buildConfig } from '../../generator/config/config.js';
 import { publishedHeaders } from '../../generator/routes/headers.js';
 import { pageLimitText, rateLimitText } from '../../generator/outputs/api-index.js';
 import { policyText } from '../../generator/outputs/openapi/headers.js';

@@ -60,10 +60,10 @@ describe('imports', () => {
   });
 
   it.each([
-    ['the register’s reader', 'register', ['outputs', 'exports', 'publish', 'incremental', 'workers']],
-    ['change detection', 'incremental', ['outputs', 'exports', 'workers']],
-    ['the publisher', 'publish', ['register', 'schema', 'outputs', 'exports', 'workers']],
-    ['the log', 'log', ['commands', 'incremental', 'register', 'outputs', 'exports', 'workers']],
+    ['the register’s reader', 'register', ['outputs', 'exports', 'publish', 'build']],
+    ['change detection', 'build/incremental', ['outputs', 'exports', 'build/workers']],
+    ['the publisher', 'publish', ['register', 'schema', 'outputs', 'exports', 'build']],
+    ['the log', 'log', ['commands', 'build', 'register', 'outputs', 'exports']],
   ])('of %s (%s/) never lead into %j', (_, folder, foreign) => {
     const isForeign = (path: string): boolean =>
       foreign.some((each) => path.startsWith(`generator/${each}/`));

@@ -1,6 +1,6 @@
 import { assert, constantFrom, json, nat, oneof, property, string, tuple } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placesIn } from '../../generator/json-places.js';
+import { placesIn } from '../../generator/config/json-places.js';
 
 const isJson = (text: string): boolean => {
   try {

@@ -19,29 +19,10 @@ const ROWS = [
 ] as const;
 type Room = (typeof ROWS)[number][number];
 
-/** Files and folders that are not named after their room. */
+/** Files and folders beside the rooms. */
 const ROOMS: Readonly<Record<string, Room>> = {
   cli: 'commands',
-  report: 'commands',
-  counts: 'build',
-  diff: 'build',
-  'dry-run': 'build',
-  examine: 'build',
-  'full-render': 'build',
-  incremental: 'build',
-  'newly-withheld': 'build',
-  'removal-guard': 'build',
-  'published-sample': 'build',
-  render: 'build',
-  withheld: 'build',
-  workers: 'build',
-  rollback: 'publish',
-  brand: 'config',
-  closest: 'config',
-  'json-places': 'config',
-  'operator-file': 'config',
-  signing: 'config',
-  'site-files': 'config',
+  closest: 'base',
   errors: 'base',
   files: 'base',
   lock: 'base',
@@ -67,10 +48,8 @@ const EXCEPTIONS: readonly string[] = [
   'generator/exports/parts.ts -> build',
   'generator/exports/write.ts -> build',
   'generator/outputs/changed-records.ts -> build',
-  'generator/rollback.ts -> build',
-  'generator/rollback.ts -> outputs',
   'generator/routes/pages.ts -> outputs',
-  'generator/signing.ts -> log',
+  'generator/config/signing.ts -> log',
 ];
 
 /** `generator/publish/lists.js` -> `publish`. */

@@ -1,6 +1,10 @@
 /** What a build may remove without being told so. Through the real command line: test/publish/removal-guard. */
 import { describe, expect, it } from 'vitest';
-import { implausibleAbsence, implausibleList, implausibleRemovals } from '../../generator/removal-guard.js';
+import {
+  implausibleAbsence,
+  implausibleList,
+  implausibleRemovals,
+} from '../../generator/build/removal-guard.js';
 import { Measured } from '../../generator/schema/measured.js';
 
 /** @param removed of 100 groups that were published, `withheld` of them because they are withheld now */

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../generator/errors.js';
-import { ThreadPool } from '../../generator/workers/pool.js';
+import { ThreadPool } from '../../generator/build/workers/pool.js';
 import { WORKER } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';

@@ -9,7 +9,7 @@ import type * as Assets from '../../generator/outputs/pages/assets.js';
 import { bundled } from '../../generator/outputs/pages/bundle.js';
 import { Tree as Published } from '../../generator/tree/tree.js';
 import { verify } from '../../generator/verify/verify.js';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { effectsAt, published, quiet } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';

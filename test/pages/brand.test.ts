@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PAPER, contrast } from '../../generator/brand.js';
+import { PAPER, contrast } from '../../generator/config/brand.js';
 import { damageOf, digestOf, inProcess, manifestOf, mirrorOf } from '../publish/support.js';
 import { OPERATOR, counted } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';

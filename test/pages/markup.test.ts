@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, it } from 'vitest';
-import { buildConfig } from '../../generator/config.js';
+import { buildConfig } from '../../generator/config/config.js';
 import { pages } from '../../generator/outputs/pages/index.js';
 import type { Offers } from '../../generator/outputs/pages/index.js';
 import { Shown } from '../../generator/outputs/pages/shown.js';

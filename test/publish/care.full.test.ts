@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { OPERATOR, effectsAt, published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import {

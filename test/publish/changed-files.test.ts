@@ -8,7 +8,7 @@ import type { SnapshotId } from '../../generator/publish/changed-files.js';
 import { recover } from '../../generator/publish/recover.js';
 import { readManifest } from '../../generator/tree/manifest.js';
 import { Tree } from '../../generator/tree/tree.js';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { effectsAt, quiet } from '../support/build.js';
 import { copyTree } from '../support/tree.js';
 import { callsOf, deadFrom, survive, withFault } from './faults.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { syncBuiltinESMExports } from 'node:module';
 import childProcess from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { effectsAt } from '../support/build.js';
 import { differing, inState, isOfTheBuild } from '../support/tree.js';

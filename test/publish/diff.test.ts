@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { DryRun } from '../../generator/dry-run.js';
+import { DryRun } from '../../generator/build/dry-run.js';
 import { HashFileWriter, NO_HASH } from '../../generator/tree/hash-file.js';
 import { OPERATOR, published } from '../support/build.js';
 import { containing } from '../support/values.js';

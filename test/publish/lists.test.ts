@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { COMPRESSED_FROM_BYTES } from '../../generator/tree/codings.js';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { effectsAt } from '../support/build.js';
 import { differing, isSibling } from '../support/tree.js';
 import {

@@ -6,7 +6,7 @@ import { apply } from '../../generator/publish/commit.js';
 import { completeCommit } from '../../generator/publish/recover.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { Killed, survive } from './faults.js';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { OPERATOR, effectsAt, published, quiet } from '../support/build.js';
 import {
   buildWith,

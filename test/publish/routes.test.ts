@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { PublishedRoute } from '../../generator/tree/published-routes.js';
 import { Tree } from '../../generator/tree/tree.js';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { effectsAt } from '../support/build.js';
 import { LONG, publish, route } from './small.js';
 import type { Documents } from './small.js';

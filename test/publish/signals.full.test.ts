@@ -24,7 +24,7 @@ import {
   waitsForExports,
 } from './support.js';
 import { Failure } from '../../generator/errors.js';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { effectsAt } from '../support/build.js';
 import { differing, inState } from '../support/tree.js';
 import { Tree } from '../../generator/tree/tree.js';

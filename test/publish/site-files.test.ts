@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ROUTES } from '../../generator/routes/index.js';
-import { siteFiles } from '../../generator/site-files.js';
+import { siteFiles } from '../../generator/config/site-files.js';
 import { OPERATOR, counted, published } from '../support/build.js';
 import { startProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';

@@ -7,9 +7,9 @@ import { Tree } from '../../generator/tree/tree.js';
 import { snapshotLog } from '../../generator/outputs/snapshot-log.js';
 import { LOG_ROUTES } from '../../generator/routes/index.js';
 import { withLog } from '../../generator/log/around-commit.js';
-import { signingOf } from '../../generator/signing.js';
-import type { Signing } from '../../generator/signing.js';
-import { RECORD_ROUTES } from '../../generator/removal-guard.js';
+import { signingOf } from '../../generator/config/signing.js';
+import type { Signing } from '../../generator/config/signing.js';
+import { RECORD_ROUTES } from '../../generator/build/removal-guard.js';
 import { quiet } from '../support/build.js';
 
 /** Documents by route and key. */

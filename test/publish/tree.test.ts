@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Lock } from '../../generator/lock.js';
 import { Tree } from '../../generator/tree/tree.js';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { effectsAt, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';

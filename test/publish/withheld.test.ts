@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { rollback } from '../../generator/rollback.js';
+import { rollback } from '../../generator/build/rollback.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { effectsAt, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';

@@ -1,16 +1,16 @@
 /** Builds in this process, with a clock of the test's own. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from '../../generator/build.js';
-import type { Effects, Published, Refused } from '../../generator/build.js';
+import { build } from '../../generator/build/build.js';
+import type { Effects, Published, Refused } from '../../generator/build/build.js';
 import { withLog } from '../../generator/log/around-commit.js';
-import type { BuildConfig } from '../../generator/config.js';
-import { buildConfig } from '../../generator/config.js';
+import type { BuildConfig } from '../../generator/config/config.js';
+import { buildConfig } from '../../generator/config/config.js';
 import { progressFor } from '../../generator/progress.js';
 import type { Progress } from '../../generator/progress.js';
-import { ThreadPool } from '../../generator/workers/pool.js';
-import type { Input, JobName, Output } from '../../generator/workers/jobs.js';
-import type { Pool, Options as PoolOptions } from '../../generator/workers/pool.js';
+import { ThreadPool } from '../../generator/build/workers/pool.js';
+import type { Input, JobName, Output } from '../../generator/build/workers/jobs.js';
+import type { Pool, Options as PoolOptions } from '../../generator/build/workers/pool.js';
 import { InlinePool } from './inline-pool.js';
 import { PROJECT } from './project.js';
 
@@ -19,7 +19,7 @@ export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
 export const quiet = () => progressFor('quiet', { signal: new AbortController().signal }, () => undefined);
 
 /** Threads can't be started from TypeScript. */
-export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/workers/worker.js'));
+export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/build/workers/worker.js'));
 
 /** Real threads, for tests that are about them. */
 export const startThreads = (register: string, notMeasured: readonly string[] = []): Pool =>

@@ -1,9 +1,9 @@
 /** A pool without threads: it runs jobs in the calling one, in order. */
 import { Register } from '../../generator/register/database.js';
 import type { Renewable } from '../../generator/register/snapshot.js';
-import { perform } from '../../generator/workers/jobs.js';
-import type { Input, JobName, Output } from '../../generator/workers/jobs.js';
-import type { Options, Pool } from '../../generator/workers/pool.js';
+import { perform } from '../../generator/build/workers/jobs.js';
+import type { Input, JobName, Output } from '../../generator/build/workers/jobs.js';
+import type { Options, Pool } from '../../generator/build/workers/pool.js';
 
 export class InlinePool implements Pool {
   readonly threads: readonly Renewable[];

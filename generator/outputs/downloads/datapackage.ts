@@ -1,6 +1,6 @@
 /** /downloads/datapackage.json: the bulk downloads as a Data Package 2.0 (datapackage.org). */
 import { basename } from 'node:path/posix';
-import type { BuildConfig } from '../../config.js';
+import type { BuildConfig } from '../../config/config.js';
 import type { BulkExported, Downloads, Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
 import type { Value, ValueType } from '../../schema/field.js';

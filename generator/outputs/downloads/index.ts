@@ -1,5 +1,5 @@
 /** The files that describe the bulk downloads, rendered once those are known. */
-import type { BuildConfig } from '../../config.js';
+import type { BuildConfig } from '../../config/config.js';
 import type { Downloads } from '../../exports/exports.js';
 import type { Output } from '../output.js';
 import { checksums } from './checksums.js';

@@ -1,5 +1,5 @@
 /** /downloads/README.txt: what to know about the files without having seen the pages. */
-import type { BuildConfig } from '../../config.js';
+import type { BuildConfig } from '../../config/config.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';

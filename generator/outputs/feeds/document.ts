@@ -1,5 +1,5 @@
 /** The content of a feed, in any format. */
-import type { Operator } from '../../config.js';
+import type { Operator } from '../../config/config.js';
 
 /** The publisher of a feed: the part of the operator that snapshot.json keeps for a rollback. */
 export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence' | 'tagAuthority' | 'words'>;

@@ -1,5 +1,5 @@
 /** Headers and responses common to many operations, as components that appear only once. */
-import type { BuildConfig, Limits } from '../../config.js';
+import type { BuildConfig, Limits } from '../../config/config.js';
 import { publishedHeaders } from '../../routes/headers.js';
 import type { PublishedHeaders } from '../../routes/headers.js';
 import { isDated } from '../../routes/index.js';

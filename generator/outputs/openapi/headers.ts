@@ -1,5 +1,5 @@
 /** The headers of responses, for documentation. */
-import type { Limit, Limits } from '../../config.js';
+import type { Limit, Limits } from '../../config/config.js';
 import { TAG_HEADERS, routeHeaders } from '../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../routes/headers.js';
 import { countedBy, isCompressed, isDated } from '../../routes/index.js';

@@ -1,5 +1,5 @@
 /** What is common to all endpoints, in CommonMark. */
-import type { BuildConfig } from '../../config.js';
+import type { BuildConfig } from '../../config/config.js';
 import type { Resource } from '../../schema/field.js';
 import { OWNER_CASES, group } from '../../schema/group.js';
 import { enumeratedKinds } from '../../schema/measured.js';

@@ -1,5 +1,5 @@
 /** /api/v1/openapi.json: OpenAPI 3.1, generated from the declarations. */
-import type { BuildConfig, Operator } from '../../config.js';
+import type { BuildConfig, Operator } from '../../config/config.js';
 import { API_VERSION, PATHS } from '../../routes/paths.js';
 import { RESOURCES } from '../../schema/index.js';
 import type { Route } from '../../routes/index.js';

@@ -1,5 +1,5 @@
 /** The register as a schema.org Dataset, for search engines. */
-import type { Operator } from '../../config.js';
+import type { Operator } from '../../config/config.js';
 import type { Overview } from '../../register/overview.js';
 import { PATHS } from '../../routes/paths.js';
 import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';

@@ -1,6 +1,6 @@
 /** The downloads page: the files, their sizes, and how to read them. */
 import { basename } from 'node:path/posix';
-import type { BuildConfig } from '../../config.js';
+import type { BuildConfig } from '../../config/config.js';
 import { sqlTypeOf } from '../../exports/database-schema.js';
 import type { Value } from '../../schema/field.js';
 import { DATABASE } from '../../routes/exports.js';

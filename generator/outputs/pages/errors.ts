@@ -1,5 +1,5 @@
 /** The pages that browsers get instead of the problem documents of 404 and 429. */
-import type { Limits } from '../../config.js';
+import type { Limits } from '../../config/config.js';
 import { PATHS } from '../../routes/paths.js';
 import { pageLimitText } from '../api-index.js';
 import type { LookupField } from './lookup-field.js';

@@ -1,5 +1,5 @@
 /** The front page: what can be looked up, the largest group's readings, what moved, and how to use it. */
-import type { Operator } from '../../config.js';
+import type { Operator } from '../../config/config.js';
 import type { Overview, Population } from '../../register/overview.js';
 import { moversRoute } from '../../routes/lists.js';
 import { ROUTES, filler, routeNamed, urlTemplate } from '../../routes/index.js';

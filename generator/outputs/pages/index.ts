@@ -1,5 +1,5 @@
 /** The pages and related files, rendered last, since they show the rest of the tree. */
-import type { BuildConfig } from '../../config.js';
+import type { BuildConfig } from '../../config/config.js';
 import { feedLinks } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
 import { isMeasured, routeNamed } from '../../routes/index.js';
@@ -27,7 +27,7 @@ import type { LookupField } from './lookup-field.js';
 import { recordPageContent } from './record.js';
 import { dataBlock, render } from './render.js';
 import type { Shown } from './shown.js';
-import { replacedBy } from '../../site-files.js';
+import { replacedBy } from '../../config/site-files.js';
 import { apiCatalog, robots, securityText, sitemap } from './well-known.js';
 import { moment } from './words.js';
 

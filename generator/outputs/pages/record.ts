@@ -1,5 +1,5 @@
 /** The pages of records: one a kind, which its script fills with the record of the address. */
-import type { BuildConfig } from '../../config.js';
+import type { BuildConfig } from '../../config/config.js';
 import { LOG_GUIDE } from '../../routes/documentation.js';
 import { FEEDS, atomRoute } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';

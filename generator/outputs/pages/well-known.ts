@@ -1,5 +1,5 @@
 /** The well-known files: the API catalog, the security contact, robots.txt, the sitemap. */
-import type { Operator } from '../../config.js';
+import type { Operator } from '../../config/config.js';
 import { halves, isMeasured, routeNamed } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import { recordPage } from '../../routes/record-pages.js';

@@ -1,6 +1,6 @@
 /** The pages of the documentation, their contents, and what their search finds. */
 import { z } from 'zod';
-import type { BuildConfig } from '../../../config.js';
+import type { BuildConfig } from '../../../config/config.js';
 import { PARTS, REFERENCE, SEARCH_PATH, documentationOf } from '../../../routes/documentation.js';
 import type { DocumentationPage } from '../../../routes/documentation.js';
 import { publishedHeaders } from '../../../routes/headers.js';

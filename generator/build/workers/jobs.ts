@@ -1,0 +1,171 @@
+/** The jobs that threads can run. Each imports its modules lazily, since most builds need few. */
+import type { TableCounts } from '../counts.js';
+import { asFailure } from '../../errors.js';
+import type { FailureParts } from '../../errors.js';
+import type { DatabaseJob } from '../../exports/database.js';
+import type { DocumentsJob } from '../../exports/documents.js';
+import type { WrittenFile } from '../../publish/gzip-file.js';
+import type { OtherDocumentsJob } from '../../exports/other-documents.js';
+import type { ExportJob, Written } from '../../exports/write.js';
+import type { Detected, Detection } from '../incremental/detect.js';
+import type { Patching } from '../../tree/patch.js';
+import type { DueSection } from '../../outputs/finding/index.js';
+import type { IndexedRoute, Indexing } from '../../publish/index-route.js';
+import type { StageSpec } from '../../publish/stage-writer.js';
+import type { CheckStep } from '../../register/check.js';
+import type { CheckReport } from '../../register/findings.js';
+import type { Exclusions } from '../../register/database.js';
+import type { Context } from './context.js';
+import type { Kind } from '../../schema/field.js';
+import type { Table } from '../../schema/index.js';
+import type { RenderFeeds } from './feeds.js';
+import type { RenderLists } from './lists.js';
+import type { RenderShard } from './shard.js';
+
+interface Job<In, Out = void> {
+  readonly input: In;
+  readonly output: Out;
+}
+
+/** Jobs that write to the stage. */
+interface Staged {
+  readonly stage: StageSpec;
+}
+
+/** Input and output of each job: values that the structured clone algorithm accepts. */
+interface Jobs {
+  /** Starts a new read transaction. */
+  readonly renew: Job<undefined>;
+  /** Takes over the main thread's exclusions. */
+  readonly exclude: Job<Exclusions>;
+  /** Sets the scope `changed` for the check. The input is the folder of patches. */
+  readonly scope: Job<string>;
+  readonly check: Job<CheckStep, CheckReport>;
+  readonly detect: Job<Detection, Detected>;
+  readonly count: Job<{ readonly kind: Kind; readonly table: Table }, TableCounts>;
+  readonly render: Job<RenderShard & Staged>;
+  readonly feeds: Job<RenderFeeds & Staged>;
+  readonly lists: Job<RenderLists & Staged>;
+  readonly finding: Job<DueSection & Staged>;
+  readonly export: Job<ExportJob, Written>;
+  readonly documents: Job<DocumentsJob, readonly WrittenFile[]>;
+  readonly otherDocuments: Job<OtherDocumentsJob, WrittenFile>;
+  readonly database: Job<DatabaseJob, WrittenFile>;
+  readonly index: Job<Indexing, IndexedRoute>;
+  readonly patch: Job<Patching, string>;
+  /** Deletes a folder. */
+  readonly discard: Job<string>;
+}
+export type JobName = keyof Jobs;
+export type Input<Name extends JobName> = Jobs[Name]['input'];
+export type Output<Name extends JobName> = Jobs[Name]['output'];
+
+/** A message to a thread. */
+export interface Call<Name extends JobName> {
+  readonly name: Name;
+  readonly input: Input<Name>;
+}
+
+/** A message from a thread: any number of `progress`, then `done`, or `failed` if expected. */
+export type Reply<Name extends JobName> =
+  | { readonly is: 'progress'; readonly steps: number }
+  | { readonly is: 'done'; readonly output: Output<Name> }
+  | { readonly is: 'failed'; readonly failure: FailureParts };
+
+const JOBS: {
+  readonly [Name in JobName]: (context: Context, input: Input<Name>) => Output<Name> | Promise<Output<Name>>;
+} = {
+  renew: ({ register }) => register.renew(),
+  exclude: ({ register }, exclusions) => register.exclude(exclusions),
+  scope: async ({ register }, patches) => {
+    const { changedRanges } = await import('../incremental/detect.js');
+    const { scopeChecked } = await import('../../register/overview.js');
+    scopeChecked(register, changedRanges(patches));
+  },
+  check: async ({ register }, step) => {
+    const { takeStep } = await import('../../register/check.js');
+    return takeStep(register, step);
+  },
+  detect: async ({ register }, detection) => {
+    const { detectChanges } = await import('../incremental/detect.js');
+    return detectChanges(register, detection);
+  },
+  count: async ({ register }, { kind, table }) => {
+    const { countTable } = await import('../counts.js');
+    return countTable(register, kind, table);
+  },
+  render: async (context, render) => {
+    const { renderShard, staged } = await import('./shard.js');
+    staged(render.stage, render.shard.part, (sinkOf) => renderShard(context, render, sinkOf));
+  },
+  feeds: async (context, render) => {
+    const { renderFeeds } = await import('./feeds.js');
+    const { staged } = await import('./shard.js');
+    staged(render.stage, 'feeds', (sinkOf) => renderFeeds(context, render, sinkOf));
+  },
+  lists: async (context, render) => {
+    const { renderLists } = await import('./lists.js');
+    const { staged } = await import('./shard.js');
+    staged(render.stage, 'lists', (sinkOf) => renderLists(context, render, sinkOf));
+  },
+  finding: async (context, due) => {
+    const { renderFinding } = await import('./finding.js');
+    const { staged } = await import('./shard.js');
+    staged(due.stage, due.section, (sinkOf) => renderFinding(context, due, sinkOf));
+  },
+  export: async (context, job) => {
+    const { writeFiles } = await import('../../exports/write.js');
+    return writeFiles(context, job);
+  },
+  documents: async (context, job) => {
+    const { writeDocuments } = await import('../../exports/documents.js');
+    return writeDocuments(context, job);
+  },
+  otherDocuments: async (context, job) => {
+    const { writeOtherDocuments } = await import('../../exports/other-documents.js');
+    return writeOtherDocuments(context, job);
+  },
+  database: async (context, job) => {
+    const { writeDatabase } = await import('../../exports/database.js');
+    return writeDatabase(context, job);
+  },
+  index: async (_, indexing) => {
+    const { indexRoute } = await import('../../publish/index-route.js');
+    return indexRoute(indexing);
+  },
+  patch: async (_, { old, patches, next }) => {
+    const { applyPatches } = await import('../../tree/patch.js');
+    return applyPatches(old, patches, next);
+  },
+  discard: async (_, folder) => {
+    const { deleteFolder } = await import('../../publish/moves.js');
+    deleteFolder(folder);
+  },
+};
+
+/** What a job writes, for the message if the disk fails. */
+const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
+  detect: 'the fingerprints',
+  render: 'the documents',
+  feeds: 'the feeds',
+  lists: 'the lists',
+  finding: 'the documents',
+  export: 'the exports',
+  documents: 'the exports',
+  otherDocuments: 'the exports',
+  database: 'the exports',
+  index: 'the index',
+  patch: 'the fingerprints',
+};
+
+/** Runs a job. @throws Failure environment: the disk is full or fails */
+export async function perform<Name extends JobName>(
+  context: Context,
+  { name, input }: Call<Name>,
+): Promise<Output<Name>> {
+  try {
+    return await JOBS[name](context, input);
+  } catch (error) {
+    throw asFailure(error, WRITTEN[name] ?? 'temporary data of SQLite');
+  }
+}

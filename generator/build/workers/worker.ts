@@ -1,0 +1,51 @@
+/** The entry point of a worker thread: opens its own connection and runs jobs in order. */
+import { getPriority, platform, setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Failure } from '../../errors.js';
+import { Register } from '../../register/database.js';
+import { perform } from './jobs.js';
+import { isSource } from './pool.js';
+import type { Call, JobName, Reply } from './jobs.js';
+
+/** How much is added to the niceness of threads, up to the maximum. */
+const NICER = 5;
+const NICEST = 19;
+
+/**
+ * Lowers this thread's priority, so that the main thread can show progress and handle signals. Only
+ * on Linux is niceness per thread (setpriority(2), "C library/kernel differences"); elsewhere it
+ * would slow the whole process.
+ */
+function giveWay(): void {
+  if (platform() !== 'linux') return;
+  try {
+    setPriority(Math.min(getPriority() + NICER, NICEST));
+  } catch {
+    // A sandbox may refuse it; the output is the same.
+  }
+}
+
+if (parentPort === null) throw new TypeError('expected to be started as a thread');
+const port = parentPort;
+const source: unknown = workerData;
+if (!isSource(source)) throw new TypeError('expected to be started with a register');
+const { file, notMeasured } = source;
+giveWay();
+
+let register: Register | undefined;
+
+async function respond<Name extends JobName>({ name, input }: Call<Name>): Promise<void> {
+  const reply = (message: Reply<Name>): void => port.postMessage(message);
+  try {
+    // The main thread already has it open.
+    register ??= Register.join(file, notMeasured);
+    const advance = (steps: number): void => reply({ is: 'progress', steps });
+    reply({ is: 'done', output: await perform({ register, advance }, { name, input }) });
+  } catch (error) {
+    // An unexpected error ends the thread.
+    if (!(error instanceof Failure)) throw error;
+    reply({ is: 'failed', failure: error.parts });
+  }
+}
+
+port.on('message', (call: Call<JobName>) => void respond(call));

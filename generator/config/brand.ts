@@ -1,0 +1,162 @@
+/** How pages show whose they are: accent colours, logo, links to the imprint and the privacy notice. */
+import { z } from 'zod';
+import { closest } from '../closest.js';
+import type { OperatorFile } from './operator-file.js';
+import { contentOf, generatedFile } from './site-files.js';
+import type { SiteFile } from './site-files.js';
+
+/** The background of all pages: `--paper` in style.css. */
+export const PAPER = { light: '#fbfaf7', dark: '#12161a' } as const;
+
+/** WCAG 2.2, success criterion 1.4.3: links and buttons have the accent. */
+const LEAST_CONTRAST = 4.5;
+
+const channels = (colour: string): readonly number[] =>
+  [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16));
+
+/** WCAG 2.2, relative luminance of #rrggbb. */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = channels(colour)
+    .map((value) => value / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** WCAG 2.2, contrast ratio of two colours: 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [one, other].map(luminance).toSorted((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+const COLOUR = 'expected a colour such as "#00616b"';
+
+/** A colour that can be read on the pages of a theme. */
+export const accentColour = (theme: keyof typeof PAPER) =>
+  z
+    .string(COLOUR)
+    .regex(/^#[\da-f]{6}$/i, { error: COLOUR, abort: true })
+    .refine((colour) => contrast(colour, PAPER[theme]) >= LEAST_CONTRAST, {
+      error: ({ input }) => {
+        // Rounded down, so that no refused figure looks sufficient.
+        const found = Math.floor(contrast(String(input), PAPER[theme]) * 100) / 100;
+        return `expected a contrast of at least ${LEAST_CONTRAST}:1 to the ${theme} page (${PAPER[theme]}), which is ${found.toFixed(2)}:1`;
+      },
+    });
+
+/** How much of the accent is in the background of what is marked. */
+const SOFT = 0.12;
+
+const softened = (accent: string, paper: string): string => {
+  const papers = channels(paper);
+  const mixed = channels(accent).map((value, index) => {
+    const whole = Math.round(value * SOFT + (papers[index] ?? 0) * (1 - SOFT));
+    return whole.toString(16).padStart(2, '0');
+  });
+  return `#${mixed.join('')}`;
+};
+
+const theme = (query: string, accent: string, paper: string): string =>
+  `@media ${query} {\n  :root {\n    --accent: ${accent};\n    --accent-soft: ${softened(accent, paper)};\n  }\n}\n`;
+
+/** The style sheet that replaces the accent of style.css, though not in print. */
+export function accentStyle({ light, dark }: NonNullable<OperatorFile['accent']>): SiteFile {
+  return generatedFile(
+    'operator.css',
+    'Accent colours of the operator',
+    theme('screen', light, PAPER.light) + theme('screen and (prefers-color-scheme: dark)', dark, PAPER.dark),
+  );
+}
+
+export interface Brand {
+  /** The path of a style sheet. */
+  readonly style: string | undefined;
+  readonly logo: Logo | undefined;
+  /** What every page links to, with the text of the link. */
+  readonly legal: readonly (readonly [url: string, name: string])[];
+}
+
+interface Logo {
+  readonly path: string;
+  /** In CSS pixels, at a height of `LOGO_HEIGHT`: so nothing moves when it is loaded. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** 1.5rem. */
+const LOGO_HEIGHT = 24;
+
+/** A key of operator.json, and what is wrong with its value. */
+export interface Mistake {
+  readonly key: string;
+  readonly message: string;
+}
+
+/**
+ * @param accent the style sheet of the accent, if there is one
+ * @param mistakes gets what is wrong with the paths
+ */
+export function brandOf(
+  { logo, imprint, privacy }: Pick<OperatorFile, 'logo' | 'imprint' | 'privacy'>,
+  files: readonly SiteFile[],
+  accent: SiteFile | undefined,
+  mistakes: Mistake[],
+): Brand {
+  const byPath = new Map(files.map((file) => [file.route.path, file]));
+  const found = (key: string, path: string): SiteFile | undefined => {
+    const file = byPath.get(path);
+    if (file !== undefined) return file;
+    const meant = closest(path, [...byPath.keys()]);
+    const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
+    mistakes.push({ key, message: `expected the path of a file of your own, got "${path}"${hint}` });
+    return undefined;
+  };
+  const link = (key: string, name: string, url: string | undefined): Brand['legal'] => {
+    const usual = `/${key}.html`;
+    if (url === undefined) return byPath.has(usual) ? [[usual, name]] : [];
+    if (url.startsWith('/')) found(key, url.replace(/#.*/, ''));
+    return [[url, name]];
+  };
+  const logoFile = logo === undefined ? undefined : found('logo', logo);
+  const width = logoFile && widthOf(logoFile);
+  if (logoFile !== undefined && width === undefined) {
+    const message = `expected a PNG, or an SVG with a viewBox or a width and a height, got "${logo}"`;
+    mistakes.push({ key: 'logo', message });
+  }
+  return {
+    style: accent?.route.path,
+    logo: logo === undefined || width === undefined ? undefined : { path: logo, width, height: LOGO_HEIGHT },
+    legal: [...link('imprint', 'Imprint', imprint), ...link('privacy', 'Privacy', privacy)],
+  };
+}
+
+/** The width of a picture at the height of a logo; undefined if it can't be told. */
+function widthOf(file: SiteFile): number | undefined {
+  const content = contentOf(file);
+  const { type } = file.route;
+  const [width, height] =
+    type === 'image/png' ? sizeOfPng(content) : type === 'image/svg+xml' ? sizeOfSvg(content.toString()) : [];
+  if (width === undefined || height === undefined || !(width > 0) || !(height > 0)) return undefined;
+  return Math.max(1, Math.round((LOGO_HEIGHT * width) / height));
+}
+
+/** What every PNG begins with (W3C PNG, 5.2): its signature, and the length and type of the header. */
+const PNG_START = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+const sizeOfPng = (content: Buffer): readonly number[] =>
+  content.length >= 24 && content.subarray(0, 16).equals(PNG_START)
+    ? [content.readUInt32BE(16), content.readUInt32BE(20)]
+    : [];
+
+/** Its width and height, or else those of its viewBox, as browsers take the proportions (CSS Images 3). */
+function sizeOfSvg(text: string): readonly number[] {
+  const [root = ''] = /<svg\b[^>]*>/.exec(text.replaceAll(/<!--.*?-->/gs, '')) ?? [];
+  const attribute = (name: string): string =>
+    new RegExp(String.raw`\s${name}\s*=\s*(["'])(?<value>.*?)\1`, 's').exec(root)?.groups?.['value'] ?? '';
+  const size = ['width', 'height'].map((name) => Number(attribute(name).replace(/px$/, '') || Number.NaN));
+  if (!size.includes(Number.NaN)) return size;
+  return attribute('viewBox')
+    .trim()
+    .split(/[\s,]+/)
+    .slice(2)
+    .map(Number);
+}

@@ -1,0 +1,191 @@
+/** Reads operator.json: what its keys may be, and where in the file its mistakes are. */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { accentColour } from './brand.js';
+import type { Mistake } from './brand.js';
+import { closest } from '../closest.js';
+import type { Limit } from './config.js';
+import { Failure, reading } from '../errors.js';
+import type { Kind } from '../schema/field.js';
+import { MEASURABLE } from '../schema/measured.js';
+import { placesIn } from './json-places.js';
+import type { Place } from './json-places.js';
+
+const TEXT = 'expected text that is not empty';
+export const text = z.string(TEXT).min(1, TEXT);
+const url = (protocol: RegExp, error: string) => z.url({ protocol, error });
+const webUrl = url(/^https?$/, 'expected an http or https URL');
+
+/** An object with no other keys than these. */
+const object = <T extends z.core.$ZodShape>(shape: T) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => unknownKey(key, Object.keys(shape))).join('\n')
+        : 'expected an object',
+  });
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const meant = closest(key, known);
+  return `unknown key ${JSON.stringify(key)}${meant === undefined ? '' : ` (did you mean "${meant}"?)`}`;
+}
+
+const TOKENS = 'expected a whole number from 1 to 1,000,000';
+const SECONDS = 'expected seconds from 0.001 to 86,400, with at most three decimals';
+const limit = object({
+  tokens: z.int(TOKENS).min(1, TOKENS).max(1_000_000, TOKENS),
+  refill_seconds: z
+    .number(SECONDS)
+    .min(0.001, { error: SECONDS, abort: true })
+    .max(86_400, SECONDS)
+    .multipleOf(0.001, SECONDS),
+}).transform(({ tokens, refill_seconds }): Limit => ({ tokens, refillSeconds: refill_seconds }));
+
+/** The URL of a service, of which a trailing slash is left out. */
+export const baseUrl = webUrl
+  .refine((url) => !/[?#]/.test(url), { error: 'expected a URL without query or fragment', abort: true })
+  .refine((url) => !/^[^:]+:\/\/[^/]*@/.test(url), {
+    error: 'expected a URL without user name and password: it is published',
+    abort: true,
+  })
+  .refine(
+    (url) => /^[^:]+:\/\/[^/]+\/*$/.test(url),
+    'expected a URL without a path, since pages and API lie at the root of their host',
+  )
+  .transform((url) => url.replace(/\/+$/, ''));
+
+const DOMAIN = 'expected a domain name in lower case';
+
+const PATH = 'expected the path of a file of your own, such as "/logo.svg"';
+const path = z.string(PATH).regex(/^\/[^/]/, PATH);
+const LINK = 'expected an https URL, or the path of a file of your own';
+const link = z.string(LINK).refine((value) => {
+  return path.safeParse(value).success || z.url({ protocol: /^https$/ }).safeParse(value).success;
+}, LINK);
+
+const MEASURED =
+  'expected a table or column that a register may lack, such as "items", "group_names" or "groups.description"';
+const measurable = z.string(MEASURED).refine((name) => MEASURABLE.includes(name), {
+  error: ({ input }) => {
+    const meant = closest(String(input), MEASURABLE);
+    return meant === undefined ? MEASURED : `${MEASURED} (did you mean "${meant}"?)`;
+  },
+});
+
+const WORD = 'expected text of 1 to 40 characters without spaces around it';
+const word = z
+  .string(WORD)
+  .max(40, WORD)
+  .refine((value) => value !== '' && value.trim() === value, WORD);
+const names = object({ one: word, many: word });
+
+const operatorFile = object({
+  name: text,
+  url: webUrl,
+  base_url: baseUrl,
+  contact: url(/^(mailto|https)$/, 'expected a mailto: or https: URL'),
+  platform: text,
+  licence: object({ name: text, url: webUrl }),
+  tag_authority: z.string(DOMAIN).regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, DOMAIN),
+  // 60 requests, refilled 1/s; 12 downloads, refilled 1/min; 240 pages and assets, refilled 4/s.
+  limits: object({
+    api: limit.default({ tokens: 60, refillSeconds: 1 }),
+    download: limit.default({ tokens: 12, refillSeconds: 60 }),
+    page: limit.default({ tokens: 240, refillSeconds: 0.25 }),
+  }).prefault({}),
+  /** A folder of files to publish, relative to the operator file. */
+  files: text.exactOptional(),
+  accent: object({ light: accentColour('light'), dark: accentColour('dark') }).exactOptional(),
+  /** Paths of files among them; the last two may also be https URLs. */
+  logo: path.exactOptional(),
+  imprint: link.exactOptional(),
+  privacy: link.exactOptional(),
+  /** What the front page says first, instead of our words. */
+  headline: text.exactOptional(),
+  introduction: text.exactOptional(),
+  /** What the kinds are called on pages and in feeds. */
+  words: object({
+    group: names.exactOptional(),
+    user: names.exactOptional(),
+    game: names.exactOptional(),
+    item: names.exactOptional(),
+  } satisfies Record<Kind, z.ZodType>).exactOptional(),
+  /** What doesn't count as measured, even if the register has it. */
+  not_measured: z.array(measurable).default([]),
+  /** The file of the key that signs snapshots, relative to the operator file. */
+  key: text.exactOptional(),
+  /** The verifier keys of the log of a tree, which `sign` may sign later. */
+  log: z.array(text).min(1).exactOptional(),
+  /** A URL and a verifier key each. */
+  witnesses: z.array(text).exactOptional(),
+});
+
+export type OperatorFile = z.infer<typeof operatorFile>;
+
+/**
+ * Reads and checks the file.
+ * @returns its content, and a function that refuses what only other files show to be mistakes
+ * @throws Failure usage: it is invalid (all mistakes are named); environment: it is unreadable
+ */
+export function readOperator(file: string): {
+  readonly content: OperatorFile;
+  readonly refuse: (mistakes: readonly Mistake[]) => void;
+} {
+  const content = reading(`operator file "${file}"`, () => readFileSync(file, 'utf8'), ' (--operator)');
+  const json = content.replace(/^\uFEFF/, '');
+  const places = placesIn(json);
+  if (places.error !== undefined) {
+    const { expected, line, column } = places.error;
+    throw Failure.usage(
+      `operator file "${file}" is not JSON: expected ${expected} at line ${line}, column ${column}`,
+    );
+  }
+  const result = operatorFile.safeParse(JSON.parse(json), { reportInput: true });
+  if (result.success) {
+    const refuse = (mistakes: readonly Mistake[]): void => {
+      if (mistakes.length === 0) return;
+      throw unusable(
+        file,
+        mistakes.map(({ key, message }) => ({ place: places.of([key]), message: `${key}: ${message}` })),
+      );
+    };
+    return { content: result.data, refuse };
+  }
+  const problems = result.error.issues.flatMap((issue) => {
+    const keys = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [key]) : [[]];
+    return describe(issue).map((message, index) => ({
+      place: places.of([...issue.path, ...(keys[index] ?? [])]),
+      message,
+    }));
+  });
+  throw unusable(file, problems);
+}
+
+interface Problem {
+  readonly place: Place;
+  readonly message: string;
+}
+
+/** All problems of the operator file, in the order of the file. */
+function unusable(file: string, problems: readonly Problem[]): Failure {
+  const lines = problems
+    .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
+    .map(({ place: { line, column }, message }) => `line ${line}, column ${column}: ${message}`);
+  const name = `operator file "${file}"`;
+  return Failure.usage(
+    lines.length === 1
+      ? `${name}, ${lines.join()}`
+      : `${name} has ${lines.length} problems\n${lines.map((line) => `  ${line}`).join('\n')}`,
+  );
+}
+
+/** What is wrong, in a line for each problem: the key, what was expected, and what was found. */
+export function describe({ path, message, input, code }: z.core.$ZodIssue): readonly string[] {
+  const key = path.join('.');
+  const prefix = key === '' ? '' : `${key}: `;
+  if (code === 'unrecognized_keys') return message.split('\n').map((line) => prefix + line);
+  if (input === undefined) return [`${key} is missing, ${message}`];
+  // An object or a list could be the whole file.
+  const found = typeof input === 'object' && input !== null ? '' : `, got ${JSON.stringify(input)}`;
+  return [prefix + message + found];
+}

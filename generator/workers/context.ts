@@ -1,8 +1,0 @@
-/** What a job works with. */
-import type { Register } from '../register/database.js';
-
-export interface Context {
-  readonly register: Register;
-  /** Reports the number of steps done since the last call. */
-  readonly advance: (steps: number) => void;
-}
