@@ -1,6 +1,6 @@
 /** Writes the documents of records again, all of a route in one file: a line is a document's body. */
 import { join } from 'node:path';
-import { keysIn } from '../build/incremental/detect.js';
+import { keysIn } from '../tree/patch.js';
 import { changedRecords } from '../outputs/changed-records.js';
 import { records } from '../outputs/records.js';
 import { GzipFile } from '../publish/gzip-file.js';
@@ -9,8 +9,8 @@ import { documentsFileOf } from '../routes/exports.js';
 import { ROUTES } from '../routes/index.js';
 import type { Kind, Resource } from '../schema/field.js';
 import { documentsOf, resourceOf } from '../schema/index.js';
-import type { Context } from '../build/workers/context.js';
-import { Counter } from '../build/workers/counter.js';
+import type { Context } from '../register/context.js';
+import { Counter } from '../progress.js';
 import { isIntact } from './last-file.js';
 import { NextDocuments } from './next-documents.js';
 import type { LastDocuments } from './next-documents.js';

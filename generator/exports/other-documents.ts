@@ -11,8 +11,8 @@ import type { StageSpec } from '../publish/stage-writer.js';
 import { DOCUMENTS, OTHER_DOCUMENTS } from '../routes/exports.js';
 import { filler, isDocument, urlTemplate } from '../routes/index.js';
 import { isSiteFile } from '../config/site-files.js';
-import type { Context } from '../build/workers/context.js';
-import { Counter } from '../build/workers/counter.js';
+import type { Context } from '../register/context.js';
+import { Counter } from '../progress.js';
 import { GzipFile } from '../publish/gzip-file.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 

@@ -11,7 +11,7 @@ import { Sink } from '../publish/sink.js';
 import type { Measured } from '../publish/sink.js';
 import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
-import type { Context } from '../build/workers/context.js';
+import type { Context } from '../register/context.js';
 
 export type Files = Readonly<Record<ExportFormat, Measured>>;
 

@@ -1,5 +1,5 @@
 /** The documents of records that changed, one record after the other. */
-import { rangesOf } from '../build/incremental/detect.js';
+import { rangesOf } from '../register/sql.js';
 import type { Register } from '../register/database.js';
 import { ROUTES } from '../routes/index.js';
 import type { Resource } from '../schema/field.js';

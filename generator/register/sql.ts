@@ -66,6 +66,19 @@ export interface KindRange extends IdRange {
   readonly kind: Kind;
 }
 
+/** Merges ids into ranges. @param ids ascending */
+export function* rangesOf(kind: Kind, ids: Iterable<number>): Generator<KindRange, void, undefined> {
+  let range: { kind: Kind; low: number; high: number } | undefined;
+  for (const id of ids) {
+    if (range !== undefined && id === range.high + 1) range.high = id;
+    else {
+      if (range !== undefined) yield range;
+      range = { kind, low: id, high: id };
+    }
+  }
+  if (range !== undefined) yield range;
+}
+
 /** A name for our own column that no column of the register has. */
 const LOW = name('low, of the range that the row is in');
 

@@ -17,6 +17,23 @@ export interface KeyRange {
 
 export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
 
+/** The keys in a hash file or a patch, ascending. */
+export function* keysIn(
+  file: string,
+  { low, high }: KeyRange = ALL_KEYS,
+): Generator<number, void, undefined> {
+  const reader = HashFileReader.open(file);
+  try {
+    reader?.restrict(low, high);
+    for (let key = reader?.peekKey(); key !== undefined; key = reader?.peekKey()) {
+      yield key;
+      reader?.next();
+    }
+  } finally {
+    reader?.close();
+  }
+}
+
 export interface PatchOptions {
   /** The previous version, if there is one. */
   readonly old?: string | undefined;

@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { RESOURCES, resourceOf, tablesOf } from '../../schema/index.js';
 import type { Kind, Resource } from '../../schema/field.js';
 import type { Register } from '../../register/database.js';
-import { isPublished, name } from '../../register/sql.js';
+import { isPublished, name, rangesOf } from '../../register/sql.js';
 import type { KindRange } from '../../register/sql.js';
 import { beginsChunkSql } from '../../tree/chunks.js';
 import { RowReader, isReadByRange } from './fingerprints.js';
-import { HashFileReader, NO_HASH } from '../../tree/hash-file.js';
+import { NO_HASH } from '../../tree/hash-file.js';
 import type { Entry } from '../../tree/hash-file.js';
-import { ALL_KEYS, PatchWriter } from '../../tree/patch.js';
+import { ALL_KEYS, PatchWriter, keysIn } from '../../tree/patch.js';
 import type { KeyRange } from '../../tree/patch.js';
 
 /**
@@ -151,35 +151,6 @@ export function detectChanges(register: Register, { shard, old, patches }: Detec
 function beginsOf(register: Register, { kind, plural }: Resource, { low, high }: Shard): readonly number[] {
   const sql = `SELECT id FROM ${name(plural)} WHERE id > ${low} AND id <= ${high} AND ${beginsHere(kind)} ORDER BY id`;
   return [low, ...[...register.rows<[number]>(sql)].flat()];
-}
-
-export function* keysIn(
-  file: string,
-  { low, high }: KeyRange = ALL_KEYS,
-): Generator<number, void, undefined> {
-  const reader = HashFileReader.open(file);
-  try {
-    reader?.restrict(low, high);
-    for (let key = reader?.peekKey(); key !== undefined; key = reader?.peekKey()) {
-      yield key;
-      reader?.next();
-    }
-  } finally {
-    reader?.close();
-  }
-}
-
-/** Merges ids into ranges. @param ids ascending */
-export function* rangesOf(kind: Kind, ids: Iterable<number>): Generator<KindRange, void, undefined> {
-  let range: { kind: Kind; low: number; high: number } | undefined;
-  for (const id of ids) {
-    if (range !== undefined && id === range.high + 1) range.high = id;
-    else {
-      if (range !== undefined) yield range;
-      range = { kind, low: id, high: id };
-    }
-  }
-  if (range !== undefined) yield range;
 }
 
 /** The changed records of all kinds. @param patches the folder of patches */

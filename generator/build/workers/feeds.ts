@@ -6,8 +6,8 @@ import type { FeedOperator } from '../../outputs/feeds/document.js';
 import { feeds } from '../../outputs/feeds/index.js';
 import { routeNames } from '../../routes/feeds.js';
 import { ROUTES } from '../../routes/index.js';
-import type { Context } from './context.js';
-import { Counter } from './counter.js';
+import type { Context } from '../../register/context.js';
+import { Counter } from '../../progress.js';
 import type { SinkOf } from './shard.js';
 
 export interface RenderFeeds {

@@ -1,8 +1,8 @@
 /** Renders a section of the documents for finding records. */
 import { sectionNamed } from '../../outputs/finding/index.js';
 import type { DueSection } from '../../outputs/finding/index.js';
-import type { Context } from './context.js';
-import { Counter } from './counter.js';
+import type { Context } from '../../register/context.js';
+import { Counter } from '../../progress.js';
 import type { SinkOf } from './shard.js';
 
 /** Renders all documents of a section: those of its routes that it doesn't have are removed. */

@@ -15,7 +15,7 @@ import type { StageSpec } from '../../publish/stage-writer.js';
 import type { CheckStep } from '../../register/check.js';
 import type { CheckReport } from '../../register/findings.js';
 import type { Exclusions } from '../../register/database.js';
-import type { Context } from './context.js';
+import type { Context } from '../../register/context.js';
 import type { Kind } from '../../schema/field.js';
 import type { Table } from '../../schema/index.js';
 import type { RenderFeeds } from './feeds.js';

@@ -1,7 +1,7 @@
 /** Renders the lists about the whole register in a thread. */
 import { lists } from '../../outputs/lists/index.js';
 import { ROUTES } from '../../routes/index.js';
-import type { Context } from './context.js';
+import type { Context } from '../../register/context.js';
 import type { SinkOf } from './shard.js';
 
 export interface RenderLists {

@@ -1,5 +1,5 @@
 /** Renders the records of a shard and stages their documents. */
-import { keysIn } from '../incremental/detect.js';
+import { keysIn } from '../../tree/patch.js';
 import type { Shard } from '../incremental/detect.js';
 import type { KeyRange } from '../../tree/patch.js';
 import { changedRecords } from '../../outputs/changed-records.js';
@@ -9,8 +9,8 @@ import { StageWriter } from '../../publish/stage-writer.js';
 import type { StageSpec } from '../../publish/stage-writer.js';
 import { documentsOf, resourceOf } from '../../schema/index.js';
 import { ROUTES } from '../../routes/index.js';
-import type { Context } from './context.js';
-import { Counter } from './counter.js';
+import type { Context } from '../../register/context.js';
+import { Counter } from '../../progress.js';
 
 /** Receives a route's documents by ascending keys; those neither put nor kept are removed. */
 export interface Sink {

@@ -1,5 +1,5 @@
 /** What a job works with. */
-import type { Register } from '../../register/database.js';
+import type { Register } from './database.js';
 
 export interface Context {
   readonly register: Register;
