@@ -2,7 +2,6 @@ import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { Failure } from '../errors.js';
 import type { Verifier } from '../log/note.js';
-import { mirror } from '../mirror/mirror.js';
 import type { Mirrored } from '../mirror/mirror.js';
 import { number } from '../progress.js';
 import { Tree } from '../tree/tree.js';
@@ -45,6 +44,8 @@ Examples
     .action(async (base: URL, { out, state, key = [], wait, json, quiet }: Flags) => {
       const tree = new Tree(out, state);
       const keys = key.flatMap(logKeysOf);
+      // The HTTP client takes 100 ms to load, which the other commands save.
+      const { mirror } = await import('../mirror/mirror.js');
       const result = await onTree(terminal, { quiet, wait }, () =>
         mirror(base, tree, effects(quiet === true), keys),
       );

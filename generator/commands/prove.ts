@@ -46,7 +46,7 @@ Examples
       if (json === true && write === undefined) {
         throw Failure.usage('--json prints facts instead of the proof, expected it along with --write');
       }
-      const files = openPublished(from, effects(quiet === true));
+      const files = await openPublished(from, effects(quiet === true));
       try {
         const proof = await proofOf(path, files);
         const bytes = Buffer.byteLength(proof.text);

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Effects } from '../build/build.js';
 import { Failure } from '../errors.js';
 import type { HashedDocument } from '../log/prove.js';
-import { Client } from '../mirror/client.js';
+import type { Client } from '../mirror/client.js';
 import { follow } from '../progress.js';
 import { chunksOf } from '../files.js';
 import type { Bucket } from '../routes/index.js';
@@ -33,8 +33,9 @@ export interface PublishedFiles {
 }
 
 /** @param from the URL of a service, or a folder. @throws Failure environment: it is neither */
-export function openPublished(from: string, { generator, progress }: Effects): PublishedFiles {
+export async function openPublished(from: string, { generator, progress }: Effects): Promise<PublishedFiles> {
   if (/^https?:\/\//.test(from)) {
+    const { Client } = await import('../mirror/client.js');
     const client = new Client(baseUrl(from), `${generator.name}/${generator.version} (prove)`, progress);
     progress.start(`asking ${from}`, 0, 'bytes');
     return service(client, () => progress.stop());
