@@ -182,7 +182,7 @@ export class Thread implements Renewable {
   async close(): Promise<void> {
     await Promise.race([this.#last, setTimeout(GRACE_MS, undefined, { ref: false })]);
     // Whatever it is in, it runs no more JavaScript.
-    await Promise.race([this.#worker.terminate(), setTimeout(GRACE_MS)]);
+    await Promise.race([this.#worker.terminate(), setTimeout(GRACE_MS, undefined, { ref: false })]);
   }
 }
 
