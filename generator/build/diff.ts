@@ -15,7 +15,7 @@ import { registerParts } from '../exports/parts.js';
 import { EXPORTS } from '../exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { stayingFeeds } from '../outputs/feeds/contents.js';
-import { dueSections } from '../outputs/finding/index.js';
+import { dueSections } from '../outputs/lookup/index.js';
 import { summaries } from '../outputs/index.js';
 import { stayingLists } from '../outputs/lists/index.js';
 import { implausible, implausibleRemovals, measuredInFuture, rewritten } from './removal-guard.js';
@@ -39,7 +39,7 @@ import { contentOf, isSiteFile, replacedBy, routesOf } from '../config/site-file
 import { withheldOf } from './withheld.js';
 import { renderFeeds } from './workers/feeds.js';
 import { renderLists } from './workers/lists.js';
-import { renderFinding } from './workers/finding.js';
+import { renderLookup } from './workers/lookup.js';
 import { renderShard } from './workers/shard.js';
 
 export interface Difference {
@@ -178,7 +178,7 @@ async function render(
     await shown();
   }
   for (const due of dueSections(overview, changed && changedTables)) {
-    dryRun.compare((sinkOf) => renderFinding(context, due, sinkOf));
+    dryRun.compare((sinkOf) => renderLookup(context, due, sinkOf));
     await shown();
   }
   const { asOf } = overview;

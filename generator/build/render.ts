@@ -12,8 +12,8 @@ import type { Part } from '../exports/parts.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { FINGERPRINT_FILES } from './incremental/detect.js';
 import { RENDERED_FEEDS, inputsFile, stayingFeeds } from '../outputs/feeds/contents.js';
-import { FINDING_ROUTES, dueSections } from '../outputs/finding/index.js';
-import type { DueSection } from '../outputs/finding/index.js';
+import { LOOKUP_ROUTES, dueSections } from '../outputs/lookup/index.js';
+import type { DueSection } from '../outputs/lookup/index.js';
 import { Samples, descriptions, summaries } from '../outputs/index.js';
 import { LIST_ROUTES, stayingLists } from '../outputs/lists/index.js';
 import { follow } from '../progress.js';
@@ -55,7 +55,7 @@ export async function renderAll(
     ...RECORD_DOCUMENTS,
     ...RENDERED_FEEDS.flatMap(routeNames),
     ...LIST_ROUTES,
-    ...FINDING_ROUTES,
+    ...LOOKUP_ROUTES,
   ];
   publisher.delegate(routes);
   let done = 0;
@@ -81,8 +81,8 @@ export async function renderAll(
   const lists = { asOf: overview.asOf, staying: stayingLists(tables, asOf) };
   if (lists.staying.length < LIST_ROUTES.length)
     rendering.push(pool.run('lists', { ...lists, stage }, { onProgress }));
-  const finding = dueSections(overview, changed && changedTables);
-  for (const due of finding) rendering.push(pool.run('finding', { ...due, stage }, { onProgress }));
+  const lookup = dueSections(overview, changed && changedTables);
+  for (const due of lookup) rendering.push(pool.run('lookup', { ...due, stage }, { onProgress }));
   for (const render of shardsToRender(examined, paths.patches))
     rendering.push(pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }));
   const rendered = deferRejection(Promise.all(rendering));
@@ -94,7 +94,7 @@ export async function renderAll(
   );
   exports.start(registerParts(config.operator, overview, buildKey.code, last));
   const samples = new Samples(sources);
-  progress.start('rendering', expectedFiles(overview, changed, finding), 'files');
+  progress.start('rendering', expectedFiles(overview, changed, lookup), 'files');
   for (const { route, key, body } of samples.watch(summaries(sources))) {
     publisher.put(route, key, body);
     await progress.advance(1);
@@ -185,13 +185,13 @@ const RECORD_DOCUMENTS = RESOURCES.flatMap(documentsOf).map(({ route }) => route
 function expectedFiles(
   { populations }: Overview,
   changed: Examined['changed'],
-  finding: readonly DueSection[],
+  lookup: readonly DueSection[],
 ): number {
   const records = (kind: Kind): number =>
     changed === undefined ? populationOf(populations, { kind }).records : changedRecords(changed, kind);
   return RESOURCES.reduce(
     (sum, resource) => sum + records(resource.kind) * documentsOf(resource).length,
-    finding.reduce((sum, { expected }) => sum + expected, FIXED_FILES),
+    lookup.reduce((sum, { expected }) => sum + expected, FIXED_FILES),
   );
 }
 

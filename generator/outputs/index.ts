@@ -11,7 +11,7 @@ import { apiIndex } from './api-index.js';
 import { Examples } from './openapi/examples.js';
 import { openapi } from './openapi/openapi.js';
 import { downloads } from './downloads/index.js';
-import { guide } from './finding/guide.js';
+import { guide } from './lookup/guide.js';
 import { largest } from './largest.js';
 import type { FileOutput, Output } from './output.js';
 import type { ReadDocument } from './pages/documents.js';

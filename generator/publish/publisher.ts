@@ -30,7 +30,7 @@ import type { ComparedRoute } from './compared-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import { renew } from './renew.js';
+import { commitUnchanged } from './commit-unchanged.js';
 import { ListWriter, discardStage, finishStage, newStage } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { StageWriter, readDocument } from './stage-writer.js';
@@ -222,7 +222,7 @@ export class Publisher {
         if (manifestHash(content) === publishedManifest(this)) {
           writeFileSync(this.paths.manifest, content, { flush: true });
           completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
-          renew(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
+          commitUnchanged(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
           await this.#after?.(tree, plan.treeId);
           this.abort();
           return plan;

@@ -41,7 +41,7 @@ export function stageSnapshotFeed(
 }
 
 /** Rewrites the published feed where it differs: after a repair, or if it was altered. */
-export function renewSnapshotFeed(tree: Tree, render: RenderSnapshotFeed): void {
+export function replaceSnapshotFeed(tree: Tree, render: RenderSnapshotFeed): void {
   const index = readChangeIndex(tree);
   // The index is unreadable; a repair starts a new one.
   if (index === undefined) return;

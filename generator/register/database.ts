@@ -147,7 +147,7 @@ export class Register {
   }
 
   /** Starts a new read transaction, which sees the register's current state. */
-  renew(): void {
+  restartRead(): void {
     translated(this.file, () => {
       this.#database.exec('ROLLBACK');
       this.#absent = this.#begin();

@@ -5,9 +5,9 @@ import { openDatabase } from '../sqlite/index.js';
 import { translated } from './database.js';
 
 /** A connection with one read transaction, in this or another thread. */
-export interface Renewable {
+export interface Reading {
   /** Starts a new read transaction. */
-  renew(): void | Promise<void>;
+  restartRead(): void | Promise<void>;
 }
 
 /** Identifies the file at a path; empty if there is none, which opening it will report. */
@@ -30,7 +30,7 @@ const ATTEMPTS = 2000;
 export async function openConsistentSnapshot(
   file: string,
   identity: string,
-  connections: readonly Renewable[],
+  connections: readonly Reading[],
 ): Promise<void> {
   const watcher = translated(file, () => openDatabase(file, { readonly: true, fileMustExist: true }));
   const asked = translated(file, () => watcher.prepare<[]>('PRAGMA data_version').pluck());
@@ -38,7 +38,7 @@ export async function openConsistentSnapshot(
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const before = version();
-      for (const connection of connections) await connection.renew();
+      for (const connection of connections) await connection.restartRead();
       if (version() !== before) continue;
       if (identityOf(file) === identity) return;
       throw Failure.environment(

@@ -4,7 +4,7 @@ import { RESOURCES, documentsOf } from '../schema/index.js';
 import { WINDOW_NAMES } from '../schema/members.js';
 import { capitalized } from '../schema/words.js';
 import { ENDPOINTS } from './endpoints.js';
-import { FINDING, NAMED, idsRoute, lookupRoute, ownersRoute } from './finding.js';
+import { LOOKUP, NAMED, idsRoute, lookupRoute, ownersRoute } from './lookup.js';
 import { LISTS, moversRoute } from './lists.js';
 import { PATHS } from './paths.js';
 
@@ -31,7 +31,7 @@ export interface ReferencePage extends DocumentationPage {
 /** What some routes depend on; undefined if one of them depends on nothing. */
 function measuresOf(routes: readonly string[]): readonly string[] | undefined {
   const found = routes.map(
-    (route) => [...ENDPOINTS, ...LISTS, ...FINDING].find(({ name }) => name === route)?.measures,
+    (route) => [...ENDPOINTS, ...LISTS, ...LOOKUP].find(({ name }) => name === route)?.measures,
   );
   return found.includes(undefined) ? undefined : [...new Set(found.flatMap((measures) => measures ?? []))];
 }

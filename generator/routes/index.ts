@@ -5,7 +5,7 @@
 import { ENDPOINTS } from './endpoints.js';
 import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
-import { FINDING } from './finding.js';
+import { LOOKUP } from './lookup.js';
 import { absenceOf, descriptionFor } from '../schema/measured.js';
 import type { Measured } from '../schema/measured.js';
 import { keyForm } from './keys.js';
@@ -188,7 +188,7 @@ const complete =
 /** The route table of a tree without a signed log. */
 export const ROUTES: readonly Route[] = [
   ...ENDPOINTS.map(complete(true)),
-  ...FINDING.map(complete(false)),
+  ...LOOKUP.map(complete(false)),
   ...LISTS.map(complete(false)),
   ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
   ...PUBLISHING.map(complete(false)),

@@ -173,7 +173,7 @@ function forEachChunkFile(
 }
 
 /** Mends a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
-export function mendLog({ out, state }: Tree, file: string, content: Buffer | undefined): void {
+export function repairLog({ out, state }: Tree, file: string, content: Buffer | undefined): void {
   const path = join(out, file);
   if (content !== undefined) {
     makeFolder(dirname(path));

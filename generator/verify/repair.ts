@@ -5,7 +5,7 @@ import { Failure } from '../errors.js';
 import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
-import { mendIndex } from '../publish/changes/change-index.js';
+import { repairIndex } from '../publish/changes/change-index.js';
 import { isPrepared } from '../publish/commit.js';
 import { deleteFile } from '../publish/moves.js';
 import { completeCommit, recover } from '../publish/recover.js';
@@ -21,7 +21,7 @@ import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
-import { mendLog } from './log.js';
+import { repairLog } from './log.js';
 import { Findings, checkTree, nameOf, verify } from './verify.js';
 import type { Repair, VerifyReport } from './verify.js';
 
@@ -97,7 +97,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     const files = await note(tree, manifest, found, progress);
     const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
     const id = manifest.tree.id ?? '';
-    mendIndex(tree, { ...manifest, id }, lists);
+    repairIndex(tree, { ...manifest, id }, lists);
     // A rollback would bring the damage back.
     if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
     return found.report(manifest.sequence, files);
@@ -130,7 +130,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
       if (!writers.has(route.name) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
     },
     extra: (file) => extra.push(file),
-    logged: (file, content) => mendLog(tree, file, content),
+    logged: (file, content) => repairLog(tree, file, content),
   };
   const files = await checkTree(tree, manifest, found, repair, progress);
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));

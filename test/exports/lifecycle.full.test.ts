@@ -197,16 +197,16 @@ describe('two connections', () => {
     };
     try {
       for (let round = 0; round < 200; round += 1) {
-        let renewals = 0;
+        let restarts = 0;
         const between = {
-          renew: () => {
+          restartRead: () => {
             // A commit between the two, in the first attempts.
-            renewals += 1;
-            if (renewals <= round % 4) commit();
+            restarts += 1;
+            if (restarts <= round % 4) commit();
           },
         };
         await openConsistentSnapshot(file, identityOf(file), [one, between, two]);
-        expect(renewals).toBe((round % 4) + 1);
+        expect(restarts).toBe((round % 4) + 1);
         const seen = price(one);
         expect(price(two)).toBe(seen);
         expect(seen).toBe(commits);
@@ -274,8 +274,8 @@ describe('two connections', () => {
     writer.pragma('journal_mode = WAL');
     writer.pragma('synchronous = OFF');
     try {
-      const renew = () => void writer.exec('UPDATE items SET price = price + 1');
-      await expect(openConsistentSnapshot(file, identityOf(file), [{ renew }])).rejects.toMatchObject({
+      const restartRead = () => void writer.exec('UPDATE items SET price = price + 1');
+      await expect(openConsistentSnapshot(file, identityOf(file), [{ restartRead }])).rejects.toMatchObject({
         exitCode: 3,
       });
     } finally {

@@ -86,11 +86,11 @@ describe('a register without its nullable columns and its withheld list', () => 
       expect(register.absent).toEqual([]);
       changeRegister(file, 'DROP TABLE withheld; ALTER TABLE items DROP COLUMN price');
       expect(register.absent).toEqual([]);
-      register.renew();
+      register.restartRead();
       expect(register.absent).toEqual(['items.price', 'withheld']);
       expect([...register.rows('SELECT count(price) FROM items')]).toEqual([[0]]);
       changeRegister(file, 'ALTER TABLE items ADD COLUMN price INTEGER; UPDATE items SET price = 5');
-      register.renew();
+      register.restartRead();
       expect(register.absent).toEqual(['withheld']);
       expect([...register.rows('SELECT min(price) FROM items')]).toEqual([[5]]);
     } finally {

@@ -245,7 +245,7 @@ describe('the threads of a build', () => {
     expect(nicer()).toEqual([]);
     const pool = new ThreadPool(WORKER, writeRegister(path('register.sqlite'), {}));
     try {
-      await pool.all('renew', undefined);
+      await pool.all('restartRead', undefined);
       expect(nicer()).toEqual(pool.threads.map(() => Math.min(5, 19 - getPriority())));
     } finally {
       await pool.close();

@@ -74,7 +74,7 @@ class CountedPool extends InlinePool {
     input: Input<Name>,
     options?: PoolOptions,
   ): Promise<Output<Name>> {
-    return super.run(name, input, name === 'finding' ? {} : options);
+    return super.run(name, input, name === 'lookup' ? {} : options);
   }
 }
 

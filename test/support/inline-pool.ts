@@ -1,12 +1,12 @@
 /** A pool without threads: it runs jobs in the calling one, in order. */
 import { Register } from '../../generator/register/database.js';
-import type { Renewable } from '../../generator/register/snapshot.js';
+import type { Reading } from '../../generator/register/snapshot.js';
 import { perform } from '../../generator/build/workers/jobs.js';
 import type { Input, JobName, Output } from '../../generator/build/workers/jobs.js';
 import type { Options, Pool } from '../../generator/build/workers/pool.js';
 
 export class InlinePool implements Pool {
-  readonly threads: readonly Renewable[];
+  readonly threads: readonly Reading[];
   readonly #register: Register;
   #last = Promise.resolve();
   #isClosed = false;

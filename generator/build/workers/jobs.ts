@@ -9,7 +9,7 @@ import type { OtherDocumentsJob } from '../../exports/other-documents.js';
 import type { ExportJob, Written } from '../../exports/write.js';
 import type { Detected, Detection } from '../incremental/detect.js';
 import type { Patching } from '../../tree/patch.js';
-import type { DueSection } from '../../outputs/finding/index.js';
+import type { DueSection } from '../../outputs/lookup/index.js';
 import type { IndexedRoute, Indexing } from '../../publish/index-route.js';
 import type { StageSpec } from '../../publish/stage-writer.js';
 import type { CheckStep } from '../../register/check.js';
@@ -35,7 +35,7 @@ interface Staged {
 /** Input and output of each job: values that the structured clone algorithm accepts. */
 interface Jobs {
   /** Starts a new read transaction. */
-  readonly renew: Job<undefined>;
+  readonly restartRead: Job<undefined>;
   /** Takes over the main thread's exclusions. */
   readonly exclude: Job<Exclusions>;
   /** Sets the scope `changed` for the check. The input is the folder of patches. */
@@ -46,7 +46,7 @@ interface Jobs {
   readonly render: Job<RenderShard & Staged>;
   readonly feeds: Job<RenderFeeds & Staged>;
   readonly lists: Job<RenderLists & Staged>;
-  readonly finding: Job<DueSection & Staged>;
+  readonly lookup: Job<DueSection & Staged>;
   readonly export: Job<ExportJob, Written>;
   readonly documents: Job<DocumentsJob, readonly WrittenFile[]>;
   readonly otherDocuments: Job<OtherDocumentsJob, WrittenFile>;
@@ -75,7 +75,7 @@ export type Reply<Name extends JobName> =
 const JOBS: {
   readonly [Name in JobName]: (context: Context, input: Input<Name>) => Output<Name> | Promise<Output<Name>>;
 } = {
-  renew: ({ register }) => register.renew(),
+  restartRead: ({ register }) => register.restartRead(),
   exclude: ({ register }, exclusions) => register.exclude(exclusions),
   scope: async ({ register }, patches) => {
     const { changedRanges } = await import('../incremental/detect.js');
@@ -108,10 +108,10 @@ const JOBS: {
     const { staged } = await import('./shard.js');
     staged(render.stage, 'lists', (sinkOf) => renderLists(context, render, sinkOf));
   },
-  finding: async (context, due) => {
-    const { renderFinding } = await import('./finding.js');
+  lookup: async (context, due) => {
+    const { renderLookup } = await import('./lookup.js');
     const { staged } = await import('./shard.js');
-    staged(due.stage, due.section, (sinkOf) => renderFinding(context, due, sinkOf));
+    staged(due.stage, due.section, (sinkOf) => renderLookup(context, due, sinkOf));
   },
   export: async (context, job) => {
     const { writeFiles } = await import('../../exports/write.js');
@@ -149,7 +149,7 @@ const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
   render: 'the documents',
   feeds: 'the feeds',
   lists: 'the lists',
-  finding: 'the documents',
+  lookup: 'the documents',
   export: 'the exports',
   documents: 'the exports',
   otherDocuments: 'the exports',

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Failure, codeOf } from '../../errors.js';
-import type { Renewable } from '../../register/snapshot.js';
+import type { Reading } from '../../register/snapshot.js';
 import type { Call, Input, JobName, Output, Reply } from './jobs.js';
 
 /** More threads were not measured; fewer leave the disk idle during computation. */
@@ -49,8 +49,8 @@ export const isSource = (data: unknown): data is Source =>
 
 /** Runs a build's jobs, several at a time. */
 export interface Pool {
-  /** The connections to the register. Each has its own read transaction until it is renewed. */
-  readonly threads: readonly Renewable[];
+  /** The connections to the register. Each has its own read transaction until that is restarted. */
+  readonly threads: readonly Reading[];
   /** Queues a job for the first free thread. Rejects with its failure, or if the thread ended. */
   run<Name extends JobName>(name: Name, input: Input<Name>, options?: Options): Promise<Output<Name>>;
   /** Runs a job in each thread. */
@@ -119,7 +119,7 @@ export class ThreadPool implements Pool {
 }
 
 /** The main thread's handle of a worker, which has its own connection and runs jobs in order. */
-export class Thread implements Renewable {
+export class Thread implements Reading {
   readonly #worker: Worker;
   #failure: unknown;
   #last: Promise<unknown> = Promise.resolve();
@@ -133,8 +133,8 @@ export class Thread implements Renewable {
     this.#worker.on('exit', () => (this.#failure ??= new TypeError('a thread ended')));
   }
 
-  async renew(): Promise<void> {
-    await this.ask('renew', undefined);
+  async restartRead(): Promise<void> {
+    await this.ask('restartRead', undefined);
   }
 
   /** Runs a job after the earlier ones. Rejects with its failure, or if the thread ended. */

@@ -4,7 +4,7 @@ import { shapesOf } from '../../schema/shape.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Document, Resource } from '../../schema/field.js';
 import { INDEX_SHAPE } from '../api-index.js';
-import { FINDING_SHAPES } from '../finding/index.js';
+import { LOOKUP_SHAPES } from '../lookup/index.js';
 import { LARGEST_SHAPE } from '../largest.js';
 import { LIST_SHAPES } from '../lists/index.js';
 import { manifestShape } from '../snapshot.js';
@@ -30,7 +30,7 @@ const shapes = (isSigned: boolean): readonly ObjectShape[] => [
   LARGEST_SHAPE,
   STATS_SHAPE,
   ...LIST_SHAPES,
-  ...FINDING_SHAPES,
+  ...LOOKUP_SHAPES,
   manifestShape(isSigned),
   CHANGES_SHAPE,
   CHANGE_LIST_SHAPE,

@@ -1,5 +1,5 @@
 /** The OpenAPI operation of a route. */
-import { FINDING } from '../../routes/finding.js';
+import { LOOKUP } from '../../routes/lookup.js';
 import type { Resource } from '../../schema/field.js';
 import { RESOURCES } from '../../schema/index.js';
 import { enumerated } from '../../schema/measured.js';
@@ -40,7 +40,7 @@ export const TAGS: readonly {
   {
     name: 'Finding',
     description: () => 'All ids, and records by a name or an owner.',
-    holds: ({ name }) => FINDING.some((route) => route.name === name),
+    holds: ({ name }) => LOOKUP.some((route) => route.name === name),
   },
   {
     name: 'Downloads',

@@ -1,8 +1,8 @@
 /** By what records of a register can be found. */
-import type { Named } from '../../routes/finding.js';
+import type { Named } from '../../routes/lookup.js';
 import type { Kind } from '../../schema/field.js';
 import type { Measured } from '../../schema/measured.js';
-import { NAMES } from '../finding/names.js';
+import { NAMES } from '../lookup/names.js';
 
 const isNamed = (kind: Kind): kind is Named => kind in NAMES;
 

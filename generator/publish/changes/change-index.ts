@@ -35,7 +35,7 @@ export const withoutFiles = (of: Change): Change => ({ ...of, ...NO_FILES });
  * if none leads to the published snapshot any more, whoever follows the lists starts over.
  * @param damaged files below the output folder
  */
-export function mendIndex(
+export function repairIndex(
   tree: Tree,
   manifest: Pick<Manifest, 'sequence' | 'as_of' | 'built_at' | 'digest' | 'downloads'> & { id: string },
   damaged: ReadonlySet<string>,
@@ -69,7 +69,7 @@ function replaceChangeIndex(tree: Tree, index: ChangeIndex): void {
 }
 
 /** Repeats what snapshot.json says of the downloads: a build that changes nothing else may renew it. */
-export function renewDownloads(tree: Tree, manifest: Pick<Manifest, 'downloads'>): void {
+export function relabelDownloads(tree: Tree, manifest: Pick<Manifest, 'downloads'>): void {
   const index = readChangeIndex(tree);
   if (index === undefined) return;
   const next = { ...index, ...downloadsOf(manifest) };

@@ -5,7 +5,7 @@ import { PARTS, REFERENCE, SEARCH_PATH, documentationOf } from '../../../routes/
 import type { DocumentationPage } from '../../../routes/documentation.js';
 import { publishedHeaders } from '../../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../../routes/headers.js';
-import { FINDING } from '../../../routes/finding.js';
+import { LOOKUP } from '../../../routes/lookup.js';
 import { BUCKETS, routeNamed } from '../../../routes/index.js';
 import { PATHS } from '../../../routes/paths.js';
 import type { Route } from '../../../routes/index.js';
@@ -27,7 +27,7 @@ import { render } from '../render.js';
 import { sample } from '../sample.js';
 import type { Shown } from '../shown.js';
 import { interval, moment } from '../words.js';
-import { sentencesOf } from './aloud.js';
+import { sentencesOf } from './sentences.js';
 import { explorerPage } from './explorer.js';
 import { placesOf, withAnchors } from './headings.js';
 import type { Place } from './headings.js';
@@ -244,7 +244,7 @@ function findingPage({ table, shown, overview: { measured }, inWords, isThere }:
     hasNames: kind !== undefined,
     hasBoth: other !== undefined,
     owned: capitalized(inWords(owned.join(', and ') + (owned.length > 1 ? ',' : ''))),
-    routes: FINDING.filter(({ name }) => isThere(name)).map(({ name }) => {
+    routes: LOOKUP.filter(({ name }) => isThere(name)).map(({ name }) => {
       const route = routeNamed(table, name);
       return {
         ...route,

@@ -1,6 +1,6 @@
 /** How long the prefixes are that cut names and owners into shards. */
-import { NAMED, lookupRoute, ownersRoute } from '../../routes/finding.js';
-import type { Named } from '../../routes/finding.js';
+import { NAMED, lookupRoute, ownersRoute } from '../../routes/lookup.js';
+import type { Named } from '../../routes/lookup.js';
 import { populationOf } from '../../register/overview.js';
 import type { Overview } from '../../register/overview.js';
 import { game } from '../../schema/game.js';

@@ -65,7 +65,7 @@ const OWNED = {
   games: 'the games that some users created',
 };
 
-export const FINDING: readonly Endpoint[] = [
+export const LOOKUP: readonly Endpoint[] = [
   { name: 'ids', path: '/api/v1/ids', class: CLASS, description: 'Where the lists of all ids begin' },
   ...KINDS.map(idsOf),
   {

@@ -1,5 +1,5 @@
 /** The documents for finding records, in sections that threads render separately. */
-import { NAMED, idsRoute, lookupRoute, ownersRoute } from '../../routes/finding.js';
+import { NAMED, idsRoute, lookupRoute, ownersRoute } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import type { Overview } from '../../register/overview.js';
 import { KINDS } from '../../schema/field.js';
@@ -50,7 +50,7 @@ const SECTIONS: readonly Section[] = [
 ];
 
 /** The routes of all sections. */
-export const FINDING_ROUTES: readonly string[] = SECTIONS.flatMap(({ routes }) => routes);
+export const LOOKUP_ROUTES: readonly string[] = SECTIONS.flatMap(({ routes }) => routes);
 
 /** @throws TypeError no section has the name */
 export function sectionNamed(name: string): Section {
@@ -82,7 +82,7 @@ export function dueSections(overview: Overview, changed: ReadonlySet<string> | u
 }
 
 /** The shapes of all documents for finding records. */
-export const FINDING_SHAPES: readonly ObjectShape[] = [
+export const LOOKUP_SHAPES: readonly ObjectShape[] = [
   IDS_SHAPE,
   ...KINDS.map(idsPageShape),
   GUIDE_SHAPE,

@@ -1,6 +1,6 @@
 /** /api/v1/owners/…: what each user or group owns or created, in shards by a hash of its id. */
-import { ownersRoute } from '../../routes/finding.js';
-import type { Named } from '../../routes/finding.js';
+import { ownersRoute } from '../../routes/lookup.js';
+import type { Named } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, name, publishedValue } from '../../register/sql.js';
 import { columnsOf } from '../../schema/field.js';

@@ -1,5 +1,5 @@
 /** /api/v1/lookup: how to look up a name or an owner. */
-import { NAMED, lookupRoute, ownersRoute } from '../../routes/finding.js';
+import { NAMED, lookupRoute, ownersRoute } from '../../routes/lookup.js';
 import type { Overview } from '../../register/overview.js';
 import { ROUTES, isMeasured, routeNamed } from '../../routes/index.js';
 import type { Measured } from '../../schema/measured.js';

@@ -1,6 +1,6 @@
 /** /api/v1/ids: the ids of all records, in pages that one new id leaves as they are but one. */
 import { beginsChunk } from '../../tree/chunks.js';
-import { idsRoute } from '../../routes/finding.js';
+import { idsRoute } from '../../routes/lookup.js';
 import { ROUTES, filler, routeNamed } from '../../routes/index.js';
 import type { Register } from '../../register/database.js';
 import { recordsQuery } from '../../register/sql.js';

@@ -1,6 +1,6 @@
 /** /api/v1/lookup/…: the records with a name, now or in the past, in shards by a hash of the name. */
-import { lookupRoute } from '../../routes/finding.js';
-import type { Named } from '../../routes/finding.js';
+import { lookupRoute } from '../../routes/lookup.js';
+import type { Named } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { entriesQuery, isPublished, name, recordsQuery } from '../../register/sql.js';
 import type { History, Resource } from '../../schema/field.js';

@@ -1,12 +1,12 @@
 /** Renders a section of the documents for finding records. */
-import { sectionNamed } from '../../outputs/finding/index.js';
-import type { DueSection } from '../../outputs/finding/index.js';
+import { sectionNamed } from '../../outputs/lookup/index.js';
+import type { DueSection } from '../../outputs/lookup/index.js';
 import type { Context } from '../../register/context.js';
 import { Counter } from '../../progress.js';
 import type { SinkOf } from './shard.js';
 
 /** Renders all documents of a section: those of its routes that it doesn't have are removed. */
-export function renderFinding(
+export function renderLookup(
   { register, advance }: Context,
   { section, digits }: DueSection,
   sinkOf: SinkOf,

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { digitsFor } from '../../generator/outputs/finding/digits.js';
+import { digitsFor } from '../../generator/outputs/lookup/digits.js';
 import { ROWS, inProcess, listOf, temporary } from '../publish/support.js';
 import { PROJECT } from '../support/folder.js';
 import { has } from '../support/programs.js';

@@ -15,7 +15,7 @@ export function found(out: string): Record<string, string> {
 
 /** What a script in Python expects of them. */
 export function expected(register: string): Record<string, string> {
-  const lines = execFileSync('python3', [join(PROJECT, 'test/finding/expected.py'), register], {
+  const lines = execFileSync('python3', [join(PROJECT, 'test/lookup/expected.py'), register], {
     encoding: 'utf8',
     env: { ...process.env, PYTHONIOENCODING: 'utf-8' },
     maxBuffer: 1e9,

@@ -1,19 +1,19 @@
-/** A build that changes no document: only the time of the build and what is known is renewed. */
+/** The commit of a build that changes no document. */
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { renewDownloads } from './changes/change-index.js';
+import { relabelDownloads } from './changes/change-index.js';
 import { replacePrevious, stageTakedown } from './commit.js';
 import { moveInto } from './moves.js';
 import { replaceIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import type { Publisher } from './publisher.js';
-import { renewSnapshotFeed } from './snapshot-feed.js';
+import { replaceSnapshotFeed } from './snapshot-feed.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
 import { readManifest } from '../tree/manifest.js';
 
 /** Replaces snapshot.json by the staged one, and what differs. A rollback keeps its target. */
-export function renew(
+export function commitUnchanged(
   { tree, paths, takedown, index }: Publisher,
   next: Index,
   snapshotFeed: RenderSnapshotFeed,
@@ -23,7 +23,7 @@ export function renew(
     replacePrevious(tree, paths.withoutPrevious);
   }
   const manifest = readManifest(paths.manifest);
-  if (manifest !== undefined) renewDownloads(tree, manifest);
+  if (manifest !== undefined) relabelDownloads(tree, manifest);
   // Chunks that a repair found damaged.
   const chunks = join(paths.last, 'log');
   for (const _ of moveInto(chunks, join(tree.out, 'log')));
@@ -34,5 +34,5 @@ export function renew(
     writeIndex(paths.index, { ...next, ...(feed && { snapshotFeed: feed }) });
     replaceIndex(tree, paths.index);
   }
-  renewSnapshotFeed(tree, snapshotFeed);
+  replaceSnapshotFeed(tree, snapshotFeed);
 }
