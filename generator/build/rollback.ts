@@ -17,14 +17,14 @@ import { isSound, readIndex } from '../tree/index-json.js';
 import { measure } from '../tree/measure.js';
 import { Publisher } from '../publish/publisher.js';
 import type { AroundCommit, Plan } from '../publish/plan.js';
-import { hasLog, isRendered } from '../tree/published-routes.js';
+import { hasLog, isFormer, isRendered } from '../tree/published-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import { FORMAT, parseSnapshot } from '../tree/snapshot-json.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
 import { keptFile } from '../publish/stage-writer.js';
 import type { Tree } from '../tree/tree.js';
 import { LOG_HEADERS } from '../routes/headers.js';
-import { LOG_ROUTES, filler } from '../routes/index.js';
+import { LOG_ROUTES, ROUTES, filler } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import { timeAt } from '../schema/time.js';
@@ -60,7 +60,7 @@ export async function rollback(
   const { publisher, manifest } = opened;
   const written = asWritten(join(tree.previous, 'snapshot.json'));
   const plan = await addUnchangedNote(restore(opened, progress));
-  const added = logRoutes(manifest, log);
+  const added = addedRoutes(manifest, log);
   const builtAt = timeAt(now().getTime());
   const { sequence } = await publisher.commit(
     plan,
@@ -86,15 +86,23 @@ export async function rollback(
 
 const members = z.record(z.string(), z.unknown());
 
+const namedFile = z.object({ name: z.string(), file: z.string() });
+
+/** An earlier version had a route for each former asset, whose file is gone. */
+const isKept = (route: z.infer<typeof namedFile>): boolean => !isFormer(route) || route.file.includes('{');
+
 /** A snapshot.json with its members in their order, so that a build that changes nothing writes it again. */
 function asWritten(file: string): Record<string, unknown> & { readonly routes: readonly unknown[] } {
   const all = members.parse(JSON.parse(readFileSync(file, 'utf8')));
-  return { ...all, routes: z.array(members).parse(all['routes']) };
+  const routes = z.array(members).parse(all['routes']);
+  return { ...all, routes: routes.filter((route) => isKept(namedFile.parse(route))) };
 }
 
-/** What a snapshot of the time before the log lacks. */
-const logRoutes = ({ routes }: Snapshot, log: LogKeys | undefined): readonly Route[] =>
-  log === undefined || hasLog(routes) ? [] : LOG_ROUTES;
+/** What a snapshot of an earlier version lacks, or one of the time before the log. */
+const addedRoutes = ({ routes }: Snapshot, log: LogKeys | undefined): readonly Route[] => [
+  ...(routes.some(isFormer) ? [] : ROUTES.filter(isFormer)),
+  ...(log === undefined || hasLog(routes) ? [] : LOG_ROUTES),
+];
 
 const withLog = ({ headers, problems_below: below }: Snapshot): object => ({
   headers: { ...headers, content: { ...headers.content, ...LOG_HEADERS } },
@@ -138,8 +146,9 @@ async function open(
             `the previous snapshot kept in "${out}" is damaged, expected its whole index`,
           );
         }
-        manifest = parseSnapshot(kept, `the previous snapshot kept in "${out}"`);
-        return [...manifest.routes, ...logRoutes(manifest, log)];
+        const snapshot = parseSnapshot(kept, `the previous snapshot kept in "${out}"`);
+        manifest = { ...snapshot, routes: snapshot.routes.filter(isKept) };
+        return [...manifest.routes, ...addedRoutes(manifest, log)];
       },
     },
     progress,

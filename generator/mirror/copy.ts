@@ -87,7 +87,14 @@ export async function copy(
   tree.prepare();
   const publisher = await Publisher.open(
     tree,
-    { routes: () => origin.routes, copyOf: origin.tree.id },
+    {
+      routes: () => origin.routes,
+      copyOf: origin.tree.id,
+      after: async () => {
+        recordCopies(tree, [origin.tree.id]);
+        writeLists(tree, '', {});
+      },
+    },
     progress,
   );
   let prepared: Prepared;
@@ -112,8 +119,6 @@ export async function copy(
     { manifest: content, own: { ...own, log: log.own } },
     progress,
   );
-  recordCopies(tree, [origin.tree.id]);
-  writeLists(tree, '', {});
   return { fetched, changes: plan.changes, log: log.report };
 }
 

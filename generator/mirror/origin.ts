@@ -74,13 +74,9 @@ const isPageOfRecords = (
 /** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
 function areSafe(routes: readonly PublishedRoute[]): boolean {
   return (
-    routes.every((route) => isOurs(route) || (!isOwn(route) && isSafe(route))) &&
+    routes.every((route) => isOurs(route) || (!isOwn(route) && !isFormer(route) && isSafe(route))) &&
     routes.every((route) => route.requires === undefined || isPageOfRecords(route, routes)) &&
-    // An earlier version had a route for each former asset.
-    areApart(
-      routes.filter((route) => isRendered(route) || (isFormer(route) && !isOurs(route))),
-      OWN_ROUTES,
-    )
+    areApart(routes.filter(isRendered), OWN_ROUTES)
   );
 }
 

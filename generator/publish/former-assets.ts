@@ -1,22 +1,21 @@
 /**
  * The assets of the two snapshots before, which pages in caches still load. Their names prove their
  * content, so the index, the digest and the changes leave them out; the routes of `FORMER_ASSETS` serve
- * them, and index.json says which snapshot had each of them last.
+ * them, and index.json counts the snapshots since each of them was current.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifExists } from '../files.js';
 import { CODINGS, COMPRESSED_FROM_BYTES, namesOf } from '../tree/codings.js';
 import type { Index } from '../tree/index-json.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
-import { isRendered } from '../tree/published-routes.js';
+import { isFormer, isRendered } from '../tree/published-routes.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
-import { ASSETS } from '../routes/pages.js';
 import type { ListWriter } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 
-/** For how many snapshots an asset stays after the last that had it. */
+/** For how many snapshots an asset stays after the last that had it. A copy counts its own. */
 const STAYS = 2;
 
 /** `assets/style-0123456789.css` is of content whose SHA-256 begins with 0123456789. */
@@ -54,43 +53,42 @@ export function replacedAssets(
   return [...filesOf(assets)].filter((file) => !files.has(file) && isWholeAsset(tree, file));
 }
 
+type Assets = NonNullable<Index['assets']>;
+
 /**
- * The earlier assets that a snapshot keeps: those of the two before.
+ * The earlier assets that a commit keeps: those of the two snapshots before.
  * @param before what the previous one kept
  * @param next the routes of the snapshot
- * @param sequence of the snapshot
- * @returns by file, the last snapshot that had it
  */
 export function formerAssets(
   tree: Tree,
-  before: Index['assets'] = {},
+  before: Assets = {},
   previous: Manifest | undefined,
   next: readonly PublishedRoute[],
-  sequence: number,
-): NonNullable<Index['assets']> {
+): Assets {
   const files = filesOf(next);
   const kept: Record<string, number> = {};
-  for (const [file, last] of Object.entries(before))
-    if (last >= sequence - STAYS && !files.has(file) && isWholeAsset(tree, file)) kept[file] = last;
-  for (const file of replacedAssets(tree, previous, next)) kept[file] = previous?.sequence ?? 0;
+  for (const [file, age] of Object.entries(before))
+    if (age < STAYS && !files.has(file) && isWholeAsset(tree, file)) kept[file] = age + 1;
+  for (const file of replacedAssets(tree, previous, next)) kept[file] = 1;
   return kept;
 }
 
-/**
- * Lists the earlier assets in the tree for removal that are not kept.
- * @param routes those of the snapshot and of the previous one, whose assets are in the index
- */
+/** Lists the earlier assets for removal that a commit doesn't keep. @param kept by the commit */
 export function dropAssets(
   { out }: Tree,
-  kept: Readonly<Record<string, number>> = {},
-  routes: readonly PublishedRoute[],
+  before: Assets = {},
+  previous: Manifest | undefined,
+  next: readonly PublishedRoute[],
+  kept: Assets = {},
   lists: ListWriter,
 ): void {
-  const files = new Set([...Object.keys(kept), ...filesOf(routes)]);
-  for (const name of ifExists(() => readdirSync(join(out, ASSETS))) ?? []) {
-    const file = `${ASSETS}/${name}`;
-    if (!NAMED.test(name) || files.has(file)) continue;
-    for (const each of namesOf(file, 0, 0)) if (existsSync(join(out, each))) lists.remove(each);
+  const stays = new Set([...filesOf(next), ...Object.keys(kept)]);
+  // An earlier version had a route for each.
+  const routed = previous?.routes.filter((route) => isFormer(route) && !route.file.includes('{')) ?? [];
+  for (const file of new Set([...Object.keys(before), ...routed.map((route) => route.file)])) {
+    if (stays.has(file)) continue;
+    for (const name of namesOf(file, 0, 0)) if (existsSync(join(out, name))) lists.remove(name);
     lists.url(`/${file}`);
   }
 }

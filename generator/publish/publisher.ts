@@ -222,7 +222,9 @@ export class Publisher {
         if (manifestHash(content) === publishedManifest(this)) {
           writeFileSync(this.paths.manifest, content, { flush: true });
           completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
-          commitUnchanged(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
+          // Nothing is deleted, so nothing is forgotten.
+          const assets = this.index?.assets;
+          commitUnchanged(this, this.#nextIndex(plan, content, assets), announcement.snapshotFeed);
           await this.#after?.(tree, plan.treeId);
           this.abort();
           return plan;
@@ -234,7 +236,9 @@ export class Publisher {
       writeFileSync(this.paths.manifest, content, { flush: true });
       const snapshotFeed = await stageOwn(this, this.#lists, plan, announcement, progress);
       await progress.blocking(() => {
-        this.#complete(plan, 'own' in announcement, { ...this.#nextIndex(plan, content), snapshotFeed });
+        const assets = formerAssets(tree, this.index?.assets, this.previous, this.#table);
+        const index = this.#nextIndex(plan, content, assets);
+        this.#complete(plan, 'own' in announcement, { ...index, snapshotFeed });
         flushStage(tree);
       }, 'writing to the disk');
       // From here on nothing stops the commit.
@@ -257,9 +261,12 @@ export class Publisher {
     }
   }
 
-  #nextIndex({ treeId, sequence, digest, files }: Plan, manifest: string | Uint8Array): Index {
+  #nextIndex(
+    { treeId, sequence, digest, files }: Plan,
+    manifest: string | Uint8Array,
+    assets: Index['assets'] = {},
+  ): Index {
     const asOf = readManifest(this.paths.manifest)?.as_of ?? null;
-    const assets = formerAssets(this.tree, this.index?.assets, this.previous, this.#table, sequence);
     return {
       digest,
       manifest: manifestHash(manifest),
@@ -274,7 +281,7 @@ export class Publisher {
   /** Stages the index and the rollback data. */
   #complete({ treeId, sequence, digest }: Plan, isCopy: boolean, index: Index): void {
     const { tree, paths, previous } = this;
-    dropAssets(tree, index.assets, [...(previous?.routes ?? []), ...this.#table], this.#lists);
+    dropAssets(tree, this.index?.assets, previous, this.#table, index.assets, this.#lists);
     completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
     writeIndex(paths.index, index);
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');

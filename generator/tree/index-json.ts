@@ -53,7 +53,7 @@ const schema = z.object({
   snapshot: z
     .object({ tree: z.string(), sequence: z.int(), asOf: z.string().nullable(), documents: z.int() })
     .exactOptional(),
-  /** The assets of earlier snapshots, with the last that had each (see publish/former-assets.ts). */
+  /** How many snapshots ago each earlier asset was current (see publish/former-assets.ts). */
   assets: z.record(z.string(), z.int()).exactOptional(),
   /** The files of the snapshot feed, with their SHA-256 in hex. */
   snapshotFeed: texts.exactOptional(),

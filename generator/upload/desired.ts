@@ -122,7 +122,7 @@ export class DesiredFiles {
       this.sent[template] = JSON.stringify(each) + (this.sent[template] ?? '');
     this.total = this.routes.reduce((sum, { contents }) => sum + contents.size, 0);
     this.#byTemplate = new Map(this.routes.map((files) => [files.template, files]));
-    const published = locator(routes.filter((route) => !isLog(route)));
+    const published = locator(routes.filter((route) => !isLog(route) && !isFormer(route)));
     const other = locatorOf([...this.#byTemplate.keys(), ...recorded]);
     this.#place = (file) => published(file) ?? other(file);
   }
@@ -161,7 +161,8 @@ export class DesiredFiles {
     const { out, index } = this.#tree;
     if (isLog(route)) return logFiles(out, manifest, route);
     if (isFormer(route)) {
-      const files = Object.keys(readIndex(index).assets ?? {});
+      // An earlier version had a route for each.
+      const files = isSingle(route.file) ? [] : Object.keys(readIndex(index).assets ?? {});
       const its = files.filter((file) => extname(file) === extname(route.file));
       return [its, its];
     }

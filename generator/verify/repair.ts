@@ -147,7 +147,7 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
     absent,
     ...(counts && { counts }),
     ...(withheld && { withheld }),
-    ...(assets && { assets }),
+    ...(assets && { assets: without(assets, extra) }),
     ...(published !== undefined && { manifest: published }),
     ...(snapshot && isCommitted && { snapshot }),
   });
@@ -155,3 +155,6 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   for (const file of extra) deleteFile(tree.out, file);
   return files;
 }
+
+const without = (assets: NonNullable<Index['assets']>, files: readonly string[]): typeof assets =>
+  Object.fromEntries(Object.entries(assets).filter(([file]) => !files.includes(file)));

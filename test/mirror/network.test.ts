@@ -365,11 +365,8 @@ describe('an origin that is no origin', () => {
     type: 'text/css; charset=utf-8',
   };
 
-  it.each([
-    { path: `/../${named('a')}`, file: `../${named('a')}` },
-    { path: '/index-0123456789.html/x', file: 'index.html/x' },
-  ])('a route of a former asset, as of an earlier version, is refused: %j', async (members) => {
-    origin.routes = [...ROUTES, { ...asset, ...members }];
+  it('a route of a former asset that is none of ours is refused', async () => {
+    origin.routes = [...ROUTES, { ...asset, path: `/${named('a')}`, file: named('a') }];
     origin.publish(ONE);
     expect(await failing()).toEqual([1, expect.stringMatching(/can't be used \(see "routes"\)/)]);
   });

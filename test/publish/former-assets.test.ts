@@ -126,6 +126,14 @@ describe('a build with other assets', () => {
     expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
   });
 
+  it('leaves files of others beside them', async () => {
+    const out = await tree(register);
+    const other = join(out, 'assets/mine-0123456789.png');
+    writeFileSync(other, 'mine');
+    for (const price of [7, 8]) await build(out, changed(price));
+    expect(readFileSync(other, 'utf8')).toBe('mine');
+  });
+
   it('lists them for nobody until they are dropped', async () => {
     const out = await tree();
     const lists = ['--purge-list', '--files-from', '--delete-from'].map(
@@ -203,6 +211,9 @@ describe('a former asset that is damaged', () => {
     expect(JSON.parse(found.stdout)).toMatchObject({
       damage: expect.arrayContaining([{ file: old + suffix, what }]) as unknown,
     });
+    // A build that changes nothing forgets nothing.
+    await build(out);
+    expect((await inProcess('verify', '--out', out)).code).toBe(1);
     const args = buildArgs(register, out).slice(1);
     const repaired = await inProcess('verify', '--repair', ...args);
     expect(repaired).toMatchObject({ code: 0, stderr: '' });
