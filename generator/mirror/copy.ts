@@ -9,7 +9,6 @@ import type { ChangeIndex } from '../tree/changes.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import type { Changes } from '../publish/index-route.js';
-import { writeLists } from '../publish/lists.js';
 import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../tree/manifest.js';
@@ -90,18 +89,13 @@ export async function copy(
     {
       routes: () => origin.routes,
       copyOf: origin.tree.id,
-      after: async () => {
-        recordCopies(tree, [origin.tree.id]);
-        writeLists(tree, '', {});
-      },
+      after: async () => recordCopies(tree, [origin.tree.id]),
     },
     progress,
   );
   let prepared: Prepared;
   let log: CopiedLog;
   try {
-    // The lists of an interrupted run, for which nobody asked.
-    writeLists(tree, '', {});
     // A snapshot that the copy has was accepted before.
     log = await fetchLog(tree, client, snapshot, signed, acceptsUnsigned || isHeld);
     if (log.report?.coversManifest !== true) requireOurs(origin);

@@ -16,6 +16,7 @@ import { Failure, asFailure, codeOf, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { flushOne, linesOf, readText, replaceFile } from '../files.js';
 import { keepChangedFiles } from './changed-files.js';
+import { isCopy } from './copied.js';
 import { deleteFile, deleteFolder, moveEach, moveInto } from './moves.js';
 import { listFiles, stagePaths } from './stage.js';
 import type { StagePaths } from './stage.js';
@@ -170,7 +171,8 @@ function tidyUp(tree: Tree): void {
   if (previous === paths.withoutPrevious) rmSync(paths.previous, { recursive: true, force: true });
   if (previous !== undefined) replacePrevious(tree, previous);
   if (existsSync(paths.changed)) keepChangedFiles(tree, paths.changed, sequence);
-  if (existsSync(paths.lists)) renameSync(paths.lists, tree.unreported(sequence));
+  // Nobody asks a copy for its lists; they are deleted with the stage.
+  if (existsSync(paths.lists) && !isCopy(tree)) renameSync(paths.lists, tree.unreported(sequence));
   unlinkSync(paths.journal);
   deleteFolder(tree.stage);
 }
