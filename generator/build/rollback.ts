@@ -20,7 +20,7 @@ import type { AroundCommit, Plan } from '../publish/plan.js';
 import { hasLog, isFormer, isRendered } from '../tree/published-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import { FORMAT, parseSnapshot } from '../tree/snapshot-json.js';
-import type { Snapshot } from '../tree/snapshot-json.js';
+import type { Manifest, Snapshot } from '../tree/snapshot-json.js';
 import { keptFile } from '../publish/stage-writer.js';
 import type { Tree } from '../tree/tree.js';
 import { LOG_HEADERS } from '../routes/headers.js';
@@ -60,7 +60,7 @@ export async function rollback(
   const { publisher, manifest } = opened;
   const written = asWritten(join(tree.previous, 'snapshot.json'));
   const plan = await addUnchangedNote(restore(opened, progress));
-  const added = addedRoutes(manifest, log);
+  const added = addedRoutes(manifest, publisher.previous, log);
   const builtAt = timeAt(now().getTime());
   const { sequence } = await publisher.commit(
     plan,
@@ -99,8 +99,12 @@ function asWritten(file: string): Record<string, unknown> & { readonly routes: r
 }
 
 /** What a snapshot of an earlier version lacks, or one of the time before the log. */
-const addedRoutes = ({ routes }: Snapshot, log: LogKeys | undefined): readonly Route[] => [
-  ...(routes.some(isFormer) ? [] : ROUTES.filter(isFormer)),
+const addedRoutes = (
+  { routes }: Snapshot,
+  replaced: Manifest | undefined,
+  log: LogKeys | undefined,
+): readonly Route[] => [
+  ...(!routes.some(isFormer) && replaced?.routes.some(isFormer) === true ? ROUTES.filter(isFormer) : []),
   ...(log === undefined || hasLog(routes) ? [] : LOG_ROUTES),
 ];
 
@@ -129,7 +133,7 @@ async function open(
     tree,
     {
       ...around,
-      routes: ({ previous }) => {
+      routes: ({ previous }, replaced) => {
         const why = takenDown(tree);
         if (why !== undefined) {
           throw Failure.invalid(`"${out}" keeps no previous snapshot: ${why}`);
@@ -148,7 +152,7 @@ async function open(
         }
         const snapshot = parseSnapshot(kept, `the previous snapshot kept in "${out}"`);
         manifest = { ...snapshot, routes: snapshot.routes.filter(isKept) };
-        return [...manifest.routes, ...addedRoutes(manifest, log)];
+        return [...manifest.routes, ...addedRoutes(manifest, replaced, log)];
       },
     },
     progress,

@@ -28,10 +28,10 @@ export function commitUnchanged(
   const chunks = join(paths.last, 'log');
   for (const _ of moveInto(chunks, join(tree.out, 'log')));
   renameSync(paths.manifest, tree.manifest);
-  const { snapshotFeed: feed, ...before } = index ?? {};
+  const { snapshotFeed: feed, assets, ...before } = index ?? {};
   if (!isDeepStrictEqual(before, next)) {
     // The sources changed although no document did; the next build compares with them.
-    writeIndex(paths.index, { ...next, ...(feed && { snapshotFeed: feed }) });
+    writeIndex(paths.index, { ...next, ...(assets && { assets }), ...(feed && { snapshotFeed: feed }) });
     replaceIndex(tree, paths.index);
   }
   replaceSnapshotFeed(tree, snapshotFeed);

@@ -222,9 +222,7 @@ export class Publisher {
         if (manifestHash(content) === publishedManifest(this)) {
           writeFileSync(this.paths.manifest, content, { flush: true });
           completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
-          // Nothing is deleted, so nothing is forgotten.
-          const assets = this.index?.assets;
-          commitUnchanged(this, this.#nextIndex(plan, content, assets), announcement.snapshotFeed);
+          commitUnchanged(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
           await this.#after?.(tree, plan.treeId);
           this.abort();
           return plan;
@@ -236,9 +234,7 @@ export class Publisher {
       writeFileSync(this.paths.manifest, content, { flush: true });
       const snapshotFeed = await stageOwn(this, this.#lists, plan, announcement, progress);
       await progress.blocking(() => {
-        const assets = formerAssets(tree, this.index?.assets, this.previous, this.#table);
-        const index = this.#nextIndex(plan, content, assets);
-        this.#complete(plan, 'own' in announcement, { ...index, snapshotFeed });
+        this.#complete(plan, 'own' in announcement, { ...this.#nextIndex(plan, content), snapshotFeed });
         flushStage(tree);
       }, 'writing to the disk');
       // From here on nothing stops the commit.
@@ -261,11 +257,7 @@ export class Publisher {
     }
   }
 
-  #nextIndex(
-    { treeId, sequence, digest, files }: Plan,
-    manifest: string | Uint8Array,
-    assets: Index['assets'] = {},
-  ): Index {
+  #nextIndex({ treeId, sequence, digest, files }: Plan, manifest: string | Uint8Array): Index {
     const asOf = readManifest(this.paths.manifest)?.as_of ?? null;
     return {
       digest,
@@ -274,16 +266,16 @@ export class Publisher {
       ...this.next.described,
       ...this.described,
       ...this.takedown.described,
-      ...(Object.keys(assets).length > 0 && { assets }),
     };
   }
 
   /** Stages the index and the rollback data. */
   #complete({ treeId, sequence, digest }: Plan, isCopy: boolean, index: Index): void {
     const { tree, paths, previous } = this;
-    dropAssets(tree, this.index?.assets, previous, this.#table, index.assets, this.#lists);
+    const assets = formerAssets(tree, this.index?.assets, previous, this.#table);
+    dropAssets(tree, this.index?.assets, previous, this.#table, assets, this.#lists);
     completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
-    writeIndex(paths.index, index);
+    writeIndex(paths.index, { ...index, assets });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
     this.#lists.finish();
