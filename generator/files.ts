@@ -6,6 +6,7 @@ import {
   fsyncSync,
   linkSync,
   mkdirSync,
+  opendirSync,
   openSync,
   readFileSync,
   readSync,
@@ -81,6 +82,17 @@ export function liesIn(path: string, folder: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`);
 }
 
+/** The names in a folder, none if it does not exist. */
+export function* namesIn(path: string): Generator<string, void, undefined> {
+  const folder = ifExists(() => opendirSync(path));
+  if (folder === undefined) return;
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield entry.name;
+  } finally {
+    folder.closeSync();
+  }
+}
+
 /** How many created folders a writer remembers. */
 const FOLDERS_KNOWN = 1024;
 
@@ -138,14 +150,19 @@ export class FileWriter {
 export class LineWriter {
   readonly #file: string;
   readonly #separator: string;
+  readonly #flag: 'w' | 'a';
   #descriptor: number | undefined;
   #lines: string[] = [];
   #length = 0;
 
-  /** @param separator written between lines, but not after the last */
-  constructor(file: string, separator = '\n') {
+  /**
+   * @param separator written between lines, but not after the last
+   * @param flag whether the file is replaced, or continued by another line
+   */
+  constructor(file: string, separator = '\n', flag: 'w' | 'a' = 'w') {
     this.#file = file;
     this.#separator = separator;
+    this.#flag = flag;
   }
 
   write(line: string): void {
@@ -158,7 +175,7 @@ export class LineWriter {
     if (this.#lines.length === 0) return;
     const text = this.#lines.join(this.#separator);
     const isFirst = this.#descriptor === undefined;
-    this.#descriptor ??= openSync(this.#file, 'w');
+    this.#descriptor ??= openSync(this.#file, this.#flag);
     writeFileSync(this.#descriptor, isFirst ? text : this.#separator + text);
     this.#lines = [];
     this.#length = 0;

@@ -8,6 +8,7 @@ import type { LogKeys, Signing } from '../config/signing.js';
 import { logFolder } from '../tree/log-paths.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
+import { updateChunkIndex } from './chunk-index.js';
 import { publishedNote } from './publish-entry.js';
 import { recordOf } from './record.js';
 import { SignedLog, isBehind, newestIn } from './signed-log.js';
@@ -43,6 +44,7 @@ export async function withLog<T>(
     },
     after: async (tree, treeId) => {
       try {
+        updateChunkIndex(tree);
         log?.sign(tree, treeId);
         await log?.cosign(tree, treeId, progress);
       } catch (error) {

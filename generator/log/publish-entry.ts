@@ -1,8 +1,10 @@
 /** Writes what signing adds to a log: tiles, checkpoint, and what the keys have signed. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolder, readText, replaceFile } from '../files.js';
+import { FileWriter, makeFolder, readText, replaceFile } from '../files.js';
 import { addChangedFiles } from '../publish/changed-files.js';
+import { flush } from '../publish/commit.js';
+import { deleteFile, moveInto } from '../publish/moves.js';
 import { ListWriter } from '../publish/stage.js';
 import { checkpointFile, logFolder } from '../tree/log-paths.js';
 import type { Tree } from '../tree/tree.js';
@@ -65,6 +67,35 @@ export function publishEntry(
   } finally {
     rmSync(staged, { recursive: true, force: true });
   }
+}
+
+/** The files of a log that a copy takes over from its origin. */
+export interface CopiedFiles {
+  /** Tiles by their names below the tree, each with a file to link there. */
+  readonly put: ReadonlyMap<string, string>;
+  readonly removed: readonly string[];
+  /** A note; undefined if the origin has no log. */
+  readonly checkpoint: Buffer | undefined;
+}
+
+/** Publishes them, once the snapshot is committed: tiles first, then the checkpoint. */
+export function publishCopiedLog(
+  tree: Tree,
+  { id: treeId, sequence }: { readonly id: string; readonly sequence: number },
+  { put, removed, checkpoint }: CopiedFiles,
+): void {
+  const staged = join(tree.state, 'signing');
+  rmSync(staged, { recursive: true, force: true });
+  addChangedFiles(tree, sequence, [...put.keys(), ...removed, checkpointFile(treeId)]);
+  if (put.size > 0) {
+    const files = new FileWriter(staged);
+    for (const [name, source] of put) files.link(name, source);
+    flush(staged);
+    for (const _ of moveInto(staged, tree.out));
+  }
+  for (const name of removed) deleteFile(tree.out, name);
+  const note = checkpoint?.toString();
+  if (note !== undefined && note !== publishedNote(tree, treeId)) replaceCheckpoint(tree, treeId, note);
 }
 
 /** Adds what signing changes to the lists of the commit. */

@@ -14,6 +14,7 @@ import type { Progress } from '../progress.js';
 import type { Signing } from '../config/signing.js';
 import { logFolder } from '../tree/log-paths.js';
 import type { Tree } from '../tree/tree.js';
+import { updateChunkIndex } from './chunk-index.js';
 import { HeldKey, readKey } from './key-file.js';
 import { append, entryAt, headOf, rootOf } from './log-files.js';
 import type { Appended } from './log-files.js';
@@ -104,6 +105,7 @@ export class SignedLog {
     if (snapshot === undefined || next === undefined) return false;
     const signers = this.#signersOf(snapshot.sequence, declared);
     const checkpoint = { origin: this.origin, size: next.size, root: base64Of(next.root) };
+    updateChunkIndex(tree);
     publishEntry(tree, snapshot, next, {
       keys: this.#keys,
       checkpoint,

@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
 import { makeFolder } from '../files.js';
+import { updateChunkIndex } from '../log/chunk-index.js';
 import type { Verifier } from '../log/note.js';
+import { publishCopiedLog } from '../log/publish-entry.js';
 import type { Progress } from '../progress.js';
 import type { ChangeIndex } from '../tree/changes.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
@@ -84,17 +86,22 @@ export async function copy(
   }
   // If the copy is given up, what was fetched stays: to the publisher, these folders are not new.
   tree.prepare();
+  let log: CopiedLog | undefined;
   const publisher = await Publisher.open(
     tree,
     {
       routes: () => origin.routes,
       copyOf: origin.tree.id,
-      after: async () => recordCopies(tree, [origin.tree.id]),
+      after: async () => {
+        recordCopies(tree, [origin.tree.id]);
+        updateChunkIndex(tree);
+        if (log !== undefined)
+          publishCopiedLog(tree, { id: origin.tree.id, sequence: origin.sequence }, log.files);
+      },
     },
     progress,
   );
   let prepared: Prepared;
-  let log: CopiedLog;
   try {
     // A snapshot that the copy has was accepted before.
     log = await fetchLog(tree, client, snapshot, signed, acceptsUnsigned || isHeld);
@@ -108,11 +115,7 @@ export async function copy(
     throw error;
   }
   const { plan, own, fetched } = prepared;
-  await publisher.commit(
-    { ...plan, sequence: origin.sequence },
-    { manifest: content, own: { ...own, log: log.own } },
-    progress,
-  );
+  await publisher.commit({ ...plan, sequence: origin.sequence }, { manifest: content, own }, progress);
   return { fetched, changes: plan.changes, log: log.report };
 }
 
@@ -139,7 +142,7 @@ function requireCopy(tree: Tree, isOfOrigin: boolean): void {
 interface Prepared {
   readonly fetched: Copied['fetched'];
   readonly plan: Plan;
-  readonly own: Omit<OwnFiles, 'log'>;
+  readonly own: OwnFiles;
 }
 
 /** @param before what the copy has, if bundles may lead on from there */

@@ -7,7 +7,7 @@ import { openNote, parseVerifier } from '../log/note.js';
 import type { OpenedNote, Verifier } from '../log/note.js';
 import { parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
-import type { OwnLog } from '../publish/plan.js';
+import type { CopiedFiles } from '../log/publish-entry.js';
 import type { Tree } from '../tree/tree.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { forgetSeen } from '../log/seen.js';
@@ -45,7 +45,7 @@ export interface LogReport {
 export interface CopiedLog {
   /** Null if the tree is not signed. */
   readonly report: LogReport | null;
-  readonly own: OwnLog;
+  readonly files: CopiedFiles;
 }
 
 /** A checkpoint of the origin that is signed by a trusted key. */
@@ -124,8 +124,8 @@ export async function fetchLog(
 ): Promise<CopiedLog> {
   if (signed?.seen === undefined) forgetSeen(tree);
   if (signed === undefined) {
-    const removed = outdated(tree, undefined, new Map());
-    return { report: null, own: { put: new Map(), removed, checkpoint: undefined } };
+    const removed = [...outdated(tree, undefined, new Map())];
+    return { report: null, files: { put: new Map(), removed, checkpoint: undefined } };
   }
   const { note, checkpoint, trusted, report, seen } = signed;
   const read = await fetchEntries(tree, client, origin, checkpoint, seen);
@@ -135,11 +135,11 @@ export async function fetchLog(
   const isSigned = isOfSnapshot(read.newest, { origin, content });
   if (!isSigned && !acceptsUnsigned)
     throw new NotSignedYet(`snapshot ${origin.sequence} is not in the signed log yet`);
-  const removed = outdated(tree, origin.tree.id, read.files);
+  const removed = [...outdated(tree, origin.tree.id, read.files)];
   const coversManifest = isSigned && read.newest.manifest !== undefined;
   return {
     report: { ...report, isSigned, coversManifest },
-    own: { put: read.files, removed, checkpoint: note },
+    files: { put: read.files, removed, checkpoint: note },
   };
 }
 

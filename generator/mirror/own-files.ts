@@ -14,7 +14,7 @@ import { JSON_BYTES } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** Fetches the feed of snapshots, and says which bundles and lists come and go. */
-export async function ownFiles({ tree, files, index, taken }: Session): Promise<Omit<OwnFiles, 'log'>> {
+export async function ownFiles({ tree, files, index, taken }: Session): Promise<OwnFiles> {
   const put = new Map<string, string>();
   for (const format of ['atom', 'json'] as const) {
     const name = documentFile(FEEDS.snapshots, format);

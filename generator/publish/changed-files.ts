@@ -4,14 +4,14 @@
  * led, and each other line is the path of a file. Whether a file was put or deleted follows from
  * the published tree; a later commit may have reversed it.
  */
-import { appendFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
 import { INDEX_FILE } from '../tree/changes.js';
 import { KEPT_LISTS } from './changes/change-index.js';
-import { LineWriter, linesOf } from '../files.js';
+import { LineWriter, flushOne, linesOf } from '../files.js';
 import { listFiles } from './stage.js';
 import type { StagePaths } from './stage.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -56,10 +56,16 @@ export function stageChangedFiles(
 }
 
 /** Adds files that a later step of a snapshot puts or deletes, before it does. A file may be listed twice. */
-export function addChangedFiles({ changedFiles }: Tree, sequence: number, files: readonly string[]): void {
+export function addChangedFiles({ changedFiles }: Tree, sequence: number, files: Iterable<string>): void {
   const list = join(changedFiles, String(sequence));
   // Without the list, everything is compared.
-  if (existsSync(list)) appendFileSync(list, files.map((file) => `${file}\n`).join(''), { flush: true });
+  if (!existsSync(list)) return;
+  const writer = new LineWriter(list, '\n', 'a');
+  for (const file of files) writer.write(file);
+  // Ends the last line with a newline.
+  writer.write('');
+  writer.finish();
+  flushOne(list);
 }
 
 /** The size of the list of a snapshot, in bytes, which a later step may add to; 0 if there is none. */

@@ -1,10 +1,8 @@
 /** The commit of a build that changes no document. */
 import { renameSync } from 'node:fs';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { relabelDownloads } from './changes/change-index.js';
 import { replacePrevious, stageTakedown } from './commit.js';
-import { moveInto } from './moves.js';
 import { replaceIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import type { Publisher } from './publisher.js';
@@ -24,9 +22,6 @@ export function commitUnchanged(
   }
   const manifest = readManifest(paths.manifest);
   if (manifest !== undefined) relabelDownloads(tree, manifest);
-  // Chunks that a repair found damaged.
-  const chunks = join(paths.last, 'log');
-  for (const _ of moveInto(chunks, join(tree.out, 'log')));
   renameSync(paths.manifest, tree.manifest);
   const { snapshotFeed: feed, assets, ...before } = index ?? {};
   if (!isDeepStrictEqual(before, next)) {

@@ -35,7 +35,7 @@ export const writeJournal = ({ journal }: Tree, sequence: number): void =>
  * Flushes a folder's file system, or all file systems if `sync` does not support `-f`. Node has no
  * syncfs(2); coreutils has.
  */
-function flush(folder: string): void {
+export function flush(folder: string): void {
   for (const options of [['-f', folder], []]) {
     const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
     if (status === 0) return;
@@ -160,7 +160,6 @@ function* publishSteps(tree: Tree): Generator<void, void, undefined> {
   }
   yield* moveInto(paths.last, tree.out);
   if (existsSync(paths.manifest)) renameSync(paths.manifest, tree.manifest);
-  yield* moveInto(paths.signed, tree.out);
 }
 
 /** Keeps the rollback data and all lists, and removes the journal and the stage. */

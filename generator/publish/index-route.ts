@@ -10,8 +10,6 @@ import type { Put } from './changes/bundle-line.js';
 import { namesOf, siblingsFrom } from '../tree/codings.js';
 import { digestLine, summarise } from '../tree/digest.js';
 import type { RouteSummary } from '../tree/digest.js';
-import { ChunkWriter, chunkForm } from './log-index.js';
-import type { ChunkFolders } from './log-index.js';
 import { ListWriter } from './stage.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 
@@ -58,8 +56,6 @@ export interface Indexing {
   readonly compressedFrom: number;
   /** The keys of withheld records, if the route has a document for each record. */
   readonly withheld: ReadonlySet<number>;
-  /** Where chunks are published; undefined if the tree isn't signed. */
-  readonly chunks: ChunkFolders | undefined;
 }
 
 export interface IndexedRoute extends RouteSummary {
@@ -84,10 +80,8 @@ export function indexRoute({
   hasChanges,
   compressedFrom,
   withheld: withheldKeys,
-  chunks,
 }: Indexing): IndexedRoute {
   const lists = new ListWriter(folder, route.name);
-  const form = chunkForm(route);
   const file = filler(route.file);
   const urls = urlsOf(route);
   const pageUrls = pages.map(filler);
@@ -123,10 +117,7 @@ export function indexRoute({
   try {
     const sum = applyPatches(oldIndex, patches, next, note);
     if (areVariants && hasChanges && counts.added + counts.changed > 0) lists.put(variantsEntry(next, route));
-    const writer =
-      chunks && form && former === undefined ? new ChunkWriter(chunks, route.name, form, lists) : undefined;
-    const summary = summarise(next, route, (chunk) => writer?.add(chunk));
-    writer?.finish();
+    const summary = summarise(next, route);
     lists.finish();
     const unchanged = summary.documents - counts.added - counts.changed;
     return { ...summary, changes: { ...counts, unchanged }, withheld, placed, sum };

@@ -7,10 +7,7 @@ import { linkOrCopy } from '../files.js';
 import type { Index } from '../tree/index-json.js';
 import { indexRoute, totalOf } from './index-route.js';
 import type { Changes, Former, IndexedRoute, Indexing } from './index-route.js';
-import { chunkForm, hasChunks } from './log-index.js';
-import type { ChunkFolders } from './log-index.js';
 import type { ComparedRoute } from './compared-routes.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
 import type { StagePaths } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
 import type { Takedown } from './takedown.js';
@@ -31,8 +28,6 @@ const NONE: ReadonlySet<number> = new Set();
 export class NextIndex {
   /** Whether the changes are listed: neither for a first snapshot nor for a copy. */
   hasChanges: boolean;
-  /** Where the chunks of routes are published; undefined if the tree isn't signed. */
-  readonly #chunks: ChunkFolders | undefined;
   readonly #paths: StagePaths;
   readonly #spec: StageSpec;
   readonly #routes: readonly ComparedRoute[];
@@ -52,7 +47,6 @@ export class NextIndex {
     folder: string,
     old: Index | undefined,
     staying: ReadonlySet<string>,
-    chunks: ChunkFolders | undefined,
   ) {
     this.#paths = paths;
     this.#spec = spec;
@@ -60,7 +54,6 @@ export class NextIndex {
     this.#folder = folder;
     this.#old = old;
     this.#staying = staying;
-    this.#chunks = chunks;
     this.hasChanges = old !== undefined;
   }
 
@@ -89,8 +82,7 @@ export class NextIndex {
     const patches = this.patchesOf(name);
     const summary = this.#old?.routes[name];
     const sum = this.#old?.sums[name];
-    const isIndexed = patches.length === 0 && old !== undefined && this.#hasChunks(found.route);
-    if (isIndexed && summary !== undefined && sum !== undefined) {
+    if (patches.length === 0 && old !== undefined && summary !== undefined && sum !== undefined) {
       linkOrCopy(old, next);
       const changes = { added: 0, changed: 0, removed: 0, unchanged: summary.documents };
       return { ...summary, changes, withheld: 0, placed: 0, sum };
@@ -107,14 +99,7 @@ export class NextIndex {
       hasChanges: this.hasChanges,
       compressedFrom: this.#spec.compressedFrom,
       withheld: withheld?.keys.get(name) ?? NONE,
-      chunks: this.#chunks,
     });
-  }
-
-  #hasChunks(route: PublishedRoute): boolean {
-    return (
-      this.#chunks === undefined || chunkForm(route) === undefined || hasChunks(this.#chunks, route.name)
-    );
   }
 
   #former({ route: { path, file } }: ComparedRoute): Former {

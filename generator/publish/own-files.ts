@@ -7,7 +7,6 @@ import { FileWriter } from '../files.js';
 import type { Announcement, CopiedAnnouncement, OwnFiles, Plan } from './plan.js';
 import type { Publisher } from './publisher.js';
 import { measure } from '../tree/measure.js';
-import { checkpointFile } from '../tree/log-paths.js';
 import { stageSnapshotFeed } from './snapshot-feed.js';
 import { readManifest } from '../tree/manifest.js';
 import type { ListWriter, StagePaths } from './stage.js';
@@ -24,7 +23,7 @@ export async function stageOwn(
   progress: Progress,
 ): Promise<Record<string, string>> {
   if (!('own' in announcement)) return stageMade(publisher, lists, plan, announcement, progress);
-  const copied = stageCopied(publisher.paths, lists, announcement.own, plan.treeId);
+  const copied = stageCopied(publisher.paths, lists, announcement.own);
   return { ...publisher.index?.snapshotFeed, ...copied };
 }
 
@@ -66,8 +65,7 @@ async function stageMade(
 function stageCopied(
   paths: StagePaths,
   lists: ListWriter,
-  { put, removed, log }: OwnFiles,
-  treeId: string,
+  { put, removed }: OwnFiles,
 ): Record<string, string> {
   const [tree, last] = [new FileWriter(paths.tree), new FileWriter(paths.last)];
   const feed: Record<string, string> = {};
@@ -77,11 +75,6 @@ function stageCopied(
     lists.file(name);
     if (!isChange) feed[name] = measure(source).hash.toString('hex');
   }
-  for (const [name, source] of log.put) {
-    tree.link(name, source);
-    lists.file(name);
-  }
-  if (log.checkpoint) new FileWriter(paths.signed).write(checkpointFile(treeId), log.checkpoint);
-  for (const names of [removed, log.removed]) for (const name of names) lists.remove(name);
+  for (const name of removed) lists.remove(name);
   return feed;
 }

@@ -61,14 +61,4 @@ export interface OwnFiles {
   /** Each with a file to link there. */
   readonly put: ReadonlyMap<string, string>;
   readonly removed: readonly string[];
-  /** What changes in the signed log, apart from its index. */
-  readonly log: OwnLog;
-}
-
-export interface OwnLog {
-  /** Tiles, each with a file to link there. */
-  readonly put: ReadonlyMap<string, string>;
-  readonly removed: Iterable<string>;
-  /** Undefined if the tree is not signed. */
-  readonly checkpoint: Uint8Array | undefined;
 }

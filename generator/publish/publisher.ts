@@ -16,8 +16,6 @@ import { readIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import { dropAssets, formerAssets, replacedAssets } from './former-assets.js';
 import { Lock } from '../lock.js';
-import { completeIndex, indexFolder } from './log-index.js';
-import type { ChunkFolders } from './log-index.js';
 import { NextIndex } from './next-index.js';
 import { planOf, publishedManifest } from './next-plan.js';
 import { stageOwn } from './own-files.js';
@@ -25,7 +23,6 @@ import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js'
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
 import { comparedRoutes } from './compared-routes.js';
-import { hasLog } from '../tree/published-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -76,8 +73,6 @@ export class Publisher {
   readonly treeId: string;
   readonly #known: number;
   readonly #after: Opening['after'];
-  /** Set if there is a log, be it signed here or at the origin. */
-  readonly #chunks: ChunkFolders | undefined;
 
   private constructor(tree: Tree, { lock, previous, routes, treeId, known, after, bundleBytes }: Opened) {
     this.tree = tree;
@@ -113,16 +108,7 @@ export class Publisher {
     );
     this.#lists = new ListWriter(this.paths.lists, 'own');
     const staying = new Set(replacedAssets(tree, previous, routes));
-    if (hasLog(routes)) this.#chunks = { out: tree.out, staged: this.paths.last, index: indexFolder(treeId) };
-    this.next = new NextIndex(
-      this.paths,
-      this.spec,
-      this.#routes,
-      tree.index,
-      this.index,
-      staying,
-      this.#chunks,
-    );
+    this.next = new NextIndex(this.paths, this.spec, this.#routes, tree.index, this.index, staying);
   }
 
   /**
@@ -221,7 +207,6 @@ export class Publisher {
       if (!('own' in announcement) && planned.sequence === this.previous?.sequence) {
         if (manifestHash(content) === publishedManifest(this)) {
           writeFileSync(this.paths.manifest, content, { flush: true });
-          completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
           commitUnchanged(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
           await this.#after?.(tree, plan.treeId);
           this.abort();
@@ -274,7 +259,6 @@ export class Publisher {
     const { tree, paths, previous } = this;
     const assets = formerAssets(tree, this.index?.assets, previous, this.#table);
     dropAssets(tree, this.index?.assets, previous, this.#table, assets, this.#lists);
-    completeIndex(this.#chunks, this.#routes, this.next, this.#lists);
     writeIndex(paths.index, { ...index, assets });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));

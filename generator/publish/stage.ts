@@ -27,8 +27,6 @@ export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) 
     last: join(stage, 'last'),
     changes: join(stage, 'last', 'changes'),
     manifest: join(stage, 'snapshot.json'),
-    /** The checkpoint of a copy at its path, moved after snapshot.json. */
-    signed: join(stage, 'signed'),
     /** The rollback data: what the commit replaces. */
     previous: join(stage, 'previous'),
     /** In its place where a record was newly withheld. */

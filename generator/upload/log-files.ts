@@ -5,8 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseChunks, parsePages } from '../tree/chunk-text.js';
-import { LISTS_FILE, ROUTES_FILE, chunkForm, indexFolder } from '../publish/log-index.js';
-import { logFolder } from '../tree/log-paths.js';
+import { LISTS_FILE, ROUTES_FILE, chunkForm, indexFolder, logFolder } from '../tree/log-paths.js';
 import { filesBelow } from '../tree/scan.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';

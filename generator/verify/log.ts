@@ -12,18 +12,17 @@ import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { namesOf } from '../tree/codings.js';
 import { isCopy } from '../publish/copied.js';
-import { summarise, digestOf } from '../tree/digest.js';
-import { makeFolder, readText, replaceFile } from '../files.js';
+import { digestOf } from '../tree/digest.js';
+import { makeFolder, namesIn, readText, replaceFile } from '../files.js';
+import { forEachChunkFile } from '../log/chunk-index.js';
 import {
-  ChunkLists,
   LISTS_FILE,
   ROUTES_FILE,
+  checkpointFile,
   chunkForm,
   indexFolder,
-  namesIn,
-} from '../publish/log-index.js';
-import { checkpointFile, logFolder } from '../tree/log-paths.js';
-import type { KeyForm } from '../routes/keys.js';
+  logFolder,
+} from '../tree/log-paths.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
@@ -50,11 +49,12 @@ export function checkLog(tree: Tree, manifest: Manifest, find: Find): string | u
   checkNames(tree, 'log', log === undefined ? names : [treeId, ...names], found);
   if (log === undefined) return undefined;
   checkNames(tree, logFolder(treeId), ['checkpoint', 'tile', 'index'], found);
-  checkIndex(tree, manifest, found);
   const note = readText(join(tree.out, checkpointFile(treeId)));
-  if (note === undefined) {
-    if (!isFirstUnsigned(tree, manifest)) found(checkpointFile(treeId), 'missing');
-  } else checkHistory(tree, manifest, note, found);
+  const isPending =
+    note === undefined ? isFirstUnsigned(tree, manifest) : checkHistory(tree, manifest, note, found);
+  if (note === undefined && !isPending) found(checkpointFile(treeId), 'missing');
+  // Until the snapshot is signed, the chunks may be those of the one before.
+  if (!isPending) checkIndex(tree, manifest, found);
   return isWhole ? note : undefined;
 }
 
@@ -72,28 +72,34 @@ const documentsBelowLog = ({ routes }: Manifest): readonly string[] =>
  */
 const isUnsigned = (tree: Tree, { tree: { id = '' }, sequence }: Manifest, newest: SnapshotEntry): boolean =>
   isCopy(tree)
-    ? newest.sequence + 1 === sequence
+    ? newest.sequence < sequence
     : recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
 
 /** Whether a log has no checkpoint since its first snapshot was committed here and not signed yet. */
 const isFirstUnsigned = (tree: Tree, { tree: { id = '' } }: Manifest): boolean =>
   readSeen(tree) === undefined &&
-  !existsSync(join(tree.out, logFolder(id), 'tile')) &&
+  (isCopy(tree) || !existsSync(join(tree.out, logFolder(id), 'tile'))) &&
   recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
 
-/** @throws Failure invalid: the tree's history is another than when it was last verified */
-function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find): void {
+/**
+ * @returns whether the snapshot is still to be signed
+ * @throws Failure invalid: the tree's history is another than when it was last verified
+ */
+function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find): boolean {
   const treeId = manifest.tree.id ?? '';
   const folder = join(tree.out, logFolder(treeId));
   const checkpoint = signedCheckpoint(note, manifest.log?.keys ?? []);
-  if (checkpoint === undefined) return found(checkpointFile(treeId), 'altered');
+  if (checkpoint === undefined) {
+    found(checkpointFile(treeId), 'altered');
+    return false;
+  }
   const { size, root } = checkpoint;
   let areTilesWhole = true;
   for (const { file, what, content } of checkTiles(folder, { size, root: bytesOfBase64(root) })) {
     areTilesWhole = false;
     found(`${logFolder(treeId)}/${file}`, what, content);
   }
-  if (!areTilesWhole) return;
+  if (!areTilesWhole) return false;
   const entry = parseEntry(entryAt(folder, size, size - 1).toString());
   const { sequence, digest, as_of: asOf } = manifest;
   const isOfSnapshot =
@@ -105,9 +111,9 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
   const isBefore = entry.tree === treeId && entry.sequence < sequence && isUnsigned(tree, manifest, entry);
   if (!isOfSnapshot && !isBefore) found('snapshot.json', 'altered');
   const seen = readSeen(tree);
-  if (seen === undefined) return;
-  if (seen.size > size || base64Of(rootOf(folder, seen.size)) !== seen.root)
+  if (seen !== undefined && (seen.size > size || base64Of(rootOf(folder, seen.size)) !== seen.root))
     found(checkpointFile(treeId), 'rewritten');
+  return isBefore;
 }
 
 /** Undefined if the note is malformed, or none of the keys has signed it. */
@@ -146,33 +152,23 @@ function checkChunks(tree: Tree, folder: string, route: PublishedRoute, found: F
     else count += 1;
   };
   let count = 0;
-  forEachChunkFile(tree, route, form, expect);
+  forEachChunkFile(tree, route, {
+    chunk: ({ key, text }) => expect(`${form.textOf(key)}.txt`, text),
+    list: expect,
+  });
   let present = 0;
   for (const _ of namesIn(join(tree.out, folder))) present += 1;
   if (present === count) return;
   // Only now all names are kept in memory.
   const names: string[] = [];
-  forEachChunkFile(tree, route, form, (name) => names.push(name));
+  forEachChunkFile(tree, route, {
+    chunk: ({ key }) => names.push(`${form.textOf(key)}.txt`),
+    list: (name) => names.push(name),
+  });
   checkNames(tree, folder, names, found);
 }
 
-/** Each chunk of a route and each of their lists, with its content. */
-function forEachChunkFile(
-  tree: Tree,
-  route: PublishedRoute,
-  form: KeyForm,
-  take: (name: string, content: string) => void,
-): void {
-  const lists = new ChunkLists(take);
-  summarise(join(tree.index, route.name), route, ({ key, text, leaf }) => {
-    const first = form.textOf(key);
-    take(`${first}.txt`, text);
-    lists.add(first, leaf);
-  });
-  lists.finish();
-}
-
-/** Mends a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
+/** Restores a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
 export function repairLog({ out, state }: Tree, file: string, content: Buffer | undefined): void {
   const path = join(out, file);
   if (content !== undefined) {

@@ -6,6 +6,7 @@ import { Client } from '../../generator/mirror/client.js';
 import { fetchCheckpoint, fetchLog, heldLog } from '../../generator/mirror/log.js';
 import type { CopiedLog } from '../../generator/mirror/log.js';
 import { parseOrigin } from '../../generator/mirror/origin.js';
+import { publishCopiedLog } from '../../generator/log/publish-entry.js';
 import { parseVerifier } from '../../generator/log/note.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { newKey } from '../log/witness-server.js';
@@ -58,10 +59,8 @@ async function held() {
 /** Fetches the log and publishes it in the copy. */
 async function copied(options = NONE): Promise<CopiedLog> {
   const found = await fetched(options);
-  const { put, removed, checkpoint } = found.own;
-  for (const [name, source] of put) write(name, readFileSync(source));
-  for (const name of removed) rmSync(join(tree.out, name));
-  write(`log/${origin.tree}/checkpoint`, checkpoint ?? new Uint8Array());
+  mkdirSync(tree.out, { recursive: true });
+  publishCopiedLog(tree, { id: origin.tree, sequence: 1 }, found.files);
   return found;
 }
 function write(name: string, content: Uint8Array): void {
@@ -263,8 +262,7 @@ describe('a log that grew', () => {
       log.fill(size - log.entries.length - 1);
       log.sign();
       origin.asked();
-      const { removed } = (await copied()).own;
-      expect([...removed]).toEqual([]);
+      await copied();
       expectWhole();
       expect(origin.asked()).toEqual([
         `${log.folder}/checkpoint`,
@@ -272,7 +270,7 @@ describe('a log that grew', () => {
       ]);
       expect([254, 255].map((width) => existsSync(partial(width)))).toEqual([size < 256, size === 255]);
     }
-    expect([...(await copied()).own.put.keys()]).toEqual([]);
+    expect([...(await copied()).files.put.keys()]).toEqual([]);
     origin.asked();
     expect(await held()).toMatchObject({ size: 600, isSigned: true });
     expect(origin.asked()).toEqual([`${log.folder}/checkpoint`]);
@@ -301,7 +299,7 @@ describe('a log that grew', () => {
     const former = `log/${'b'.repeat(16)}`;
     for (const file of [`${former}/checkpoint`, `${former}/index/a/1.txt`, `${former}/x`, 'log/readme.txt'])
       write(file, Buffer.from('x'));
-    const { removed } = (await fetched()).own;
+    const { removed } = (await fetched()).files;
     expect([...removed].toSorted()).toEqual([`${former}/checkpoint`, `${former}/index/a/1.txt`]);
   });
 });
@@ -397,9 +395,9 @@ describe('another history', () => {
     expect(message).toContain('the origin has no signed log any more');
     // What it says to do helps.
     rmSync(/"([^"]+)"/.exec(message)?.[1] ?? '');
-    const { report, own } = await fetched();
+    const { report, files } = await fetched();
     expect(report).toBeNull();
-    expect([...own.removed].toSorted()).toEqual(
+    expect([...files.removed].toSorted()).toEqual(
       ['checkpoint', 'tile/0/000.p/1', 'tile/entries/000.p/1'].map((file) => `log/${origin.tree}/${file}`),
     );
   });
@@ -458,9 +456,9 @@ describe('the key of a log', () => {
     log.entries = [];
     log.sign();
     origin.files.set(`${log.folder}/checkpoint`, Buffer.from(log.note + witness.cosignature(log.body, 1)));
-    const { report, own } = await copied();
+    const { report, files } = await copied();
     expect(report).toMatchObject({ signedBy: [key!.vkey], unknownKeys: [] });
-    expect(String(own.checkpoint)).toContain('— witness.example ');
+    expect(String(files.checkpoint)).toContain('— witness.example ');
   });
 
   it('of another name is another log, which must not take its place unnoticed', async () => {
