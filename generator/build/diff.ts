@@ -20,7 +20,7 @@ import { summaries } from '../outputs/index.js';
 import { stayingLists } from '../outputs/lists/index.js';
 import { implausible, implausibleRemovals, measuredInFuture, rewritten } from './removal-guard.js';
 import type { Progress } from '../progress.js';
-import { isPrepared } from '../publish/commit.js';
+import { isPrepared } from '../publish/journal.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import { totalOf } from '../publish/index-route.js';
 import type { Changes } from '../publish/index-route.js';

@@ -12,7 +12,7 @@ import { describeRoute } from '../outputs/snapshot-routes.js';
 import { snapshotFeedOf } from '../outputs/feeds/snapshots.js';
 import type { Progress } from '../progress.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
-import { takenDown } from '../publish/commit.js';
+import { takenDown } from '../publish/takedown.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import { measure } from '../tree/measure.js';
 import { Publisher } from '../publish/publisher.js';

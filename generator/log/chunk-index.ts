@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Failure } from '../errors.js';
 import { FileWriter, linesOf, namesIn, readText } from '../files.js';
 import { addChangedFiles } from '../publish/changed-files.js';
-import { flush } from '../publish/commit.js';
+import { flush } from '../publish/flush.js';
 import { isCopy } from '../publish/copied.js';
 import { deleteFile, moveInto } from '../publish/moves.js';
 import { ListWriter } from '../publish/stage.js';

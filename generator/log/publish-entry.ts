@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FileWriter, makeFolder, readText, replaceFile } from '../files.js';
 import { addChangedFiles } from '../publish/changed-files.js';
-import { flush } from '../publish/commit.js';
+import { flush } from '../publish/flush.js';
 import { deleteFile, moveInto } from '../publish/moves.js';
 import { ListWriter } from '../publish/stage.js';
 import { checkpointFile, logFolder } from '../tree/log-paths.js';

@@ -4,14 +4,14 @@
  * led, and each other line is the path of a file. Whether a file was put or deleted follows from
  * the published tree; a later commit may have reversed it.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
 import { INDEX_FILE } from '../tree/changes.js';
 import { KEPT_LISTS } from './changes/change-index.js';
-import { LineWriter, flushOne, linesOf } from '../files.js';
+import { LineWriter, flushOne, ifExists, linesOf } from '../files.js';
 import { listFiles } from './stage.js';
 import type { StagePaths } from './stage.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -76,12 +76,10 @@ export const listedBytes = ({ changedFiles }: Tree, { sequence }: SnapshotId): n
 export const filesListed = ({ changedFiles }: Tree, { sequence }: SnapshotId): Iterable<string> =>
   filesIn([join(changedFiles, String(sequence))]);
 
-/** Keeps the staged list of a commit, and removes those that are too old. Idempotent. */
-export function keepChangedFiles({ changedFiles }: Tree, staged: string, sequence: number): void {
-  // The state of an earlier version was moved, with what a commit had staged.
-  if (!existsSync(changedFiles)) mkdirSync(changedFiles);
-  renameSync(staged, join(changedFiles, String(sequence)));
-  const newestFirst = readdirSync(changedFiles).toSorted((a, b) => Number(b) - Number(a));
+/** Removes the lists that are too old. */
+export function dropOldLists({ changedFiles }: Tree): void {
+  const lists = ifExists(() => readdirSync(changedFiles)) ?? [];
+  const newestFirst = lists.toSorted((a, b) => Number(b) - Number(a));
   for (const name of newestFirst.slice(KEPT_LISTS)) rmSync(join(changedFiles, name));
 }
 

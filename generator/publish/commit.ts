@@ -1,89 +1,16 @@
 /** The commit: a complete stage becomes the published tree. If interrupted anywhere, it resumes. */
-import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { z } from 'zod';
-import { Failure, asFailure, codeOf, isInterrupt } from '../errors.js';
+import { existsSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Failure, asFailure, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { flushOne, linesOf, readText, replaceFile } from '../files.js';
-import { keepChangedFiles } from './changed-files.js';
-import { isCopy } from './copied.js';
-import { deleteFile, deleteFolder, moveEach, moveInto } from './moves.js';
+import { flushOne, linesOf, makeFolder } from '../files.js';
+import { dropOldLists } from './changed-files.js';
+import { REPLACED, readJournal } from './journal.js';
+import type { Operation } from './journal.js';
+import { deleteFile, deleteFolder, move, moveEach } from './moves.js';
 import { listFiles, stagePaths } from './stage.js';
-import type { StagePaths } from './stage.js';
 import { keptIn, unflattened } from './stage-writer.js';
-import type { Takedown } from './takedown.js';
 import type { Tree } from '../tree/tree.js';
-
-/** Flushes all that a commit needs, by one flush of the file system instead of one per file. */
-export const flushStage = ({ stage }: Tree): void => flush(stage);
-
-/** Marks a flushed stage as complete. From here on the commit only goes forward. */
-export const writeJournal = ({ journal }: Tree, sequence: number): void =>
-  replaceFile(journal, JSON.stringify({ sequence }));
-
-/**
- * Flushes a folder's file system, or all file systems if `sync` does not support `-f`. Node has no
- * syncfs(2); coreutils has.
- */
-export function flush(folder: string): void {
-  for (const options of [['-f', folder], []]) {
-    const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
-    if (status === 0) return;
-    // The program is missing (a container without a shell, or Windows).
-    if (codeOf(error) === 'ENOENT') return flushEach(folder);
-  }
-  throw Failure.environment(`the file system of "${folder}" can't be flushed`);
-}
-
-/** Flushes every file and folder below a folder, one by one. */
-function flushEach(folder: string): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() || entry.isDirectory()) flushOne(join(entry.parentPath, entry.name));
-  }
-  flushOne(folder);
-}
-
-const journalSchema = z.object({ sequence: z.int() });
-
-const readJournal = (journal: string): z.infer<typeof journalSchema> =>
-  journalSchema.parse(JSON.parse(readFileSync(journal, 'utf8')));
-
-const TAKEN_DOWN = 'taken-down';
-
-/** Why there is no previous snapshot to roll back to; undefined if nothing was withheld. */
-export const takenDown = ({ previous }: Tree): string | undefined => readText(join(previous, TAKEN_DOWN));
-
-/** Stages what takes the place of the previous snapshot. @param why there is none to go back to */
-export function stageWithout({ withoutPrevious }: StagePaths, why: string): void {
-  mkdirSync(withoutPrevious);
-  writeFileSync(join(withoutPrevious, TAKEN_DOWN), why);
-}
-
-/** The same after a takedown: a rollback would publish a withheld record. */
-export function stageTakedown(paths: StagePaths, { before }: Takedown): void {
-  // If the state was lost, so was the list of what was withheld before.
-  const verb = before === undefined ? 'may have been' : 'was';
-  stageWithout(paths, `something ${verb} withheld since, which going back would publish again`);
-}
-
-/** Replaces the previous snapshot. @param folder in the stage */
-export function replacePrevious(tree: Tree, folder: string): void {
-  rmSync(tree.previous, { recursive: true, force: true });
-  renameSync(folder, tree.previous);
-}
-
-/** Whether a commit was interrupted. */
-export const isPrepared = ({ journal }: Tree): boolean => existsSync(journal);
 
 /** Deletes a folder in the background. */
 export type Discard = (folder: string) => Promise<void>;
@@ -104,25 +31,55 @@ async function isStop(pause: Promise<void>): Promise<boolean> {
  * @param discard deletes the old rollback data in parallel with the renames, which take as long.
  * Pass it only right after `writeJournal`: a resumed commit must not touch `previous`
  */
-export async function apply(tree: Tree, progress: Progress, discard?: Discard): Promise<void> {
+export async function apply(
+  tree: Tree,
+  progress: Pick<Progress, 'advance'>,
+  discard?: Discard,
+): Promise<void> {
   let isStopped = false;
-  const take = async (steps: Iterable<void>): Promise<void> => {
-    for (const _ of steps) {
-      const pause = isStopped ? undefined : progress.advance(1);
-      if (pause !== undefined) isStopped = await isStop(pause);
-    }
-  };
   try {
+    const operations = readJournal(tree);
     // Whatever remains is deleted with the stage.
     const discarding = discard && Promise.allSettled(partsOf(setAside(tree)).map(discard));
-    await take(publishSteps(tree));
+    freeReserve(tree);
+    for (const operation of operations)
+      for (const _ of carryOut(tree, operation)) {
+        const pause = isStopped ? undefined : progress.advance(1);
+        if (pause !== undefined) isStopped = await isStop(pause);
+      }
     await discarding;
-    tidyUp(tree);
+    dropOldLists(tree);
+    // What was replaced may be withheld, so it is gone before the commit is done.
+    for (const name of REPLACED) rmSync(join(tree.stage, name), { recursive: true, force: true });
+    unlinkSync(tree.journal);
+    deleteFolder(tree.stage);
   } catch (error) {
     const failure = asFailure(error, `output folder "${tree.out}"`);
     if (!(failure instanceof Failure)) throw error;
     throw failure.adding('the commit had begun, and the next build or verify --repair completes it');
   }
+}
+
+/** Yields after each move or deletion. */
+function* carryOut({ out, stage, state }: Tree, operation: Operation): Generator<void, void, undefined> {
+  if ('put' in operation) yield* move(join(stage, operation.put), join(out, operation.at));
+  else if ('putEach' in operation) yield* moveEach(join(stage, operation.putEach), out, unflattened);
+  else if ('deleteIn' in operation) {
+    for (const list of listFiles(join(stage, operation.deleteIn), 'removed')) {
+      for (const file of linesOf(list)) {
+        deleteFile(out, file);
+        yield;
+      }
+    }
+  } else replace(join(state, operation.replace), join(stage, operation.by), join(stage, operation.keep));
+}
+
+/** Replaces a file or folder. What is to be kept is missing if this was interrupted between its renames. */
+function replace(path: string, by: string, keep: string): void {
+  if (!existsSync(by)) return;
+  if (existsSync(path)) renameSync(path, keep);
+  else makeFolder(dirname(path));
+  renameSync(by, path);
 }
 
 /**
@@ -141,44 +98,10 @@ function partsOf(outdated: string): readonly string[] {
   return existsSync(kept) ? readdirSync(kept).map((name) => join(kept, name)) : [];
 }
 
-/** Brings the published folder up to date; yields after each move or deletion. */
-function* publishSteps(tree: Tree): Generator<void, void, undefined> {
-  const paths = stagePaths(tree);
-  freeReserve(paths.reserve, tree.stage);
-  yield* moveInto(paths.tree, tree.out);
-  yield* moveEach(paths.replacing, tree.out, unflattened);
-  for (const list of listFiles(paths.lists, 'removed')) {
-    for (const file of linesOf(list)) {
-      deleteFile(tree.out, file);
-      yield;
-    }
-  }
-  if (existsSync(paths.index)) {
-    // The old index is missing if the commit was interrupted between these two renames.
-    if (existsSync(tree.index)) renameSync(tree.index, join(paths.previous, 'index'));
-    renameSync(paths.index, tree.index);
-  }
-  yield* moveInto(paths.last, tree.out);
-  if (existsSync(paths.manifest)) renameSync(paths.manifest, tree.manifest);
-}
-
-/** Keeps the rollback data and all lists, and removes the journal and the stage. */
-function tidyUp(tree: Tree): void {
-  const paths = stagePaths(tree);
-  const { sequence } = readJournal(paths.journal);
-  const previous = [paths.withoutPrevious, paths.previous].find((folder) => existsSync(folder));
-  if (previous === paths.withoutPrevious) rmSync(paths.previous, { recursive: true, force: true });
-  if (previous !== undefined) replacePrevious(tree, previous);
-  if (existsSync(paths.changed)) keepChangedFiles(tree, paths.changed, sequence);
-  // Nobody asks a copy for its lists; they are deleted with the stage.
-  if (existsSync(paths.lists) && !isCopy(tree)) renameSync(paths.lists, tree.unreported(sequence));
-  unlinkSync(paths.journal);
-  deleteFolder(tree.stage);
-}
-
 /** Frees the reserved disk space. Some file systems do so only once the deletion is on disk. */
-function freeReserve(reserve: string, folder: string): void {
+function freeReserve(tree: Tree): void {
+  const { reserve } = stagePaths(tree);
   if (!existsSync(reserve)) return;
   unlinkSync(reserve);
-  flushOne(folder);
+  flushOne(tree.stage);
 }

@@ -1,5 +1,14 @@
 /** Moves and deletes trees of files, and folders that they leave empty. */
-import { existsSync, mkdirSync, opendirSync, renameSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  opendirSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import type { Dir, Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
@@ -33,6 +42,16 @@ function opened(path: string): Dir | undefined {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** Moves a file, or everything below a folder, and yields after each move. Idempotent: see `moveInto`. */
+export function* move(from: string, to: string): Generator<void, void, undefined> {
+  const found = statSync(from, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) yield* moveInto(from, to);
+  else if (found !== undefined) {
+    moveFile(from, to);
+    yield;
   }
 }
 

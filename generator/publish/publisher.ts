@@ -10,11 +10,14 @@ import type { Progress } from '../progress.js';
 import { readChangeIndex } from '../tree/changes.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { stageChangedFiles } from './changed-files.js';
-import { apply, flushStage, isPrepared, stageTakedown, stageWithout, writeJournal } from './commit.js';
+import { apply } from './commit.js';
 import type { Discard } from './commit.js';
 import { readIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import { dropAssets, formerAssets, replacedAssets } from './former-assets.js';
+import { flush, flushEach } from './flush.js';
+import { isPrepared, operationsOf, writeJournal } from './journal.js';
+import type { Operation } from './journal.js';
 import { Lock } from '../lock.js';
 import { NextIndex } from './next-index.js';
 import { planOf, publishedManifest } from './next-plan.js';
@@ -27,12 +30,12 @@ import type { ComparedRoute } from './compared-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import { commitUnchanged } from './commit-unchanged.js';
 import { ListWriter, discardStage, finishStage, newStage } from './stage.js';
 import type { StagePaths } from './stage.js';
 import { StageWriter, readDocument } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
-import { Takedown } from './takedown.js';
+import { stageUnchanged } from './stage-unchanged.js';
+import { Takedown, stageTakedown, stageWithout } from './takedown.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { newTreeId } from '../tree/tree.js';
 import type { Tree } from '../tree/tree.js';
@@ -200,39 +203,49 @@ export class Publisher {
     discard?: Discard,
   ): Promise<Plan> {
     const { tree } = this;
+    const isCopy = 'own' in announcement;
     let plan = planned;
+    let isUnchanged = false;
     try {
-      let content =
-        'own' in announcement ? Buffer.from(announcement.manifest) : announcement.manifest(planned);
-      if (!('own' in announcement) && planned.sequence === this.previous?.sequence) {
-        if (manifestHash(content) === publishedManifest(this)) {
-          writeFileSync(this.paths.manifest, content, { flush: true });
-          commitUnchanged(this, this.#nextIndex(plan, content), announcement.snapshotFeed);
-          await this.#after?.(tree, plan.treeId);
-          this.abort();
-          return plan;
-        }
+      let content = isCopy ? Buffer.from(announcement.manifest) : announcement.manifest(planned);
+      if (!isCopy && planned.sequence === this.previous?.sequence) {
+        isUnchanged = manifestHash(content) === publishedManifest(this);
         // Whoever follows the snapshots, or has their entries in the log, must learn of it.
-        plan = { ...planned, sequence: planned.sequence + 1 };
-        content = announcement.manifest(plan);
+        if (!isUnchanged) {
+          plan = { ...planned, sequence: planned.sequence + 1 };
+          content = announcement.manifest(plan);
+        }
       }
-      writeFileSync(this.paths.manifest, content, { flush: true });
-      const snapshotFeed = await stageOwn(this, this.#lists, plan, announcement, progress);
-      await progress.blocking(() => {
-        this.#complete(plan, 'own' in announcement, { ...this.#nextIndex(plan, content), snapshotFeed });
-        flushStage(tree);
-      }, 'writing to the disk');
+      writeFileSync(this.paths.manifest, content);
+      const manifest = readManifest(this.paths.manifest);
+      const index = this.#nextIndex(plan, manifest, content);
+      let operations: readonly Operation[];
+      if (isUnchanged && !isCopy) {
+        this.#lists.close();
+        operations = stageUnchanged(this, index, manifest, announcement.snapshotFeed);
+        flushEach(tree.stage);
+      } else {
+        const snapshotFeed = await stageOwn(this, this.#lists, plan, announcement, progress);
+        operations = await progress.blocking(() => {
+          this.#complete(plan, isCopy, { ...index, snapshotFeed });
+          flush(tree.stage);
+          return operationsOf(tree, plan.sequence);
+        }, 'writing to the disk');
+      }
       // From here on nothing stops the commit.
-      writeJournal(tree, plan.sequence);
+      writeJournal(tree, plan.sequence, operations);
     } catch (error) {
       this.abort(isInterrupt(error));
       throw asUntouched(asFailure(error, `output folder "${tree.out}"`));
     }
-    const { changes } = plan;
     try {
-      progress.start('committing', changes.added + changes.changed + changes.removed, 'moves');
-      await apply(tree, progress, discard);
-      progress.finish();
+      if (isUnchanged) await apply(tree, { advance: () => undefined });
+      else {
+        const { added, changed, removed } = plan.changes;
+        progress.start('committing', added + changed + removed, 'moves');
+        await apply(tree, progress, discard);
+        progress.finish();
+      }
       await this.#after?.(tree, plan.treeId);
       return plan;
     } catch (error) {
@@ -242,12 +255,15 @@ export class Publisher {
     }
   }
 
-  #nextIndex({ treeId, sequence, digest, files }: Plan, manifest: string | Uint8Array): Index {
-    const asOf = readManifest(this.paths.manifest)?.as_of ?? null;
+  #nextIndex(
+    { treeId, sequence, digest, files }: Plan,
+    manifest: Manifest | undefined,
+    content: string | Uint8Array,
+  ): Index {
     return {
       digest,
-      manifest: manifestHash(manifest),
-      snapshot: { tree: treeId, sequence, asOf, documents: files },
+      manifest: manifestHash(content),
+      snapshot: { tree: treeId, sequence, asOf: manifest?.as_of ?? null, documents: files },
       ...this.next.described,
       ...this.described,
       ...this.takedown.described,

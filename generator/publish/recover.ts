@@ -1,7 +1,8 @@
 /** Recovery, which precedes every other operation on a tree. */
 import { rmSync } from 'node:fs';
 import type { Progress } from '../progress.js';
-import { apply, isPrepared } from './commit.js';
+import { apply } from './commit.js';
+import { isPrepared } from './journal.js';
 import { makeFolder } from '../files.js';
 import { isSound } from '../tree/index-json.js';
 import { Lock } from '../lock.js';

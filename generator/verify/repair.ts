@@ -6,7 +6,7 @@ import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
 import { repairIndex } from '../publish/changes/change-index.js';
-import { isPrepared } from '../publish/commit.js';
+import { isPrepared } from '../publish/journal.js';
 import { deleteFile } from '../publish/moves.js';
 import { completeCommit, recover } from '../publish/recover.js';
 import { requireKey } from '../log/around-commit.js';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Dice } from '../../data/sample/dice.js';
-import { isPrepared } from '../../generator/publish/commit.js';
+import { isPrepared } from '../../generator/publish/journal.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { published } from '../support/build.js';
 import { startProxy } from '../support/proxy.js';

@@ -11,7 +11,7 @@ import { buildConfig } from '../../generator/config/config.js';
 import { Failure } from '../../generator/errors.js';
 import { createKey, readKey, signed } from '../../generator/log/key-file.js';
 import { progressFor } from '../../generator/progress.js';
-import { isPrepared } from '../../generator/publish/commit.js';
+import { isPrepared } from '../../generator/publish/journal.js';
 import { readIndex } from '../../generator/tree/index-json.js';
 import { completeCommit } from '../../generator/publish/recover.js';
 import { Tree } from '../../generator/tree/tree.js';

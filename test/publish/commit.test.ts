@@ -14,20 +14,16 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { Failure } from '../../generator/errors.js';
 import type { Progress } from '../../generator/progress.js';
-import {
-  apply,
-  flushStage,
-  isPrepared,
-  stageTakedown,
-  takenDown,
-  writeJournal,
-} from '../../generator/publish/commit.js';
+import { apply } from '../../generator/publish/commit.js';
 import type { Discard } from '../../generator/publish/commit.js';
+import { flush } from '../../generator/publish/flush.js';
+import { isPrepared, writeJournal } from '../../generator/publish/journal.js';
 import { completeCommit } from '../../generator/publish/recover.js';
 import { stagePaths } from '../../generator/publish/stage.js';
-import { Takedown } from '../../generator/publish/takedown.js';
+import { Takedown, stageTakedown, takenDown } from '../../generator/publish/takedown.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { quiet } from '../support/build.js';
 import { inState } from '../support/tree.js';
@@ -140,11 +136,11 @@ async function flushedBy(work: () => unknown): Promise<string[]> {
 }
 
 function prepareCommit(tree: Tree, sequence: number): void {
-  flushStage(tree);
+  flush(tree.stage);
   writeJournal(tree, sequence);
 }
 
-describe('flushStage and writeJournal', () => {
+describe('flush and writeJournal', () => {
   it('flushes the file system of the stage, and only then writes the journal with the sequence', async () => {
     const tree = stage();
     const { journal } = stagePaths(tree);
@@ -320,6 +316,19 @@ describe('apply', () => {
     expect(deleted.length).toBeGreaterThan(20);
   });
 
+  it('completes a commit of a version whose journal had no operations', async () => {
+    for (const next of [THIRD, TAKEDOWN]) {
+      const tree = await prepared(next, FIRST, SECOND);
+      const copy = copyOf(tree);
+      await apply(tree, quiet());
+      const { journal } = stagePaths(copy);
+      const { sequence } = z.object({ sequence: z.int() }).parse(JSON.parse(readFileSync(journal, 'utf8')));
+      writeFileSync(journal, JSON.stringify({ sequence }));
+      await apply(copy, quiet());
+      expect(wholeOf(copy)).toEqual(wholeOf(tree));
+    }
+  });
+
   it('refuses a journal without a sequence', async () => {
     const tree = await prepared(SECOND, FIRST);
     writeFileSync(stagePaths(tree).journal, '{"sequence":1.5}');
@@ -347,6 +356,11 @@ describe.each([
   { title: 'a first commit', before: [], next: FIRST },
   { title: 'a commit', before: [FIRST, SECOND], next: THIRD },
   { title: 'a commit that withholds', before: [FIRST, SECOND], next: TAKEDOWN },
+  {
+    title: 'a commit that changes no document',
+    before: [FIRST, SECOND],
+    next: { ...SECOND, members: { built_at: '2026-12-02T00:00:00Z' } },
+  },
 ])('$title', ({ before, next }) => {
   it('leads to one and the same tree and state, at whatever call it was cut off', async () => {
     const old = await treeOf(...before);

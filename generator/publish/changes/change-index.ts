@@ -1,7 +1,6 @@
 /** Writes /changes/index.json. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { replaceFile } from '../../files.js';
 import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../../tree/changes.js';
 import type { Change, ChangeIndex } from '../../tree/changes.js';
@@ -68,14 +67,7 @@ function replaceChangeIndex(tree: Tree, index: ChangeIndex): void {
   replaceFile(join(tree.out, INDEX_FILE), JSON.stringify(index), join(tree.state, 'index.json'));
 }
 
-/** Repeats what snapshot.json says of the downloads: a build that changes nothing else may renew it. */
-export function relabelDownloads(tree: Tree, manifest: Pick<Manifest, 'downloads'>): void {
-  const index = readChangeIndex(tree);
-  if (index === undefined) return;
-  const next = { ...index, ...downloadsOf(manifest) };
-  if (!isDeepStrictEqual(index, next)) replaceChangeIndex(tree, next);
-}
-
+/** What snapshot.json says of the downloads, which the index of changes repeats. */
 export const downloadsOf = ({
   downloads,
 }: {

@@ -1,0 +1,28 @@
+/** Waits until files are on the disk. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure, codeOf } from '../errors.js';
+import { flushOne } from '../files.js';
+
+/**
+ * Flushes a folder's file system, by one flush instead of one per file, or all file systems if `sync`
+ * does not support `-f`. Node has no syncfs(2); coreutils has.
+ */
+export function flush(folder: string): void {
+  for (const options of [['-f', folder], []]) {
+    const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
+    if (status === 0) return;
+    // The program is missing (a container without a shell, or Windows).
+    if (codeOf(error) === 'ENOENT') return flushEach(folder);
+  }
+  throw Failure.environment(`the file system of "${folder}" can't be flushed`);
+}
+
+/** Flushes every file and folder below a folder, one by one. */
+export function flushEach(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile() || entry.isDirectory()) flushOne(join(entry.parentPath, entry.name));
+  }
+  flushOne(folder);
+}

@@ -1,0 +1,53 @@
+/** Stages the commit of a build that changes no document. */
+import { rmSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { join } from 'node:path';
+import { FileWriter, readText } from '../files.js';
+import { INDEX_FILE, readChangeIndex } from '../tree/changes.js';
+import { writeIndex } from '../tree/index-json.js';
+import type { Index } from '../tree/index-json.js';
+import type { Manifest } from '../tree/snapshot-json.js';
+import { downloadsOf } from './changes/change-index.js';
+import { replacePrevious } from './journal.js';
+import type { Operation } from './journal.js';
+import type { Publisher } from './publisher.js';
+import { sumsOf } from './snapshot-feed.js';
+import type { RenderSnapshotFeed } from './snapshot-feed.js';
+import { stageTakedown } from './takedown.js';
+
+/**
+ * Stages what differs, besides snapshot.json: the index if the sources changed, and files that are
+ * derived from it. A rollback keeps its target.
+ * @param next the next index, without what is derived here
+ */
+export function stageUnchanged(
+  { tree, paths, takedown, index }: Pick<Publisher, 'tree' | 'paths' | 'takedown' | 'index'>,
+  next: Index,
+  manifest: Manifest | undefined,
+  snapshotFeed: RenderSnapshotFeed,
+): readonly Operation[] {
+  const operations: Operation[] = [];
+  const changes = readChangeIndex(tree);
+  // If that is unreadable, a repair starts a new one.
+  const feed = changes === undefined ? [] : snapshotFeed(changes.changes);
+  const files = new FileWriter(paths.tree);
+  for (const { file, body } of feed)
+    if (readText(join(tree.out, file)) !== body) files.write(file, Buffer.from(body));
+  const relabelled = changes && manifest && { ...changes, ...downloadsOf(manifest) };
+  if (relabelled !== undefined && !isDeepStrictEqual(changes, relabelled))
+    files.write(INDEX_FILE, Buffer.from(JSON.stringify(relabelled)));
+  operations.push({ put: 'tree', at: '' });
+  const { assets, snapshotFeed: before } = index ?? {};
+  const sums = changes === undefined ? before : sumsOf(feed);
+  const described = { ...next, ...(assets && { assets }), ...(sums && { snapshotFeed: sums }) };
+  if (isDeepStrictEqual(index, described)) rmSync(paths.index, { recursive: true });
+  else {
+    writeIndex(paths.index, described);
+    operations.push({ replace: 'index', by: 'index', keep: 'outdated-index' });
+  }
+  if (takedown.isOne) {
+    stageTakedown(paths, takedown);
+    operations.push(replacePrevious('without-previous'));
+  }
+  return [...operations, { put: 'snapshot.json', at: 'snapshot.json' }];
+}
