@@ -214,6 +214,12 @@ export async function follow<T>(work: Promise<T>, done: () => number, progress: 
   return work;
 }
 
+/** Avoids an unhandled rejection; the error surfaces where the promise is awaited. */
+export function deferRejection<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** 1234567 -> `1,234,567`, in any locale. */

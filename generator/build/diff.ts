@@ -1,25 +1,21 @@
 /** Reports what a build would change, without changing anything. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import type { Effects } from './build.js';
 import type { BuildConfig } from '../config/config.js';
 import { DryRun } from './dry-run.js';
 import type { Example } from './dry-run.js';
 import { Failure } from '../errors.js';
-import { examine, shardsToRender } from './examine.js';
-import type { Basis, Examined } from './examine.js';
+import { THREADED_ROUTES, startRendering } from './documents.js';
+import { examine } from './examine.js';
 import { isDue } from '../exports/exports.js';
 import { isOther } from '../exports/other-documents.js';
 import { registerParts } from '../exports/parts.js';
 import { EXPORTS } from '../exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
-import { stayingFeeds } from '../outputs/feeds/contents.js';
-import { dueSections } from '../outputs/lookup/index.js';
 import { summaries } from '../outputs/index.js';
-import { stayingLists } from '../outputs/lists/index.js';
 import { implausible, implausibleRemovals, measuredInFuture, rewritten } from './removal-guard.js';
-import type { Progress } from '../progress.js';
+import { follow } from '../progress.js';
 import { isPrepared } from '../publish/journal.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import { totalOf } from '../publish/index-route.js';
@@ -37,10 +33,6 @@ import { BULK_FILES, OTHER_DOCUMENTS } from '../routes/exports.js';
 import { isDocument, tableFor, tableOf } from '../routes/index.js';
 import { contentOf, isSiteFile, replacedBy, routesOf } from '../config/site-files.js';
 import { withheldOf } from './withheld.js';
-import { renderFeeds } from './workers/feeds.js';
-import { renderLists } from './workers/lists.js';
-import { renderLookup } from './workers/lookup.js';
-import { renderShard } from './workers/shard.js';
 
 export interface Difference {
   readonly report: CheckReport;
@@ -70,43 +62,52 @@ export async function diff(
   const identity = identityOf(config.register);
   const register = Register.open(config.register, config.notMeasured);
   const pool = startPool(config.register, config.notMeasured);
-  const patches = mkdtempSync(join(tmpdir(), 'register-diff-'));
+  let dryRun: DryRun | undefined;
   try {
     const tree = new Tree(config.out, config.state);
     await openConsistentSnapshot(config.register, identity, [register, ...pool.threads]);
     const manifest = published(tree);
+    const asOf = manifest?.as_of ?? null;
     const index = manifest && readIndex(tree.index);
-    const basis = { index, folder: tree.index, patches };
-    const key = buildKeyOf(generator.code, register.schema(), config);
-    const examined = await examine(register, pool, basis, key, config.skipInvalid, progress);
-    const { report, changedTables } = examined;
+    const table = tableFor(routesOf(config), register.measured);
+    const replaced = replacedBy(config.files);
+    const routes = comparedRoutes(manifest?.routes ?? [], table).filter(
+      ({ route }) => isDocument(route) || isSiteFile(route) || replaced.has(route.name),
+    );
+    dryRun = new DryRun(tree, routes, manifest?.compressed_from);
+    const { spec, writer } = dryRun;
+    const basis = { index, folder: tree.index, patches: spec.paths.patches };
+    const buildKey = buildKeyOf(generator.code, register.schema(), config);
+    const examined = await examine(register, pool, basis, buildKey, config.skipInvalid, progress);
+    const { report, changedTables, counts } = examined;
     if (!isPublishable(report, config.skipInvalid)) {
       throw Failure.invalid(
         `the register has ${report.total} findings, so a build would publish nothing (see check)`,
       );
     }
     const { keys, marks } = withheldOf(register.exclusions());
-    const table = tableFor(routesOf(config), register.measured);
-    const replaced = replacedBy(config.files);
-    const routes = comparedRoutes(manifest?.routes ?? [], table).filter(
-      ({ route }) => isDocument(route) || isSiteFile(route) || replaced.has(route.name),
-    );
-    const dryRun = new DryRun(
-      config.out,
-      new Map(routes.map(({ route, index: name }) => [route, name && join(tree.index, name)])),
-      keys,
-    );
-    await render(dryRun, register, config, examined, basis, manifest?.as_of ?? null, progress);
-    dryRun.compare((sinkOf) => {
-      for (const { route, isFormer } of routes) if (isFormer) sinkOf(route.name);
+    const overview = await progress.blocking(examined.overview);
+    writer.leave(THREADED_ROUTES);
+    const rendered = startRendering(pool, {
+      operator: config.operator,
+      overview,
+      examined,
+      stage: spec,
+      sameBuild: isDeepStrictEqual(index?.buildKey, buildKey) ? tree.index : undefined,
+      asOfBefore: asOf,
     });
+    progress.start('comparing', 0, 'documents');
+    const sources = { register, config, overview, table: tableFor(tableOf(config), overview.measured) };
+    for (const { route, key, body } of summaries(sources)) writer.route(route).put(key, body);
+    for (const file of config.files) writer.route(file.route.name).put(0, contentOf(file));
+    await follow(rendered.end, rendered.done, progress);
+    progress.finish();
+    const { byRoute, examples, withheld } = dryRun.compare(index, keys);
     if (isPrepared(tree) || readManifest(tree.manifest)?.built_at !== manifest?.built_at) {
       throw Failure.environment(`"${tree.out}" was published while it was compared: compare again`);
     }
-    const byRoute = dryRun.changes(index);
-    const parts = registerParts(config.operator, await progress.blocking(examined.overview), generator.code);
     const due = new Set(
-      parts
+      registerParts(config.operator, overview, generator.code)
         .filter((part) => isDue(part, changedTables, index))
         .flatMap(({ files }) => files.map(({ name }) => name)),
     );
@@ -117,13 +118,13 @@ export async function diff(
     if (!isSameCode || added + changed + removed > 0) due.add(other);
     const compared = {
       register,
-      counts: examined.counts,
-      buildKey: key,
+      counts,
+      buildKey,
       declared: config.notMeasured,
       withheld: marks,
       out: tree.out,
       index,
-      asOf: manifest?.as_of ?? null,
+      asOf,
       now: now(),
     };
     return {
@@ -132,65 +133,16 @@ export async function diff(
       changes: totalOf(byRoute.values()),
       byRoute: Object.fromEntries(byRoute),
       exports: [...EXPORTS, ...BULK_FILES].map(({ name }) => name).filter((name) => due.has(name)),
-      implausible:
-        implausible(compared) ?? implausibleRemovals(byRoute, dryRun.withheld, register.measured) ?? null,
+      implausible: implausible(compared) ?? implausibleRemovals(byRoute, withheld, register.measured) ?? null,
       warnings: [...measuredInFuture(compared), ...examined.warnings],
       rewritten: rewritten(compared, byRoute),
-      examples: dryRun.examples,
+      examples,
     };
   } finally {
     await pool.close();
     register.close();
-    rmSync(patches, { recursive: true, force: true });
+    dryRun?.close();
   }
-}
-
-async function render(
-  dryRun: DryRun,
-  register: Register,
-  config: BuildConfig,
-  examined: Examined,
-  { patches }: Basis,
-  before: string | null,
-  progress: Progress,
-): Promise<void> {
-  let steps = 0;
-  const context = { register, advance: (more: number): void => void (steps += more) };
-  const shown = async (): Promise<void> => {
-    await progress.advance(steps);
-    steps = 0;
-  };
-  const { changed, changedTables } = examined;
-  const overview = await progress.blocking(examined.overview);
-  progress.start('comparing', 0, 'documents');
-  dryRun.compare((sinkOf) => {
-    for (const { route, key, body } of summaries({
-      register,
-      config,
-      overview,
-      table: tableFor(tableOf(config), overview.measured),
-    }))
-      sinkOf(route).put(key, body);
-    for (const file of config.files) sinkOf(file.route.name).put(0, contentOf(file));
-  });
-  for (const shard of shardsToRender(examined, patches)) {
-    dryRun.compare((sinkOf) => renderShard(context, shard, sinkOf));
-    await shown();
-  }
-  for (const due of dueSections(overview, changed && changedTables)) {
-    dryRun.compare((sinkOf) => renderLookup(context, due, sinkOf));
-    await shown();
-  }
-  const { asOf } = overview;
-  // Without these, everything is rendered.
-  const tables = changed && changedTables;
-  const staying = stayingFeeds(tables, [asOf, before]);
-  const feeds = { operator: config.operator, asOf, staying, old: undefined, patches };
-  dryRun.compare((sinkOf) => renderFeeds(context, feeds, sinkOf));
-  const lists = { asOf, staying: stayingLists(tables, [asOf, before]) };
-  dryRun.compare((sinkOf) => renderLists(context, lists, sinkOf));
-  await shown();
-  progress.finish();
 }
 
 /** @returns the published snapshot; undefined if there is none */

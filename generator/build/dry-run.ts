@@ -1,24 +1,21 @@
-/** Compares rendered documents with a published tree, without writing: counts and examples. */
-import { hash } from 'node:crypto';
+/** A dry run of a build: documents are rendered and hashed, and a few of those that differ are staged. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { readText } from '../files.js';
-import { parseJson } from '../portable.js';
 import type { Entry } from '../tree/hash-file.js';
-import { PatchWriter } from '../tree/patch.js';
-import type { KeyRange } from '../tree/patch.js';
 import type { Index } from '../tree/index-json.js';
+import { comparePatches } from '../tree/patch.js';
+import type { Tree } from '../tree/tree.js';
+import type { ComparedRoute } from '../publish/compared-routes.js';
 import { urlsOf } from '../publish/index-route.js';
 import type { Changes } from '../publish/index-route.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
+import { newStage, patchesOf } from '../publish/stage.js';
+import { StageWriter, replacingFile, stageSpec } from '../publish/stage-writer.js';
+import type { StageSpec } from '../publish/stage-writer.js';
 import { filler } from '../routes/index.js';
-import type { Sink, SinkOf } from './workers/shard.js';
-
-/** A member in which two JSON documents differ. */
-export type FieldChange =
-  /** A value is undefined if the member is missing. */
-  | { readonly field: string; readonly from: unknown; readonly to: unknown }
-  /** For a list: the entries that only one of the documents has. */
-  | { readonly field: string; readonly removed: readonly unknown[]; readonly added: readonly unknown[] };
+import { fieldChanges } from './field-changes.js';
+import type { FieldChange } from './field-changes.js';
 
 export interface Example {
   readonly what: 'added' | 'changed' | 'removed';
@@ -27,126 +24,73 @@ export interface Example {
   readonly fields?: readonly FieldChange[];
 }
 
+/** At most so many of each kind for each route. */
 const EXAMPLES = 3;
 
-export class DryRun {
-  /** At most `EXAMPLES` of each sort for each route. */
-  readonly examples: Example[] = [];
+/** What a build would change. */
+export interface Compared {
+  readonly byRoute: ReadonlyMap<string, Readonly<Changes>>;
+  readonly examples: readonly Example[];
   /** Removed documents whose records are withheld, by route. */
-  readonly withheld = new Map<string, number>();
-  readonly #out: string;
-  readonly #indexes: ReadonlyMap<PublishedRoute, string | undefined>;
-  readonly #withheldKeys: ReadonlyMap<string, ReadonlySet<number>>;
-  readonly #counts: Map<string, Record<Example['what'], number>>;
+  readonly withheld: ReadonlyMap<string, number>;
+}
 
-  /**
-   * @param out the tree's folder
-   * @param indexes the routes to compare, each with its published index, if any
-   * @param withheldKeys the keys of withheld records, by route of their documents
-   */
-  constructor(
-    out: string,
-    indexes: ReadonlyMap<PublishedRoute, string | undefined>,
-    withheldKeys: ReadonlyMap<string, ReadonlySet<number>>,
-  ) {
-    this.#out = out;
-    this.#indexes = indexes;
-    this.#withheldKeys = withheldKeys;
-    this.#counts = new Map(
-      [...indexes.keys()].map(({ name }) => [name, { added: 0, changed: 0, removed: 0 }]),
-    );
+export class DryRun {
+  readonly spec: StageSpec;
+  /** Puts documents that no thread renders. */
+  readonly writer: StageWriter;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'register-diff-'));
+  readonly #routes: readonly ComparedRoute[];
+
+  /** @param routes those to compare */
+  constructor(tree: Tree, routes: readonly ComparedRoute[], compressedFrom: number | undefined) {
+    const paths = newStage({ stage: join(this.#folder, 'stage'), journal: join(this.#folder, 'journal') });
+    this.spec = { ...stageSpec(tree, paths, routes, compressedFrom), examples: EXAMPLES };
+    this.#routes = routes;
+    const table = routes.map(({ route }) => route);
+    this.writer = new StageWriter(this.spec, table, 'main');
   }
 
   /**
-   * Compares what is rendered. In the sinks' ranges, documents neither put nor kept are removed.
+   * Compares what was put with what is published.
+   * @param index the published index, if any
+   * @param withheld the keys of withheld records, by route of their documents
    */
-  compare(render: (sinkOf: SinkOf) => void): void {
-    const open = new Map<string, { readonly sink: Sink; readonly patch: PatchWriter }>();
-    try {
-      render((route, range) => {
-        const found = open.get(route) ?? this.#open(route, range);
-        open.set(route, found);
-        return found.sink;
-      });
-      for (const { patch } of open.values()) patch.finish();
-    } finally {
-      for (const { patch } of open.values()) patch.close();
+  compare(index: Index | undefined, withheld: ReadonlyMap<string, ReadonlySet<number>>): Compared {
+    this.writer.complete(this.#routes.map(({ route }) => route.name));
+    const byRoute = new Map<string, Readonly<Changes>>();
+    const examples: Example[] = [];
+    const hidden = new Map<string, number>();
+    for (const { route } of this.#routes) {
+      const { name } = route;
+      const [urls, fileOf] = [urlsOf(route), filler(route.file)];
+      const counts = { added: 0, changed: 0, removed: 0 };
+      const note = (entry: Entry | undefined, replaced: Entry | undefined): void => {
+        const { key } = entry ?? replaced ?? { key: 0 };
+        const what = replaced === undefined ? 'added' : entry === undefined ? 'removed' : 'changed';
+        counts[what] += 1;
+        if (what === 'removed' && withheld.get(name)?.has(key) === true)
+          hidden.set(name, 1 + (hidden.get(name) ?? 0));
+        if (counts[what] > EXAMPLES) return;
+        const fields = what === 'changed' ? { fields: this.#fieldChanges(name, fileOf(key)) } : {};
+        examples.push({ what, url: urls(key)[0], ...fields });
+      };
+      const old = this.spec.indexes[name];
+      comparePatches(old, patchesOf(this.spec.paths, name), note);
+      // Under the name that the last snapshot has for the route.
+      const before = old === undefined ? 0 : (index?.routes[basename(old)]?.documents ?? 0);
+      byRoute.set(name, { ...counts, unchanged: before - counts.changed - counts.removed });
     }
+    return { byRoute, examples, withheld: hidden };
   }
 
-  #open(
-    routeName: string,
-    range: KeyRange | undefined,
-  ): { readonly sink: Sink; readonly patch: PatchWriter } {
-    const [route, old] = [...this.#indexes].find(([{ name }]) => name === routeName) ?? [];
-    if (route === undefined) throw new TypeError(`no route is named "${routeName}"`);
-    const fileOf = filler(route.file);
-    const urls = urlsOf(route);
-    const note = (what: Example['what'], key: number, body: string): void =>
-      this.#note(routeName, what, urls(key)[0], join(this.#out, fileOf(key)), body);
-    const onGone = ({ key }: Entry): void => {
-      if (this.#withheldKeys.get(routeName)?.has(key) === true)
-        this.withheld.set(routeName, 1 + (this.withheld.get(routeName) ?? 0));
-      note('removed', key, '');
-    };
-    const patch = new PatchWriter({ old, onGone, ...(range && { range }) });
-    const put = (key: number, body: string | Buffer): void => {
-      const entry = { key, bytes: Buffer.byteLength(body), hash: hash('sha256', body, 'buffer') };
-      const verdict = patch.put(entry);
-      if (verdict !== 'unchanged') note(verdict, key, String(body));
-    };
-    const sink = {
-      put,
-      keep: (key: number) => void patch.keep(key),
-      keepBelow: (key: number) => patch.keepBelow(key),
-      remove: (key: number) => void patch.remove(key),
-    };
-    return { sink, patch };
+  #fieldChanges(route: string, file: string): readonly FieldChange[] {
+    const { out, paths } = this.spec;
+    return fieldChanges(readText(join(out, file)) ?? '', readText(replacingFile(paths, route, file)) ?? '');
   }
 
-  #note(route: string, what: Example['what'], url: string, file: string, body: string): void {
-    const counts = this.#counts.get(route);
-    if (counts === undefined) return;
-    counts[what] += 1;
-    if (counts[what] > EXAMPLES) return;
-    const fields = what === 'changed' ? { fields: fieldChanges(readText(file) ?? '', body) } : {};
-    this.examples.push({ what, url, ...fields });
+  close(): void {
+    this.writer.close();
+    rmSync(this.#folder, { recursive: true, force: true });
   }
-
-  /** The changes to the documents of each route. */
-  changes(index: Index | undefined): ReadonlyMap<string, Readonly<Changes>> {
-    return new Map(
-      [...this.#indexes].map(([{ name }, old]) => {
-        const counts = this.#counts.get(name) ?? { added: 0, changed: 0, removed: 0 };
-        // Under the name that the last snapshot has for the route.
-        const before = old === undefined ? 0 : (index?.routes[basename(old)]?.documents ?? 0);
-        return [name, { ...counts, unchanged: before - counts.changed - counts.removed }];
-      }),
-    );
-  }
-}
-
-/** The members in which two JSON objects differ. */
-function fieldChanges(before: string, after: string): FieldChange[] {
-  const [old, next] = [members(before), members(after)];
-  return [...new Set([...old.keys(), ...next.keys()])].flatMap((field): FieldChange[] => {
-    const [from, to] = [old.get(field), next.get(field)];
-    if (JSON.stringify(from) === JSON.stringify(to)) return [];
-    if (!Array.isArray(from) || !Array.isArray(to)) return [{ field, from, to }];
-    const [removed, added] = [entriesOnlyIn(from, to), entriesOnlyIn(to, from)];
-    // Only the order differs: both lists are shown whole.
-    return removed.length + added.length === 0 ? [{ field, from, to }] : [{ field, removed, added }];
-  });
-}
-
-function entriesOnlyIn(list: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
-  const known = new Set(other.map((entry) => JSON.stringify(entry)));
-  return list.filter((entry) => !known.has(JSON.stringify(entry)));
-}
-
-/** The members of a JSON object. */
-function members(json: string): ReadonlyMap<string, unknown> {
-  // A feed is not JSON, and a published file may have been altered.
-  const value = parseJson(json);
-  return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
 }

@@ -1,6 +1,7 @@
 /** Renders a snapshot: distributes the work to the threads and puts the results. */
 import { isDeepStrictEqual } from 'node:util';
 import type { BuildConfig } from '../config/config.js';
+import { RECORD_DOCUMENTS, THREADED_ROUTES, changedRecords, startRendering } from './documents.js';
 import { shardsToRender } from './examine.js';
 import type { Examined } from './examine.js';
 import { Exports } from '../exports/exports.js';
@@ -11,12 +12,9 @@ import { otherPart, registerParts } from '../exports/parts.js';
 import type { Part } from '../exports/parts.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { FINGERPRINT_FILES } from './incremental/detect.js';
-import { RENDERED_FEEDS, inputsFile, stayingFeeds } from '../outputs/feeds/contents.js';
-import { LOOKUP_ROUTES, dueSections } from '../outputs/lookup/index.js';
-import type { DueSection } from '../outputs/lookup/index.js';
+import { RENDERED_FEEDS, inputsFile } from '../outputs/feeds/contents.js';
 import { Samples, descriptions, summaries } from '../outputs/index.js';
-import { LIST_ROUTES, stayingLists } from '../outputs/lists/index.js';
-import { follow } from '../progress.js';
+import { deferRejection, follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import { treeDigest } from '../tree/digest.js';
 import type { Indexer } from '../publish/next-index.js';
@@ -29,11 +27,10 @@ import { isRendered } from '../tree/published-routes.js';
 import { routeNames } from '../routes/feeds.js';
 import { tableFor, tableOf } from '../routes/index.js';
 import type { Kind } from '../schema/field.js';
-import { RESOURCES, documentsOf } from '../schema/index.js';
 import { contentOf, routesOf } from '../config/site-files.js';
 import type { Pool } from './workers/pool.js';
 
-export interface Rendering {
+export interface Work {
   readonly config: BuildConfig;
   readonly register: Register;
   readonly pool: Pool;
@@ -44,48 +41,23 @@ export interface Rendering {
 
 /** Puts every document of a snapshot. @returns its bulk downloads */
 export async function renderAll(
-  { config, register, pool, publisher, overview, buildKey }: Rendering,
+  { config, register, pool, publisher, overview, buildKey }: Work,
   examined: Examined,
   progress: Progress,
 ): Promise<Downloads> {
   const { changed, changedTables, hasFingerprints } = examined;
-  const { index, next, tree, paths, spec: stage, previous, takedown } = publisher;
+  const { index, next, tree, paths, spec, previous, takedown } = publisher;
   const sources = { register, config, overview, table: tableFor(tableOf(config), overview.measured) };
-  const routes = [
-    ...RECORD_DOCUMENTS,
-    ...RENDERED_FEEDS.flatMap(routeNames),
-    ...LIST_ROUTES,
-    ...LOOKUP_ROUTES,
-  ];
-  publisher.delegate(routes);
-  let done = 0;
-  const onProgress = (steps: number): void => void (done += steps);
-  const rendering: Promise<void>[] = [];
+  publisher.delegate(THREADED_ROUTES);
   const isSameBuild = isDeepStrictEqual(index?.buildKey, buildKey);
-  const asOf = [overview.asOf, previous?.as_of ?? null] as const;
-  // Without these, everything is rendered.
-  const tables = changed && changedTables;
-  const staying = stayingFeeds(tables, asOf);
-  if (staying.length < RENDERED_FEEDS.length) {
-    const feeds = {
-      operator: config.operator,
-      asOf: overview.asOf,
-      staying,
-      old: isSameBuild ? tree.index : undefined,
-      patches: paths.patches,
-      stage,
-    };
-    // First, since it is the longest job.
-    rendering.push(pool.run('feeds', feeds, { onProgress }));
-  }
-  const lists = { asOf: overview.asOf, staying: stayingLists(tables, asOf) };
-  if (lists.staying.length < LIST_ROUTES.length)
-    rendering.push(pool.run('lists', { ...lists, stage }, { onProgress }));
-  const lookup = dueSections(overview, changed && changedTables);
-  for (const due of lookup) rendering.push(pool.run('lookup', { ...due, stage }, { onProgress }));
-  for (const render of shardsToRender(examined, paths.patches))
-    rendering.push(pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }));
-  const rendered = deferRejection(Promise.all(rendering));
+  const rendered = startRendering(pool, {
+    operator: config.operator,
+    overview,
+    examined,
+    stage: spec,
+    sameBuild: isSameBuild ? tree.index : undefined,
+    asOfBefore: previous?.as_of ?? null,
+  });
   // A newly withheld record must not stay in a download.
   const keep = config.keepDownloads && changed !== undefined && !takedown.isOne;
   const exports = new Exports(pool, publisher, changedTables, register.measured, keep);
@@ -94,13 +66,13 @@ export async function renderAll(
   );
   exports.start(registerParts(config.operator, overview, buildKey.code, last));
   const samples = new Samples(sources);
-  progress.start('rendering', expectedFiles(overview, changed, lookup), 'files');
+  progress.start('rendering', rendered.expected, 'files');
   for (const { route, key, body } of samples.watch(summaries(sources))) {
     publisher.put(route, key, body);
     await progress.advance(1);
   }
   for (const file of config.files) publisher.put(file.route.name, 0, contentOf(file));
-  await follow(rendered, () => done, progress);
+  await follow(rendered.end, rendered.done, progress);
   progress.finish();
   const indexer: Indexer = {
     index: (indexing) => pool.run('index', indexing),
@@ -164,39 +136,3 @@ function fewChanges(
     shard.kind === kind && changed !== undefined ? [changed] : [],
   );
 }
-
-/** How many records of a kind were added, changed or removed. */
-const changedRecords = (changed: NonNullable<Examined['changed']>, kind: Kind): number =>
-  [...changed].reduce((sum, [shard, { dirty }]) => sum + (shard.kind === kind ? dirty : 0), 0);
-
-/** Avoids an unhandled rejection; the error surfaces where the promise is awaited. */
-function deferRejection<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => undefined);
-  return promise;
-}
-
-/** The routes of records' documents. */
-const RECORD_DOCUMENTS = RESOURCES.flatMap(documentsOf).map(({ route }) => route);
-
-/**
- * About how many files are rendered.
- * @param changed the changes in each shard, if only those are rendered
- */
-function expectedFiles(
-  { populations }: Overview,
-  changed: Examined['changed'],
-  lookup: readonly DueSection[],
-): number {
-  const records = (kind: Kind): number =>
-    changed === undefined ? populationOf(populations, { kind }).records : changedRecords(changed, kind);
-  return RESOURCES.reduce(
-    (sum, resource) => sum + records(resource.kind) * documentsOf(resource).length,
-    lookup.reduce((sum, { expected }) => sum + expected, FIXED_FILES),
-  );
-}
-
-/**
- * The index, statistics, the way to look up, 200 lists of the largest, five others and ten feeds,
- * which every register has.
- */
-const FIXED_FILES = 218;

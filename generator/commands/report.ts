@@ -1,7 +1,7 @@
 /** The output of commands, for people. */
 import type { Published } from '../build/build.js';
 import type { Difference } from '../build/diff.js';
-import type { FieldChange } from '../build/dry-run.js';
+import type { FieldChange } from '../build/field-changes.js';
 import { number } from '../progress.js';
 import type { VerifyReport } from '../verify/verify.js';
 import { placeOf } from '../register/findings.js';

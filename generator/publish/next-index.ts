@@ -1,5 +1,4 @@
 /** Builds the next snapshot's index from the previous one and the patches, route by route. */
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyPatches } from '../tree/patch.js';
 import type { Patching } from '../tree/patch.js';
@@ -8,6 +7,7 @@ import type { Index } from '../tree/index-json.js';
 import { indexRoute, totalOf } from './index-route.js';
 import type { Changes, Former, IndexedRoute, Indexing } from './index-route.js';
 import type { ComparedRoute } from './compared-routes.js';
+import { patchesOf } from './stage.js';
 import type { StagePaths } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
 import type { Takedown } from './takedown.js';
@@ -109,11 +109,7 @@ export class NextIndex {
 
   /** The patches of a route's index, or of another hash file, in the order of their keys. */
   patchesOf(name: string): readonly string[] {
-    const folder = join(this.#paths.patches, name);
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder)
-      .toSorted()
-      .map((part) => join(folder, part));
+    return patchesOf(this.#paths, name);
   }
 
   /** Builds other hash files. @param isContinued whether patches apply to the previous ones */

@@ -32,7 +32,7 @@ import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { ListWriter, discardStage, finishStage, newStage } from './stage.js';
 import type { StagePaths } from './stage.js';
-import { StageWriter, readDocument } from './stage-writer.js';
+import { StageWriter, readDocument, stageSpec } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
 import { stageUnchanged } from './stage-unchanged.js';
 import { Takedown, stageTakedown, stageWithout } from './takedown.js';
@@ -94,16 +94,7 @@ export class Publisher {
     this.described = { fingerprints: false, exports: {}, absent: this.index?.absent ?? [] };
     this.takedown = new Takedown(this.index?.withheld);
     this.paths = newStage(tree);
-    this.spec = {
-      out: tree.out,
-      paths: this.paths,
-      indexes: Object.fromEntries(
-        this.#routes.flatMap(({ route, index }) =>
-          index === undefined ? [] : [[route.name, join(tree.index, index)]],
-        ),
-      ),
-      compressedFrom: before?.compressed_from ?? Number.POSITIVE_INFINITY,
-    };
+    this.spec = stageSpec(tree, this.paths, this.#routes, before?.compressed_from);
     this.#writer = new StageWriter(
       this.spec,
       this.#routes.map(({ route }) => route),

@@ -14,6 +14,8 @@ import { filler } from '../routes/index.js';
 import { codingOf, namesOf, siblingsFrom } from '../tree/codings.js';
 import { FileWriter } from '../files.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
+import type { Tree } from '../tree/tree.js';
+import type { ComparedRoute } from './compared-routes.js';
 import type { StagePaths } from './stage.js';
 
 export interface StageSpec {
@@ -24,6 +26,21 @@ export interface StageSpec {
   readonly indexes: Readonly<Record<string, string>>;
   /** The size from which the previous snapshot's documents have compressed siblings. */
   readonly compressedFrom: number;
+  /** Set in a dry run, which stages only so many changed documents of each route and part. */
+  readonly examples?: number;
+}
+
+/** The spec of a stage for routes. @param index the folder of the previous index */
+export function stageSpec(
+  { out, index }: Pick<Tree, 'out' | 'index'>,
+  paths: StagePaths,
+  routes: readonly ComparedRoute[],
+  compressedFrom = Number.POSITIVE_INFINITY,
+): StageSpec {
+  const indexes = routes.flatMap(({ route, index: name }) =>
+    name === undefined ? [] : [[route.name, join(index, name)] as const],
+  );
+  return { out, paths, indexes: Object.fromEntries(indexes), compressedFrom };
 }
 
 /**
@@ -37,6 +54,10 @@ export const unflattened = (name: string): string => decodeURIComponent(name);
 /** The folder of replaced files in the rollback data. */
 export const keptIn = (previous: string): string => join(previous, 'files');
 
+/** The path of a changed document in the stage. */
+export const replacingFile = ({ replacing }: StagePaths, route: string, file: string): string =>
+  join(replacing, route, flattened(file));
+
 /** The path of a replaced file in the rollback data. */
 export const keptFile = (previous: string, route: string, file: string): string =>
   join(keptIn(previous), route, flattened(file));
@@ -49,7 +70,7 @@ export function documentFiles(
   const fileOf = filler(route.file);
   return (key) => {
     const file = fileOf(key);
-    return [join(paths.tree, file), join(paths.replacing, route.name, flattened(file)), join(out, file)];
+    return [join(paths.tree, file), replacingFile(paths, route.name, file), join(out, file)];
   };
 }
 
@@ -133,12 +154,15 @@ export class RouteWriter {
   readonly #added: FileWriter;
   readonly #replacing: FileWriter;
   readonly #kept: FileWriter;
+  /** How many more documents are staged; undefined if all are. */
+  #examples: number | undefined;
 
   constructor(spec: StageSpec, route: PublishedRoute, part: string, range: KeyRange) {
     const { paths } = spec;
     this.#name = route.name;
     this.#fileOf = filler(route.file);
     this.#out = spec.out;
+    this.#examples = spec.examples;
     this.#from = siblingsFrom(route);
     this.#oldFrom = siblingsFrom(route, spec.compressedFrom);
     this.#added = new FileWriter(paths.tree);
@@ -150,10 +174,12 @@ export class RouteWriter {
       old,
       patch: join(paths.patches, route.name, part),
       range,
-      onGone: (old) =>
+      onGone: (old) => {
+        if (spec.examples !== undefined) return;
         this.#guarded(old.key, () => {
           for (const file of this.#oldFiles(old)) this.#keep(file);
-        }),
+        });
+      },
     });
   }
 
@@ -206,7 +232,14 @@ export class RouteWriter {
       const replaced = old === undefined ? [] : this.#oldFiles(old);
       const files = namesOf(this.#fileOf(entry.key), entry.bytes, this.#from);
       const isRecoded = old !== undefined && replaced.length !== files.length;
-      if (this.#patch.put(entry, isRecoded) === 'unchanged') return false;
+      const verdict = this.#patch.put(entry, isRecoded);
+      if (verdict === 'unchanged') return false;
+      if (this.#examples !== undefined) {
+        if (verdict === 'added' || this.#examples === 0) return true;
+        this.#examples -= 1;
+        this.#replacing.write(flattened(files[0]), Buffer.from(read()));
+        return true;
+      }
       const source = sourceOf?.();
       for (const [index, file] of files.entries()) {
         const coding = codingOf(file, files[0]);

@@ -56,6 +56,15 @@ export function listFiles(folder: string, list: ListName): readonly string[] {
     .filter((file) => existsSync(file));
 }
 
+/** The patches of a route's index, or of another hash file, in the order of their keys. */
+export function patchesOf({ patches }: Pick<StagePaths, 'patches'>, name: string): readonly string[] {
+  const folder = join(patches, name);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .toSorted()
+    .map((part) => join(folder, part));
+}
+
 export class ListWriter {
   readonly #lists: Readonly<Record<ListName, LineWriter>>;
 
@@ -112,7 +121,7 @@ const ENTRY_BYTES = 128;
 const BUDGET_MS = 400;
 
 /** Creates a stage, in place of one that an earlier build left unfinished. */
-export function newStage(tree: Tree): StagePaths {
+export function newStage(tree: Pick<Tree, 'stage' | 'journal'>): StagePaths {
   const paths = stagePaths(tree);
   rmSync(tree.stage, { recursive: true, force: true });
   for (const folder of ['tree', 'replacing', 'index', 'patches', 'lists', 'changes', 'previous'] as const)

@@ -37,8 +37,8 @@ export function* keysIn(
 export interface PatchOptions {
   /** The previous version, if there is one. */
   readonly old?: string | undefined;
-  /** Where the patch is written, if there are differences; a dry run writes none. */
-  readonly patch?: string | undefined;
+  /** Where the patch is written, if there are differences. */
+  readonly patch: string;
   /** The keys that the patch covers. */
   readonly range?: KeyRange;
   /** Called with each removed entry, which is valid until the callback returns. */
@@ -48,7 +48,7 @@ export interface PatchOptions {
 /** Two-pointer merge in ascending key order. Entries neither put nor kept are removed. */
 export class PatchWriter {
   readonly #old: HashFileReader | undefined;
-  readonly #path: string | undefined;
+  readonly #path: string;
   /** Created with the first difference. */
   #patch: HashFileWriter | undefined;
   readonly #onGone: ((old: Entry) => void) | undefined;
@@ -105,7 +105,7 @@ export class PatchWriter {
   };
 
   #add(entry: Entry): void {
-    if (this.#path !== undefined) (this.#patch ??= new HashFileWriter(this.#path)).add(entry);
+    (this.#patch ??= new HashFileWriter(this.#path)).add(entry);
   }
 
   /** Removes all remaining entries below a key. */
@@ -133,36 +133,53 @@ export interface Patching {
   readonly next: string;
 }
 
+/** Called with each added, changed or removed entry (then undefined), and the previous one. */
+export type OnPatched = (entry: Entry | undefined, old: Entry | undefined) => void;
+
 /**
- * Applies patches to a hash file. Each patch's keys must be above those of the one before.
- * @param onPatched called with each added, changed or removed entry (then undefined), and the
- * previous one; both are valid until it returns
- * @returns the checksum of the next version
+ * Compares patches with the hash file that they apply to. Each patch's keys must be above those of the
+ * one before.
+ * @param onPatched its entries are valid until it returns
+ * @param keep called with the entries in between, if they are needed
  */
-export function applyPatches(
+export function comparePatches(
   old: string | undefined,
   patches: readonly string[],
-  next: string,
-  onPatched?: (entry: Entry | undefined, old: Entry | undefined) => void,
-): string {
+  onPatched: OnPatched,
+  keep?: (entries: Buffer) => void,
+): void {
   const before = old === undefined ? undefined : HashFileReader.open(old);
-  const writer = new HashFileWriter(next);
-  const keep = (entries: Buffer): void => writer.addAll(entries);
   try {
     for (const patch of patches) {
       for (const entry of entriesIn(patch)) {
         before?.passBelow(entry.key, keep);
         const replaced = before?.peekKey() === entry.key ? before.peek() : undefined;
-        const isGone = entry.hash.equals(NO_HASH);
-        if (!isGone) writer.add(entry);
-        onPatched?.(isGone ? undefined : entry, replaced);
+        onPatched(entry.hash.equals(NO_HASH) ? undefined : entry, replaced);
         if (replaced !== undefined) before?.next();
       }
     }
-    before?.passBelow(Number.POSITIVE_INFINITY, keep);
-    return writer.finish();
+    if (keep !== undefined) before?.passBelow(Number.POSITIVE_INFINITY, keep);
   } finally {
     before?.close();
+  }
+}
+
+/** Applies patches to a hash file: see `comparePatches`. @returns the checksum of the next version */
+export function applyPatches(
+  old: string | undefined,
+  patches: readonly string[],
+  next: string,
+  onPatched?: OnPatched,
+): string {
+  const writer = new HashFileWriter(next);
+  const onEntry: OnPatched = (entry, replaced) => {
+    if (entry !== undefined) writer.add(entry);
+    onPatched?.(entry, replaced);
+  };
+  try {
+    comparePatches(old, patches, onEntry, (entries) => writer.addAll(entries));
+    return writer.finish();
+  } finally {
     writer.close();
   }
 }

@@ -514,19 +514,9 @@ describe('a patch', () => {
     expect(patchAt(patch)).toEqual([[1, `${bytes} ${sha256('mended').toString('hex')}`]]);
   });
 
-  it('can be left unwritten, and all that it would say is said', () => {
-    const { file } = write(new Map([1, 2].map((key) => [key, `7 ${HASHES[0] ?? ''}`])));
-    const gone: number[] = [];
-    const writer = new PatchWriter({ old: file, onGone: ({ key }) => gone.push(key) });
-    expect(writer.put(entryOf(2, `8 ${HASHES[0] ?? ''}`))).toBe('changed');
-    expect(writer.put(entryOf(3, `8 ${HASHES[0] ?? ''}`))).toBe('added');
-    writer.finish();
-    expect(gone).toEqual([1]);
-  });
-
   it.each(['put', 'keep', 'remove'] as const)('takes no key twice and none before another: %s', (does) => {
     for (const key of [4, 5]) {
-      const writer = new PatchWriter({ old: write(new Map([[4, DAMAGED]])).file });
+      const writer = new PatchWriter({ old: write(new Map([[4, DAMAGED]])).file, patch: path('patch') });
       writer.put({ key: 5, bytes: 7, hash: NO_HASH });
       const act = {
         put: () => writer.put(entryOf(key, DAMAGED)),

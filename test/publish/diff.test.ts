@@ -1,10 +1,7 @@
 /** `diff`: what a build would do, told without doing anything. */
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { DryRun } from '../../generator/build/dry-run.js';
-import { HashFileWriter, NO_HASH } from '../../generator/tree/hash-file.js';
 import { OPERATOR, published } from '../support/build.js';
 import { containing } from '../support/values.js';
 import { changeRegister, writeRegister } from '../support/register.js';
@@ -206,29 +203,5 @@ describe('a diff', () => {
       code: 1,
       stderr: containing('verify --repair'),
     });
-  });
-});
-
-describe('a route that the next snapshot does not have', () => {
-  it('loses all its documents, and none of them stays', () => {
-    const index = path('index');
-    const writer = new HashFileWriter(join(index, 'old'));
-    for (const key of [1, 2, 3]) writer.add({ key, bytes: 2, hash: NO_HASH });
-    const sum = writer.finish();
-    const route = { name: 'former-old', path: '/old/{id}', file: 'old/{id}.json', class: 'record' } as const;
-    const dryRun = new DryRun(path('dist'), new Map([[route, join(index, 'old')]]), new Map());
-    dryRun.compare((sinkOf) => sinkOf(route.name));
-    const summary = { documents: 3, bytes: 6, firstKey: 1, root: '' };
-    const described = {
-      digest: '',
-      sums: { old: sum },
-      routes: { old: summary },
-      fingerprints: false,
-      exports: {},
-      absent: [],
-    };
-    expect([...dryRun.changes(described)]).toEqual([
-      ['former-old', { added: 0, changed: 0, removed: 3, unchanged: 0 }],
-    ]);
   });
 });
