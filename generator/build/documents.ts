@@ -1,13 +1,11 @@
 /** Has the threads render the documents of a snapshot that may have changed. */
 import { deferRejection } from '../progress.js';
 import type { StageSpec } from '../publish/stage-writer.js';
-import { RENDERED_FEEDS, stayingFeeds } from '../outputs/feeds/contents.js';
 import type { FeedOperator } from '../outputs/feeds/document.js';
-import { LOOKUP_ROUTES, dueSections } from '../outputs/lookup/index.js';
-import { LIST_ROUTES, stayingLists } from '../outputs/lists/index.js';
+import { expectedShards } from '../outputs/lookup/digits.js';
+import { SECTIONS } from '../outputs/sections.js';
 import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';
-import { routeNames } from '../routes/feeds.js';
 import type { Kind } from '../schema/field.js';
 import { RESOURCES, documentsOf } from '../schema/index.js';
 import { shardsToRender } from './examine.js';
@@ -20,9 +18,7 @@ export const RECORD_DOCUMENTS = RESOURCES.flatMap(documentsOf).map(({ route }) =
 /** The routes of the documents that threads render. */
 export const THREADED_ROUTES: readonly string[] = [
   ...RECORD_DOCUMENTS,
-  ...RENDERED_FEEDS.flatMap(routeNames),
-  ...LIST_ROUTES,
-  ...LOOKUP_ROUTES,
+  ...SECTIONS.flatMap(({ routes }) => routes),
 ];
 
 export interface Rendering {
@@ -53,30 +49,21 @@ export function startRendering(
   const { changed, changedTables } = examined;
   const { patches } = stage.paths;
   let done = 0;
+  let expected = FIXED_FILES;
   const onProgress = (steps: number): void => void (done += steps);
   const jobs: Promise<void>[] = [];
-  const { asOf } = overview;
-  const times = [asOf, asOfBefore] as const;
   // Without these, everything is rendered.
-  const tables = changed && changedTables;
-  const staying = stayingFeeds(tables, times);
-  // First, since it is the longest job.
-  if (staying.length < RENDERED_FEEDS.length) {
-    const feeds = { operator, asOf, staying, old: sameBuild, patches, stage };
-    jobs.push(pool.run('feeds', feeds, { onProgress }));
+  const changes = { tables: changed && changedTables, asOf: [overview.asOf, asOfBefore] } as const;
+  for (const { name: section, due, entries: entriesIn } of SECTIONS) {
+    if (due(changes).length === 0) continue;
+    const entries = entriesIn?.(overview) ?? 0;
+    expected += expectedShards(entries);
+    jobs.push(pool.run('section', { section, operator, changes, entries, sameBuild, stage }, { onProgress }));
   }
-  const lists = { asOf, staying: stayingLists(tables, times) };
-  if (lists.staying.length < LIST_ROUTES.length)
-    jobs.push(pool.run('lists', { ...lists, stage }, { onProgress }));
-  const lookup = dueSections(overview, tables);
-  for (const due of lookup) jobs.push(pool.run('lookup', { ...due, stage }, { onProgress }));
   for (const render of shardsToRender(examined, patches))
     jobs.push(pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }));
-  const expected = RESOURCES.reduce(
-    (sum, { kind, ...resource }) =>
-      sum + recordsToRender(kind, examined, overview) * documentsOf({ kind, ...resource }).length,
-    lookup.reduce((sum, due) => sum + due.expected, FIXED_FILES),
-  );
+  for (const resource of RESOURCES)
+    expected += recordsToRender(resource.kind, examined, overview) * documentsOf(resource).length;
   return { expected, done: () => done, end: deferRejection(Promise.all(jobs)) };
 }
 

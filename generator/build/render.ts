@@ -12,8 +12,8 @@ import { otherPart, registerParts } from '../exports/parts.js';
 import type { Part } from '../exports/parts.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { FINGERPRINT_FILES } from './incremental/detect.js';
-import { RENDERED_FEEDS, inputsFile } from '../outputs/feeds/contents.js';
 import { Samples, descriptions, summaries } from '../outputs/index.js';
+import { INPUTS_FILES } from '../outputs/sections.js';
 import { deferRejection, follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import { treeDigest } from '../tree/digest.js';
@@ -24,7 +24,6 @@ import type { Register } from '../register/database.js';
 import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';
 import { isRendered } from '../tree/published-routes.js';
-import { routeNames } from '../routes/feeds.js';
 import { tableFor, tableOf } from '../routes/index.js';
 import type { Kind } from '../schema/field.js';
 import { contentOf, routesOf } from '../config/site-files.js';
@@ -78,11 +77,10 @@ export async function renderAll(
     index: (indexing) => pool.run('index', indexing),
     patch: (patching) => pool.run('patch', patching),
   };
-  const inputs = RENDERED_FEEDS.flatMap(routeNames).map(inputsFile);
   const indexing = deferRejection(
     Promise.all([
       next.indexRoutes(RECORD_DOCUMENTS, takedown, indexer),
-      next.indexFiles(inputs, isSameBuild, indexer),
+      next.indexFiles(INPUTS_FILES, isSameBuild, indexer),
       hasFingerprints && next.indexFiles(FINGERPRINT_FILES, changedTables !== undefined, indexer),
     ]),
   );

@@ -13,6 +13,7 @@ import type { Input, JobName, Output } from '../../generator/build/workers/jobs.
 import type { Pool, Options as PoolOptions } from '../../generator/build/workers/pool.js';
 import { InlinePool } from './inline-pool.js';
 import { PROJECT } from './project.js';
+import { LOOKUP_SECTIONS } from '../../generator/outputs/lookup/index.js';
 
 export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
 
@@ -67,6 +68,8 @@ export async function published(options: Options): Promise<Published> {
   return result;
 }
 
+const LOOKUP = new Set(LOOKUP_SECTIONS.map(({ name }) => name));
+
 /** Reports no steps of documents for finding records, all of which are rendered if a record changed. */
 class CountedPool extends InlinePool {
   override run<Name extends JobName>(
@@ -74,7 +77,8 @@ class CountedPool extends InlinePool {
     input: Input<Name>,
     options?: PoolOptions,
   ): Promise<Output<Name>> {
-    return super.run(name, input, name === 'lookup' ? {} : options);
+    const isLookup = 'section' in Object(input) && LOOKUP.has(String(Reflect.get(Object(input), 'section')));
+    return super.run(name, input, isLookup ? {} : options);
   }
 }
 

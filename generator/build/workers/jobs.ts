@@ -9,7 +9,6 @@ import type { OtherDocumentsJob } from '../../exports/other-documents.js';
 import type { ExportJob, Written } from '../../exports/write.js';
 import type { Detected, Detection } from '../incremental/detect.js';
 import type { Patching } from '../../tree/patch.js';
-import type { DueSection } from '../../outputs/lookup/index.js';
 import type { IndexedRoute, Indexing } from '../../publish/index-route.js';
 import type { StageSpec } from '../../publish/stage-writer.js';
 import type { CheckStep } from '../../register/check.js';
@@ -18,8 +17,7 @@ import type { Exclusions } from '../../register/database.js';
 import type { Context } from '../../register/context.js';
 import type { Kind } from '../../schema/field.js';
 import type { Table } from '../../schema/index.js';
-import type { RenderFeeds } from './feeds.js';
-import type { RenderLists } from './lists.js';
+import type { RenderSection } from './section.js';
 import type { RenderShard } from './shard.js';
 
 interface Job<In, Out = void> {
@@ -44,9 +42,7 @@ interface Jobs {
   readonly detect: Job<Detection, Detected>;
   readonly count: Job<{ readonly kind: Kind; readonly table: Table }, TableCounts>;
   readonly render: Job<RenderShard & Staged>;
-  readonly feeds: Job<RenderFeeds & Staged>;
-  readonly lists: Job<RenderLists & Staged>;
-  readonly lookup: Job<DueSection & Staged>;
+  readonly section: Job<RenderSection & Staged>;
   readonly export: Job<ExportJob, Written>;
   readonly documents: Job<DocumentsJob, readonly WrittenFile[]>;
   readonly otherDocuments: Job<OtherDocumentsJob, WrittenFile>;
@@ -96,22 +92,12 @@ const JOBS: {
   },
   render: async (context, render) => {
     const { renderShard, staged } = await import('./shard.js');
-    staged(render.stage, render.shard.part, (sinkOf) => renderShard(context, render, sinkOf));
+    staged(render.stage, render.shard.part, (writer) => renderShard(context, render, writer));
   },
-  feeds: async (context, render) => {
-    const { renderFeeds } = await import('./feeds.js');
+  section: async (context, { stage, ...render }) => {
+    const { renderSection } = await import('./section.js');
     const { staged } = await import('./shard.js');
-    staged(render.stage, 'feeds', (sinkOf) => renderFeeds(context, render, sinkOf));
-  },
-  lists: async (context, render) => {
-    const { renderLists } = await import('./lists.js');
-    const { staged } = await import('./shard.js');
-    staged(render.stage, 'lists', (sinkOf) => renderLists(context, render, sinkOf));
-  },
-  lookup: async (context, due) => {
-    const { renderLookup } = await import('./lookup.js');
-    const { staged } = await import('./shard.js');
-    staged(due.stage, due.section, (sinkOf) => renderLookup(context, due, sinkOf));
+    staged(stage, render.section, (writer) => renderSection(context, render, writer, stage.paths.patches));
   },
   export: async (context, job) => {
     const { writeFiles } = await import('../../exports/write.js');
@@ -147,9 +133,7 @@ const JOBS: {
 const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
   detect: 'the fingerprints',
   render: 'the documents',
-  feeds: 'the feeds',
-  lists: 'the lists',
-  lookup: 'the documents',
+  section: 'the documents',
   export: 'the exports',
   documents: 'the exports',
   otherDocuments: 'the exports',

@@ -4,6 +4,8 @@ import type { FeedDeclaration } from '../../routes/feeds.js';
 import type { Resource } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { item } from '../../schema/item.js';
+import { isAnyChanged } from '../section.js';
+import type { SourceChanges } from '../section.js';
 import { GROUP_CHANGES, USER_CHANGES } from './changes.js';
 import type { ChangeSource } from './changes.js';
 
@@ -28,26 +30,16 @@ const TABLES: readonly (readonly [FeedDeclaration, readonly string[]])[] = [
 /** All rendered feeds; the one that combines the others comes last. */
 export const RENDERED_FEEDS: readonly FeedDeclaration[] = [...TABLES.map(([feed]) => feed), FEEDS.all];
 
-/** The hash file with the inputs of a feed route's documents. */
-export const inputsFile = (route: string): string => `inputs-${route}`;
-
 /** The current month, whose archive is not complete. @param asOf the register's newest measurement */
 export const openMonth = (asOf: string | null): string | undefined => asOf?.slice(0, 'YYYY-MM'.length);
 
-/**
- * The names of feeds whose documents are all unchanged, if the build key is the same.
- * @param changed the changed tables, if known
- * @param asOf the newest measurements, of the register now and in the previous snapshot
- */
-export function stayingFeeds(
-  changed: ReadonlySet<string> | undefined,
-  asOf: readonly [now: string | null, then: string | null],
-): readonly string[] {
-  if (changed === undefined) return [];
-  const [month, was] = asOf.map(openMonth);
-  const staying = TABLES.filter(([{ archived }, tables]) => {
-    return tables.every((table) => !changed.has(table)) && (!archived || month === was);
-  }).map(([{ name }]) => name);
+/** The names of feeds whose documents are all unchanged, if the build key is the same. */
+export function unchangedFeeds(changes: SourceChanges): readonly string[] {
+  if (changes.tables === undefined) return [];
+  const [month, was] = changes.asOf.map(openMonth);
+  const unchanged = TABLES.filter(
+    ([{ archived }, tables]) => !isAnyChanged(tables, changes) && (!archived || month === was),
+  ).map(([{ name }]) => name);
   // The combined feed changes with any of the others.
-  return staying.length === TABLES.length ? [...staying, FEEDS.all.name] : staying;
+  return unchanged.length === TABLES.length ? [...unchanged, FEEDS.all.name] : unchanged;
 }

@@ -3,17 +3,18 @@ import { hash } from 'node:crypto';
 import { FEEDS, archiveRoute, atomRoute, jsonRoute, routeNames } from '../../routes/feeds.js';
 import type { FeedDeclaration } from '../../routes/feeds.js';
 import type { Register } from '../../register/database.js';
-import { isMeasured } from '../../routes/index.js';
+import { ROUTES, isMeasured } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import { descriptionFor } from '../../schema/measured.js';
 import type { Measured } from '../../schema/measured.js';
 import { wordsIn } from '../../schema/words.js';
 import type { IsSame, Kept, Output } from '../output.js';
+import type { Section, SectionInputs } from '../section.js';
 import { DOCUMENT_ENTRIES, archive } from './archive.js';
 import type { LinkedPart } from './archive.js';
 import { changes } from './changes.js';
 import type { Change } from './changes.js';
-import { CHANGE_FEEDS, FIRST_FEEDS, openMonth } from './contents.js';
+import { CHANGE_FEEDS, FIRST_FEEDS, RENDERED_FEEDS, openMonth, unchangedFeeds } from './contents.js';
 import { NEVER, tag } from './document.js';
 import type { FeedDocument, FeedOperator } from './document.js';
 import { EntryMaker, absolute } from './entries.js';
@@ -22,32 +23,39 @@ import { firsts } from './firsts.js';
 import type { First } from './firsts.js';
 import { atom, jsonFeed } from './render.js';
 
-/**
- * @param asOf the newest measurement of the register
- * @param staying the names of unchanged feeds (see `stayingFeeds`), which are not rendered
- * @param isSame called by ascending key for each archive document, and for the combined feed
- */
-export function* feeds(
+/** The feeds together: one of them combines the newest entries of the others. */
+export const FEEDS_SECTION: Section = {
+  name: 'feeds',
+  routes: RENDERED_FEEDS.flatMap(routeNames),
+  compared: [...CHANGE_FEEDS.map(([feed]) => archiveRoute(feed)), atomRoute(FEEDS.all)],
+  due: (changes) => {
+    const unchanged = unchangedFeeds(changes);
+    return RENDERED_FEEDS.filter(({ name }) => !unchanged.includes(name)).flatMap(routeNames);
+  },
+  render: feeds,
+};
+
+function* feeds(
   register: Register,
-  operator: FeedOperator,
-  asOf: string | null,
-  table: readonly Route[],
-  staying: readonly string[] = [],
-  isSame: IsSame = () => false,
+  { operator, changes: sources }: SectionInputs,
+  isSame: IsSame,
 ): Generator<Output | Kept> {
+  const table = ROUTES;
+  const [asOf] = sources.asOf;
+  const unchanged = unchangedFeeds(sources);
   const { measured } = register;
-  const stays = ({ name }: FeedDeclaration): boolean => staying.includes(name);
+  const stays = ({ name }: FeedDeclaration): boolean => unchanged.includes(name);
   const isThere = (feed: FeedDeclaration): boolean => isMeasured(feed, measured);
   const maker = new EntryMaker(operator, table);
   const changed: (() => readonly Dated[])[] = [];
-  for (const [feed, sources] of CHANGE_FEEDS) {
+  for (const [feed, histories] of CHANGE_FEEDS) {
     if (!isThere(feed)) continue;
     if (stays(feed)) {
-      const newest = (): Iterable<Change> => changes(register, sources, DOCUMENT_ENTRIES);
+      const newest = (): Iterable<Change> => changes(register, histories, DOCUMENT_ENTRIES);
       changed.push(() => Array.from(newest(), (change) => maker.change(change)));
     } else {
       const made = new Archive(inWordsOf(feed, operator, measured), maker, operator, table);
-      const newest = yield* made.documents(changes(register, sources), openMonth(asOf), isSame);
+      const newest = yield* made.documents(changes(register, histories), openMonth(asOf), isSame);
       changed.push(() => newest);
     }
   }
