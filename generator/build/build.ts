@@ -235,6 +235,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
       exports: {},
       absent: [...absent],
       counts,
+      invalid: examined.invalid,
     };
     const overview = await effects.progress.blocking(examined.overview, 'adding up the register');
     const downloads = await renderAll(

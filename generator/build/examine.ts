@@ -1,10 +1,11 @@
 /** Detects changes since the previous snapshot and checks the register, before rendering. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Counts } from './counts.js';
 import { Failure } from '../errors.js';
 import { describedTable, fullRenderCause } from './full-render.js';
-import { recordsFile, shardsOf, unrangedTables, wholeShard } from './incremental/detect.js';
+import { changedRanges, recordsFile, shardsOf, unrangedTables, wholeShard } from './incremental/detect.js';
 import type { Detected, Shard, TableChanges } from './incremental/detect.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
@@ -14,8 +15,17 @@ import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
 import type { CheckReport } from '../register/findings.js';
 import type { Register } from '../register/database.js';
-import { entriesOf, invalidRecords, markWithheld, overviewOf, recordsOf } from '../register/overview.js';
-import type { Counted, Overview, RowCounts } from '../register/overview.js';
+import {
+  entriesOf,
+  excludeInvalid,
+  invalidIds,
+  invalidRecords,
+  markWithheld,
+  overviewOf,
+  recordsOf,
+  scopeChecked,
+} from '../register/overview.js';
+import type { Counted, InvalidIds, Overview, RowCounts } from '../register/overview.js';
 import { countRows, unknownWithheld, warningsOf } from '../register/warnings.js';
 import type { Warning } from '../register/warnings.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/index.js';
@@ -38,6 +48,8 @@ export interface Examined {
   readonly fullRender: string | null;
   /** Whether the next build gets fingerprints to compare with. */
   readonly hasFingerprints: boolean;
+  /** The ids of invalid records that are left out; none if there are too many. */
+  readonly invalid: InvalidIds;
   /** What is published of each table; empty if the register must not be published. */
   readonly counts: Counts;
   /** What may be a mistake in the register. */
@@ -67,12 +79,16 @@ export async function examine(
   skipInvalid: boolean,
   progress: Progress,
 ): Promise<Examined> {
-  const { index } = basis;
+  const { index, patches } = basis;
   const before = index?.fingerprints === true ? index.buildKey : undefined;
   const isComparable = before?.code === buildKey.code && before.schema === buildKey.schema;
   const unranged = await progress.blocking(() => unrangedIn(register), 'reading the register');
   const canDetect = unranged?.length === 0;
-  if (canDetect) await pool.all('exclude', register.exclusions());
+  const invalidBefore = (canDetect && isComparable && skipInvalid ? index?.invalid : undefined) ?? {};
+  if (canDetect) {
+    excludeInvalid(register, invalidBefore);
+    await pool.all('exclude', register.exclusions());
+  }
   const shards = RESOURCES.flatMap((resource) =>
     canDetect ? shardsOf(register, resource) : [wholeShard(resource)],
   );
@@ -85,23 +101,31 @@ export async function examine(
   const changed = await detecting;
   const isSameOperator = before?.operator === buildKey.operator;
   const scope = changed !== undefined && isSameOperator && areFew(changed) ? 'changed' : 'all';
-  if (scope === 'changed') await pool.all('scope', basis.patches);
+  if (scope === 'changed') {
+    await pool.all('scope', patches);
+    if (skipInvalid) scopeChecked(register, changedRanges(patches));
+  }
+  // The check finds out which of them still are.
+  if (canDetect) excludeInvalid(register, {});
   const checked = (of: typeof scope): Promise<CheckReport> =>
     check(register, progress, skipInvalid, of, stepsIn(pool));
   let report = await checked(scope);
-  // Errors are reported for the whole register.
-  if (scope === 'changed' && report.total > 0) report = await checked('all');
-  if (report.total > 0 || !canDetect) {
-    if (isPublishable(report, skipInvalid))
-      await progress.blocking(() => markWithheld(register), 'marking what is withheld');
+  const isSameInvalid = (): boolean => isDeepStrictEqual(invalidIds(register), invalidBefore);
+  // Other errors are reported for the whole register.
+  if (scope === 'changed' && report.total > 0 && !(skipInvalid && isSameInvalid()))
+    report = await checked('all');
+  const isToPublish = isPublishable(report, skipInvalid);
+  if (isToPublish && !canDetect)
+    await progress.blocking(() => markWithheld(register), 'marking what is withheld');
+  const isAsDetected = canDetect && isSameInvalid();
+  if (!isAsDetected) {
     await pool.all('exclude', register.exclusions());
+    rmSync(patches, { recursive: true, force: true });
   }
-  // Invalid records must be found and reported again by the next build.
-  const isWhole = report.total === 0;
-  const detected = isWhole && canDetect ? (changed ?? (await detect())) : undefined;
+  const detected =
+    isToPublish && canDetect ? ((isAsDetected ? changed : undefined) ?? (await detect())) : undefined;
   const compared = isComparable ? detected : undefined;
   const tables = compared && changedTables(compared);
-  const isToPublish = isPublishable(report, skipInvalid);
   const counting = isToPublish ? countAll(pool, index?.counts, tables) : undefined;
   counting?.catch(() => undefined);
   // Runs on the main thread while the workers count.
@@ -111,7 +135,7 @@ export async function examine(
   return {
     report,
     excluded:
-      isToPublish && !isWhole
+      isToPublish && report.total > 0
         ? await progress.blocking(() => invalidRecords(register), 'counting invalid records')
         : {},
     shards,
@@ -119,16 +143,23 @@ export async function examine(
     changedTables: tables,
     counts: (await counting) ?? {},
     warnings,
-    fullRender: fullRenderCause({ index, buildKey, isPartial: !isWhole, unranged: unranged ?? [] }),
+    fullRender: fullRenderCause({ index, buildKey, unranged: unranged ?? [] }),
     hasFingerprints: detected !== undefined,
+    invalid: detected === undefined ? {} : keptIds(invalidIds(register)),
     overview: () =>
       overviewOf(
-        isWhole && records !== undefined ? records() : recordsOf(register),
+        isAsDetected && records !== undefined ? records() : recordsOf(register),
         detected === undefined ? entriesOf(register) : countsOf(detected),
         register.measured,
       ),
   };
 }
+
+/** How many ids of invalid records are kept. With more, the next build looks for changes twice. */
+const KEPT_IDS = 10_000;
+
+const keptIds = (invalid: InvalidIds): InvalidIds =>
+  Object.values(invalid).reduce((sum, { length }) => sum + length, 0) > KEPT_IDS ? {} : invalid;
 
 /** Counts tables in the threads; those without changes are what they were. */
 async function countAll(

@@ -8,8 +8,6 @@ export interface Cause {
   /** The published index, if any. */
   readonly index: Index | undefined;
   readonly buildKey: BuildKey;
-  /** Whether records are left out as invalid. */
-  readonly isPartial: boolean;
   /** Tables and views that can't be read by ranges of ids, as `view games`. */
   readonly unranged: readonly string[];
 }
@@ -18,19 +16,13 @@ const VIEWS = '(docs/your-register.md#views-that-stay-fast)';
 const SNAPSHOTS = '(docs/publishing.md#snapshots)';
 
 /** @returns null if a build renders only what changed, or is the first one */
-export function fullRenderCause({ index, buildKey, isPartial, unranged }: Cause): string | null {
+export function fullRenderCause({ index, buildKey, unranged }: Cause): string | null {
   if (index === undefined) return null;
-  // These last until somebody changes the register.
-  const lasting = [
-    ...(unranged.length > 0 ? [`${unranged.join(', ')} can't be read by id ${VIEWS}`] : []),
-    ...(isPartial ? ['records that break the contract are left out (docs/your-register.md#check)'] : []),
-  ];
-  if (lasting.length > 0) return lasting.join('; ');
+  if (unranged.length > 0) return `${unranged.join(', ')} can't be read by id ${VIEWS}`;
   const { buildKey: before, fingerprints } = index;
   if (before === undefined)
     return `what the last snapshot was made from isn't known, as after a rollback ${SNAPSHOTS}`;
-  if (!fingerprints)
-    return `the last build couldn't read the register by id, or left records out ${SNAPSHOTS}`;
+  if (!fingerprints) return `the last build couldn't read the register by id ${SNAPSHOTS}`;
   if (before.code !== buildKey.code) return `the program, Node or a package changed ${SNAPSHOTS}`;
   if (before.schema !== buildKey.schema)
     return `tables, views or indexes of the register changed ${SNAPSHOTS}`;

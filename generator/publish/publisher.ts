@@ -40,7 +40,7 @@ import { manifestHash } from '../tree/manifest-hash.js';
 import { newTreeId } from '../tree/tree.js';
 import type { Tree } from '../tree/tree.js';
 
-type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent' | 'counts'>;
+type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent' | 'counts' | 'invalid'>;
 
 interface Opened {
   readonly lock: Lock;

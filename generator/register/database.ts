@@ -174,10 +174,11 @@ export class Register {
     );
   }
 
-  /** Adds the exclusions of another connection at the same state. */
+  /** Replaces lists of this connection, as by those of another one at the same state. */
   exclude(exclusions: Exclusions): void {
     translated(this.file, () => {
       for (const [list, values] of Object.entries(exclusions)) {
+        this.#database.exec(`DELETE FROM ${list}`);
         const insert = this.#database.prepare(`INSERT OR IGNORE INTO ${list} VALUES (?)`);
         for (const value of values) insert.run(value);
       }

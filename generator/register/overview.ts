@@ -60,15 +60,37 @@ function namesInReferences({ name: table, columns }: Table): readonly Naming[] {
   );
 }
 
+/** Ids of records that are excluded as invalid and not as withheld, ascending, by kind. */
+export type InvalidIds = Record<string, number[]>;
+
+export const invalidIds = (register: Register): InvalidIds =>
+  Object.fromEntries(
+    KINDS.flatMap((kind) => {
+      const sql =
+        `SELECT value FROM ${exclusion('excluded', kind)}` +
+        ` WHERE value NOT IN ${exclusion('withheld', kind)} ORDER BY value`;
+      const ids = [...register.rows<[number]>(sql)].flat();
+      return ids.length === 0 ? [] : [[kind, ids]];
+    }),
+  );
+
+/** Excludes the withheld records, and these as invalid. */
+export function excludeInvalid(register: Register, invalid: InvalidIds): void {
+  register.exclude(
+    Object.fromEntries(KINDS.map((kind) => [exclusion('excluded', kind), invalid[kind] ?? []])),
+  );
+  markWithheld(register);
+}
+
 /**
- * Sets the scope of the check: changed records, and withheld ones, which have no fingerprints.
+ * Sets the scope of the check: changed records, and excluded ones, which have no fingerprints.
  * @param changed must not overlap
  */
 export function scopeChecked(register: Register, changed: Iterable<KindRange>): void {
   register.scope('changed', changed);
   for (const kind of KINDS) {
     register.execute(
-      `INSERT INTO temp._ranges SELECT 'changed', ${literal(kind)}, value, value FROM ${exclusion('withheld', kind)}` +
+      `INSERT INTO temp._ranges SELECT 'changed', ${literal(kind)}, value, value FROM ${exclusion('excluded', kind)}` +
         ` WHERE NOT EXISTS (SELECT 1 FROM temp._ranges WHERE scope = 'changed' AND kind = ${literal(kind)}` +
         ` AND value BETWEEN low AND high)`,
     );

@@ -34,6 +34,8 @@ const schema = z.object({
   withheld: z.object({ records: z.array(z.string()), names: z.array(z.string()) }).exactOptional(),
   /** What the register lacked (see absent.ts in register/); nothing if it is not known. */
   absent: z.array(z.string()).default([]),
+  /** The ids of records that were left out as invalid, per kind; nothing if there are too many. */
+  invalid: z.record(z.string(), z.array(z.int())).exactOptional(),
   /** What was published of each table of the register (see counts.ts), if it is known. */
   counts: z
     .record(

@@ -1,9 +1,9 @@
 /** --skip-invalid: records that break the contract are left out whole, all others are published. */
 import { describe, expect, it } from 'vitest';
-import { published, run } from '../support/build.js';
+import { counted, published, run } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
-import { writeRegister } from '../support/register.js';
+import { changeRegister, writeRegister } from '../support/register.js';
 import type { Shape } from '../support/register.js';
 import { hashes, json, lasting, readTree } from '../support/tree.js';
 
@@ -224,6 +224,39 @@ describe('--skip-invalid', () => {
     expect(changes).toMatchObject({ added: 0, removed: 1 });
     expect(readTree(out).has('api/v1/item/8.json')).toBe(false);
     expect((await published({ register: good, out })).changes).toMatchObject({ added: 1, removed: 0 });
+  });
+
+  it('renders only what changed, as if what is left out never had been there', async () => {
+    const odd = (id: number): string => `UPDATE groups SET state = 'odd' WHERE id = ${id};`;
+    const valid = (id: number): string => `UPDATE groups SET state = NULL WHERE id = ${id};`;
+    let all = VALID + odd(8);
+    const register = writeRegister(path('register.sqlite'), all);
+    const options = { out: path('out'), skipInvalid: true, acceptRemovals: true };
+    const first = await counted({ register, ...options });
+    const renderedAfter = new Map<string, number>();
+    for (const [sql, invalid] of [
+      ['', 1],
+      ['UPDATE items SET price = 3 WHERE id = 7;', 1],
+      [`UPDATE groups SET description = 'other' WHERE id = 8;`, 1],
+      [odd(9), 2],
+      [valid(8), 1],
+      [`INSERT INTO usernames VALUES (99, 1, 'no record', NULL, ${SEEN});`, 1],
+      [`UPDATE users SET username = 'v7' WHERE id = 7; ${odd(8)}`, 2],
+      [`${valid(8)} ${valid(9)} DELETE FROM usernames WHERE user_id = 99;`, 0],
+    ] as const) {
+      changeRegister(register, sql);
+      all += sql;
+      const { fullRender, report, rendered, excluded } = await counted({ register, ...options });
+      const never = { ...options, out: path('never') };
+      const expected = await published({ register: writeRegister(path('never.sqlite'), all), ...never });
+      expect(hashes(lasting(readTree(options.out))), sql).toEqual(hashes(lasting(readTree(never.out))));
+      expect(report, sql).toEqual(expected.report);
+      expect([excluded['groups'] ?? 0, fullRender], sql).toEqual([invalid, null]);
+      expect(rendered, sql).toBeLessThan(first.rendered);
+      renderedAfter.set(sql, rendered);
+    }
+    // With nothing left out.
+    expect(renderedAfter.get('')).toBe((await counted({ register, ...options })).rendered);
   });
 
   it('prints on the command line what was left out, and exits with 0', async () => {
