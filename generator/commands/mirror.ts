@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { Failure } from '../errors.js';
-import type { Verifier } from '../log/note.js';
+import type { Verifier } from '../keys.js';
 import type { Mirrored } from '../mirror/mirror.js';
 import { number } from '../progress.js';
 import { Tree } from '../tree/tree.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Failure, asFailure } from '../errors.js';
-import { parseVerifier } from '../log/note.js';
+import { parseVerifier } from '../keys.js';
 import { verifyProof } from '../log/proof.js';
 import { MOST_BODY_BYTES, prove } from '../log/prove.js';
 import type { ProofRequest, Proven } from '../log/prove.js';

@@ -1,8 +1,8 @@
 /** The option `--key` of the commands that verify. */
 import { readFileSync } from 'node:fs';
 import { Failure, messageOf, reading } from '../errors.js';
-import { parseVerifier } from '../log/note.js';
-import type { Verifier } from '../log/note.js';
+import { parseVerifier } from '../keys.js';
+import type { Verifier } from '../keys.js';
 
 /** The keys that an option gives: one, or the lines of a file. @throws Failure usage, environment */
 export function verifiersOf(given: string): readonly Verifier[] {

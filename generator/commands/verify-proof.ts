@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Failure, reading } from '../errors.js';
-import type { Verifier } from '../log/note.js';
+import type { Verifier } from '../keys.js';
 import { verifyProof } from '../log/proof.js';
 import type { VerifiedProof } from '../log/proof.js';
 import { asOfText, jsonLine } from './report.js';

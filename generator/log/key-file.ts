@@ -3,22 +3,17 @@
  * checkpoint that the key has signed: it is replaced before a checkpoint is published, so no state
  * that is deleted or restored can make the key sign a second history.
  */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure, codeOf, messageOf, reading } from '../errors.js';
+import { Failure, codeOf, messageOf } from '../errors.js';
 import { flushOne, replaceFile } from '../files.js';
+import { generateSigner, parseSigner, parseVerifier } from '../keys.js';
+import type { KeyFile, Signer } from '../keys.js';
 import { Lock } from '../lock.js';
 import { EMPTY_HEAD } from '../tree/merkle.js';
-import { generateSigner, openNote, parseSigner, parseVerifier } from './note.js';
-import type { Signer } from './note.js';
-import { base64Of } from '../tree/chunk-text.js';
+import { noteOf, openNote } from './note.js';
 import { checkpointText, parseCheckpoint } from './text.js';
 import type { Checkpoint } from './text.js';
-
-export interface KeyFile {
-  readonly path: string;
-  readonly signer: Signer;
-}
 
 const lastFile = (path: string): string => `${path}.last`;
 const publicFile = (path: string): string => `${path}.pub`;
@@ -35,7 +30,7 @@ export function createKey(name: string, path: string): string {
   const taken = [path, publicFile(path), lastFile(path)].find((file) => existsSync(file));
   if (taken !== undefined)
     throw Failure.environment(`"${taken}" exists, and a key is never replaced: choose another --write`);
-  const none = { origin: name, size: 0, root: base64Of(EMPTY_HEAD) };
+  const none = { origin: name, size: 0, root: EMPTY_HEAD.toString('base64') };
   try {
     // The secret last: without KEY.last it could not be used.
     replaceFile(lastFile(path), signed(signer, none));
@@ -49,26 +44,8 @@ export function createKey(name: string, path: string): string {
 }
 
 /** A checkpoint as a note that one key has signed. */
-export function signed(signer: Signer, checkpoint: Checkpoint): string {
-  const text = checkpointText(checkpoint);
-  return `${text}\n${signer.sign(text)}`;
-}
-
-/** @throws Failure usage: it is no key, or others may read it; environment: it can't be read */
-export function readKey(path: string): KeyFile {
-  const { isPrivate, content } = reading(`key "${path}"`, () => ({
-    isPrivate: (statSync(path).mode & 0o077) === 0,
-    content: readFileSync(path, 'utf8'),
-  }));
-  let signer: Signer;
-  try {
-    signer = parseSigner(content.replace(/\n$/, ''));
-  } catch (error) {
-    throw Failure.usage(`key "${path}": ${messageOf(error)}`);
-  }
-  if (!isPrivate) throw Failure.usage(`key "${path}" can be read by others, expected mode 0600 (chmod 600)`);
-  return { path, signer };
-}
+export const signed = (signer: Signer, checkpoint: Checkpoint): string =>
+  noteOf(checkpointText(checkpoint), [signer]);
 
 /** A key that no other process can use meanwhile. */
 export class HeldKey {

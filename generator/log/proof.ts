@@ -5,7 +5,7 @@ import { Failure } from '../errors.js';
 import { leafHash } from '../tree/merkle.js';
 import { verifyInclusion } from './merkle.js';
 import { openNote } from './note.js';
-import type { Verifier } from './note.js';
+import type { Verifier } from '../keys.js';
 import { PROOF_TYPE } from './proof-text.js';
 import type { DocumentPath, Proof } from './proof-text.js';
 import { HASH, INTEGER, bytesOfBase64, integerOf, parseRoutes } from '../tree/chunk-text.js';

@@ -10,15 +10,17 @@
  */
 import { join } from 'node:path';
 import { Failure, messageOf } from '../errors.js';
+import { parseVerifier } from '../keys.js';
+import type { Signer } from '../keys.js';
 import type { Progress } from '../progress.js';
 import type { Signing } from '../config/signing.js';
 import { logFolder } from '../tree/log-paths.js';
 import type { Tree } from '../tree/tree.js';
-import { HeldKey, readKey } from './key-file.js';
+import { HeldKey } from './key-file.js';
 import { append, entryAt, headOf, rootOf } from './log-files.js';
 import type { Appended } from './log-files.js';
 import { consistencyProof } from './merkle.js';
-import { openNote, parseVerifier } from './note.js';
+import { noteOf, openNote } from './note.js';
 import { publishEntry, publishedNote, replaceCheckpoint } from './publish-entry.js';
 import { declaredKeys, recordOf } from './record.js';
 import { base64Of } from '../tree/chunk-text.js';
@@ -67,12 +69,16 @@ export class SignedLog {
   static take(signing: Signing, warn: (line: string) => void): SignedLog {
     const keys: HeldKey[] = [];
     try {
-      for (const path of signing.keys) keys.push(HeldKey.take(readKey(path)));
+      for (const key of signing.keys) keys.push(HeldKey.take(key));
       return new SignedLog(keys, signing, warn);
     } catch (error) {
       for (const key of keys) key.release();
       throw error;
     }
+  }
+
+  get #signers(): readonly Signer[] {
+    return this.#keys.map(({ signer }) => signer);
   }
 
   /** The name of the keys. */
@@ -107,7 +113,7 @@ export class SignedLog {
     publishEntry(tree, snapshot, next, {
       keys: this.#keys,
       checkpoint,
-      note: noteOf(checkpoint, signers),
+      note: noteOf(checkpointText(checkpoint), signers),
     });
     this.#before = known.note;
     return true;
@@ -120,7 +126,7 @@ export class SignedLog {
   async cosign(tree: Tree, treeId: string, progress: Progress): Promise<void> {
     const { checkpoint, note: published } = this.#known(tree, treeId);
     if (checkpoint === undefined) return;
-    const note = published ?? noteOf(checkpoint, this.#keys);
+    const note = published ?? noteOf(checkpointText(checkpoint), this.#signers);
     if (published === undefined) replaceCheckpoint(tree, treeId, note);
     try {
       await this.#cosign(tree, treeId, note, progress);
@@ -175,8 +181,8 @@ export class SignedLog {
   }
 
   /** The keys that a snapshot names. @throws Failure usage: there is none among them */
-  #signersOf(sequence: number, declared: readonly string[]): readonly HeldKey[] {
-    const signers = this.#keys.filter(({ signer }) => declared.includes(signer.vkey));
+  #signersOf(sequence: number, declared: readonly string[]): readonly Signer[] {
+    const signers = this.#signers.filter(({ vkey }) => declared.includes(vkey));
     if (signers.length > 0) return signers;
     throw Failure.usage(
       `snapshot ${sequence} is not signed yet, and names other keys: expected that of ${declared.join(' or ')}`,
@@ -241,9 +247,4 @@ function requireSame(
       'to go on would sign a second history. Restore the newest tree, or begin a new log with a new key ' +
       '(see docs/signed-log.md)',
   );
-}
-
-function noteOf(checkpoint: Checkpoint, signers: readonly Pick<HeldKey, 'signer'>[]): string {
-  const text = checkpointText(checkpoint);
-  return `${text}\n${signers.map(({ signer }) => signer.sign(text)).join('')}`;
 }

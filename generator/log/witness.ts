@@ -2,8 +2,10 @@
 import { codeOf, messageOf } from '../errors.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
-import { openNote, parseVerifier } from './note.js';
-import type { Verifier } from './note.js';
+import type { Witness } from '../config/signing.js';
+import { parseVerifier } from '../keys.js';
+import type { Verifier } from '../keys.js';
+import { openNote } from './note.js';
 import { checkpointIn, parseCheckpoint } from './text.js';
 
 /** A witness has so long to respond, to all requests together: 10,000 ms (= 10 seconds). */
@@ -12,13 +14,6 @@ const WITNESS_MS = 10_000;
 const RESPONSE_BYTES = 64 * 1024;
 /** How much of an unexpected response is quoted. */
 const QUOTED_CHARACTERS = 100;
-
-export interface Witness {
-  /** The submission prefix. */
-  readonly url: string;
-  /** The key of its cosignatures: a vkey of type 4. */
-  readonly key: string;
-}
 
 /** The line that a witness adds to a note, with its end. Or why it adds nothing. */
 export type Cosigned = { readonly line: string } | { readonly reason: string };

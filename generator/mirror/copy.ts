@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
 import { makeFolder } from '../files.js';
-import type { Verifier } from '../log/note.js';
+import type { Verifier } from '../keys.js';
 import type { Progress } from '../progress.js';
 import type { ChangeIndex } from '../tree/changes.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';

@@ -7,7 +7,8 @@ import { append, checkLog, entryAt, headOf, rootOf } from '../../generator/log/l
 import type { LogDamage } from '../../generator/log/log-files.js';
 import { EMPTY_HEAD, leafHash } from '../../generator/tree/merkle.js';
 import { inclusionProof, verifyInclusion } from '../../generator/log/merkle.js';
-import { openNote, parseSigner, parseVerifier } from '../../generator/log/note.js';
+import { openNote } from '../../generator/log/note.js';
+import { parseSigner, parseVerifier } from '../../generator/keys.js';
 import { checkpointText, parseCheckpoint } from '../../generator/log/text.js';
 import { temporary } from '../support/folder.js';
 import { Comparisons, filesOf, flips, grow, makeLog, naiveHead, refusal } from './support.js';

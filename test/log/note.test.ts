@@ -1,6 +1,7 @@
 /** Signed notes and keys. */
 import { describe, expect, it } from 'vitest';
-import { generateSigner, openNote, parseSigner, parseVerifier } from '../../generator/log/note.js';
+import { openNote } from '../../generator/log/note.js';
+import { generateSigner, parseSigner, parseVerifier } from '../../generator/keys.js';
 import { base64Of } from '../../generator/tree/chunk-text.js';
 import { cosigner, flips, refusal } from './support.js';
 import { TESSERA } from './vectors.js';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { headOf } from '../../generator/log/log-files.js';
 import { inclusionProof } from '../../generator/log/merkle.js';
 import { leafHash } from '../../generator/tree/merkle.js';
-import { generateSigner, parseSigner, parseVerifier } from '../../generator/log/note.js';
+import { generateSigner, parseSigner, parseVerifier } from '../../generator/keys.js';
 import { proofText } from '../../generator/log/proof-text.js';
 import type { Proof } from '../../generator/log/proof-text.js';
 import { parseProof, verifyProof } from '../../generator/log/proof.js';

@@ -6,7 +6,7 @@ import { Client } from '../../generator/mirror/client.js';
 import { fetchCheckpoint, fetchLog, heldLog } from '../../generator/mirror/log.js';
 import type { CopiedLog } from '../../generator/mirror/log.js';
 import { parseOrigin } from '../../generator/mirror/origin.js';
-import { parseVerifier } from '../../generator/log/note.js';
+import { parseVerifier } from '../../generator/keys.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { newKey } from '../log/witness-server.js';
 import type { Key } from '../log/witness-server.js';
