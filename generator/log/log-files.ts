@@ -11,7 +11,8 @@ import { HASH_BYTES, TreeHead, headOver, leafHash } from '../tree/merkle.js';
 import { headAt } from './merkle.js';
 import type { HeadOf } from './merkle.js';
 import { tilePartOf } from './subtrees.js';
-import { MAX_ENTRY_BYTES, splitEntries } from './text.js';
+import { MAX_ENTRY_BYTES, parseEntry, splitEntries } from './text.js';
+import type { SnapshotEntry } from './text.js';
 import { TILE_WIDTH, tilePath } from '../routes/tile-keys.js';
 
 type Level = number | 'entries';
@@ -161,6 +162,10 @@ export function entryAt(folder: string, size: number, index: number): Buffer {
   if (entry === undefined) throw new RangeError(`no entry ${index} in a log of ${size}`);
   return Buffer.from(entry);
 }
+
+/** The last of the log's first `size` entries; undefined if there are none. */
+export const newestIn = (folder: string, size: number): SnapshotEntry | undefined =>
+  size === 0 ? undefined : parseEntry(entryAt(folder, size, size - 1).toString());
 
 /** Where the hashes of entries are taken from: if the first doesn't have them, from the second. */
 const SOURCES = [

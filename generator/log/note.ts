@@ -15,7 +15,7 @@ export interface OpenedNote {
   readonly text: string;
   /** Those of the given verifiers whose signature holds: one at least. */
   readonly verified: readonly Verifier[];
-  /** All lines of signatures, of unknown keys too, without their ends. */
+  /** The line of the signature of each of those, without its end. */
   readonly lines: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export const noteOf = (text: string, signers: readonly Signer[]): string =>
  */
 export function openNote(note: Uint8Array | string, verifiers: readonly Verifier[]): OpenedNote {
   const [text, lines] = splitNote(Buffer.from(note));
-  const verified = new Set<Verifier>();
+  const verified = new Map<Verifier, string>();
   for (const line of lines) {
     const [, name, encoded = ''] = SIGNATURE_LINE.exec(line) ?? [];
     const bytes = Buffer.from(encoded, 'base64');
@@ -41,10 +41,10 @@ export function openNote(note: Uint8Array | string, verifiers: readonly Verifier
       if (!verifier.verify(text, bytes.subarray(ID_BYTES))) {
         throw Failure.invalid(`the signature of ${name}+${id} is wrong: it is not of this text`);
       }
-      verified.add(verifier);
+      if (!verified.has(verifier)) verified.set(verifier, line);
     }
   }
-  if (verified.size > 0) return { text, verified: [...verified], lines };
+  if (verified.size > 0) return { text, verified: [...verified.keys()], lines: [...verified.values()] };
   const names = verifiers.map(({ name, id }) => `${name}+${id}`).join(' or ');
   throw Failure.invalid(`the note is not signed by the expected key: ${names || 'none is known'}`);
 }

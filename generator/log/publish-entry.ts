@@ -56,8 +56,8 @@ export function publishEntry(
     listChanges(tree.unreported(sequence), name, [...files.keys(), 'checkpoint'], removed);
     addChangedFiles(tree, sequence, [...files.keys(), 'checkpoint', ...removed].map(name));
     const due = keys.filter(({ last }) => last.root !== checkpoint.root);
-    for (const key of due) key.prepare(checkpoint);
-    for (const key of due) key.swap();
+    const replacements = due.map((key) => key.prepare(checkpoint));
+    for (const replace of replacements) replace();
     for (const [from, to] of moves) renameSync(from, to);
     for (const file of removed) rmSync(join(tree.out, name(file)), { force: true });
     renameSync(join(staged, 'checkpoint'), join(tree.out, checkpointFile(treeId)));

@@ -1,7 +1,6 @@
 /** Repairs a tree: what is damaged is removed or rendered again. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../errors.js';
 import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
@@ -17,7 +16,7 @@ import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';
 import { isSound, readIndex, replaceIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import { manifestHash } from '../tree/manifest-hash.js';
-import { readManifest } from '../tree/manifest.js';
+import { isUnreadable, readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
@@ -81,7 +80,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     tree.adoptFormerState();
     const found = new Findings();
     if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
-    if (isUnreadable(tree)) {
+    if (isUnreadable(tree.manifest)) {
       found.add('snapshot.json', 'altered');
       // The next build continues the sequence from the change lists, and removes extra files.
       rmSync(tree.manifest);
@@ -103,16 +102,6 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     return found.report(manifest.sequence, files);
   } finally {
     lock.release();
-  }
-}
-
-function isUnreadable(tree: Tree): boolean {
-  try {
-    readManifest(tree.manifest);
-    return false;
-  } catch (error) {
-    if (error instanceof Failure) return true;
-    throw error;
   }
 }
 
