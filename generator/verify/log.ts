@@ -2,13 +2,13 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
-import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
+import { checkLog as checkTiles, newestIn, rootOf } from '../log/log-files.js';
 import { openNote } from '../log/note.js';
 import { parseVerifier } from '../keys.js';
 import { readSeen } from '../log/seen.js';
 import { recordOf } from '../log/record.js';
 import { base64Of, bytesOfBase64 } from '../tree/chunk-text.js';
-import { parseCheckpoint, parseEntry } from '../log/text.js';
+import { parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { namesOf } from '../tree/codings.js';
@@ -24,7 +24,6 @@ import {
   namesIn,
 } from '../publish/log-index.js';
 import { checkpointFile, logFolder } from '../tree/log-paths.js';
-import type { KeyForm } from '../routes/keys.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
@@ -72,15 +71,16 @@ const documentsBelowLog = ({ routes }: Manifest): readonly string[] =>
  * had not signed it.
  */
 const isUnsigned = (tree: Tree, { tree: { id = '' }, sequence }: Manifest, newest: SnapshotEntry): boolean =>
-  isCopy(tree)
-    ? newest.sequence + 1 === sequence
-    : recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
+  isCopy(tree) ? newest.sequence + 1 === sequence : isCommittedHere(tree, id);
+
+const isCommittedHere = (tree: Tree, treeId: string): boolean =>
+  recordOf(tree, treeId)?.manifest === manifestHash(readFileSync(tree.manifest));
 
 /** Whether a log has no checkpoint since its first snapshot was committed here and not signed yet. */
 const isFirstUnsigned = (tree: Tree, { tree: { id = '' } }: Manifest): boolean =>
   readSeen(tree) === undefined &&
   !existsSync(join(tree.out, logFolder(id), 'tile')) &&
-  recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
+  isCommittedHere(tree, id);
 
 /** @throws Failure invalid: the tree's history is another than when it was last verified */
 function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find): void {
@@ -95,7 +95,8 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
     found(`${logFolder(treeId)}/${file}`, what, content);
   }
   if (!areTilesWhole) return;
-  const entry = parseEntry(entryAt(folder, size, size - 1).toString());
+  const entry = newestIn(folder, size);
+  if (entry === undefined) return found(checkpointFile(treeId), 'altered');
   const { sequence, digest, as_of: asOf } = manifest;
   const isOfSnapshot =
     entry.tree === treeId &&
@@ -141,39 +142,23 @@ function checkIndex(tree: Tree, { tree: { id }, routes, digest }: Manifest, foun
 function checkChunks(tree: Tree, folder: string, route: PublishedRoute, found: Find): void {
   const form = chunkForm(route);
   if (form === undefined) return;
+  const names: string[] = [];
   const expect = (name: string, content: string): void => {
+    names.push(name);
     const there = readText(join(tree.out, folder, name));
     if (there !== content) found(`${folder}/${name}`, there === undefined ? 'missing' : 'altered');
-    else count += 1;
   };
-  let count = 0;
-  forEachChunkFile(tree, route, form, expect);
-  let present = 0;
-  for (const _ of namesIn(join(tree.out, folder))) present += 1;
-  if (present === count) return;
-  // Only now all names are kept in memory.
-  const names: string[] = [];
-  forEachChunkFile(tree, route, form, (name) => names.push(name));
-  checkNames(tree, folder, names, found);
-}
-
-/** Each chunk of a route and each of their lists, with its content. */
-function forEachChunkFile(
-  tree: Tree,
-  route: PublishedRoute,
-  form: KeyForm,
-  take: (name: string, content: string) => void,
-): void {
-  const lists = new ChunkLists(take);
+  const lists = new ChunkLists(expect);
   summarise(join(tree.index, route.name), route, ({ key, text, leaf }) => {
     const first = form.textOf(key);
-    take(`${first}.txt`, text);
+    expect(`${first}.txt`, text);
     lists.add(first, leaf);
   });
   lists.finish();
+  checkNames(tree, folder, names, found);
 }
 
-/** Mends a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
+/** Repairs a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
 export function repairLog({ out, state }: Tree, file: string, content: Buffer | undefined): void {
   const path = join(out, file);
   if (content !== undefined) {
