@@ -3,6 +3,8 @@ import { build } from '../build/build.js';
 import { buildConfig } from '../config/config.js';
 import { EXIT } from '../errors.js';
 import { withLog } from '../log/around-commit.js';
+import { rendering, waitOption, witnessOption } from './options.js';
+import type { Common, Waiting } from './options.js';
 import {
   brokenLine,
   excludedLines,
@@ -12,29 +14,28 @@ import {
   publishedLines,
   warningLines,
 } from './report.js';
-import { buildOptions, witnessOption } from './options.js';
-import { onTree, waitOption } from './terminal.js';
-import type { Common, Terminal, Waiting } from './terminal.js';
+import { onTree } from './terminal.js';
+import type { Terminal } from './terminal.js';
 
 export function addBuild(program: Command, terminal: Terminal): void {
-  const { say, warn, effects, cost, exitWith } = terminal;
-  buildOptions(program.command('build'))
+  const { say, warn, cost, exitWith } = terminal;
+  rendering(program.command('build'))
     .description('Check the register, render every response, and publish what changed.')
     .option('--accept-removals', 'publish even if more would be lost than the removal guard lets pass')
     .option(
       '--keep-downloads',
       'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',
     )
-    .addOption(witnessOption())
-    .addOption(waitOption())
+    .addOption(witnessOption)
+    .addOption(waitOption)
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
     .action(async ({ json, quiet, wait, ...flags }: Common & Waiting & Record<string, unknown>) => {
       const config = buildConfig(flags);
-      const used = effects(quiet === true);
+      const effects = terminal.effects(quiet);
       const result = await onTree(terminal, { quiet, wait }, () =>
-        withLog(config, used, (log) => build(config, used, log)),
+        withLog(config, effects, (log) => build(config, effects, log)),
       );
       for (const line of findingLines(result.report)) warn(line);
       if (json === true) say(jsonLine({ ...result, published: result.published && isNews(result) }, cost()));
@@ -43,11 +44,12 @@ export function addBuild(program: Command, terminal: Terminal): void {
         exitWith(EXIT.invalid);
         return;
       }
-      if (result.report.total > 0) {
-        for (const line of excludedLines(result)) warn(line);
-      }
-      for (const line of warningLines(result.rewritten)) warn(line);
-      if (quiet !== true) for (const line of warningLines(result.warnings)) warn(line);
+      const { report, rewritten, warnings } = result;
+      for (const line of [
+        ...(report.total > 0 ? excludedLines(result) : []),
+        ...warningLines([...rewritten, ...(quiet === true ? [] : warnings)]),
+      ])
+        warn(line);
       if (json === true || quiet === true) return;
       for (const line of publishedLines(config.out, result, cost())) say(line);
     });

@@ -35,8 +35,11 @@ export interface PublishedFiles {
 /** @param from the URL of a service, or a folder. @throws Failure environment: it is neither */
 export async function openPublished(from: string, { generator, progress }: Effects): Promise<PublishedFiles> {
   if (/^https?:\/\//.test(from)) {
+    const base = baseUrlOf(from);
+    if (base === undefined)
+      throw Failure.usage(`"${from}" is no base URL: expected one without a path, user name or query`);
     const { Client } = await import('../mirror/client.js');
-    const client = new Client(baseUrl(from), `${generator.name}/${generator.version} (prove)`, progress);
+    const client = new Client(base, `${generator.name}/${generator.version} (prove)`, progress);
     progress.start(`asking ${from}`, 0, 'bytes');
     return service(client, () => progress.stop());
   }
@@ -54,11 +57,10 @@ export async function openPublished(from: string, { generator, progress }: Effec
   };
 }
 
-/** @throws Failure usage */
-function baseUrl(text: string): URL {
+/** The base URL of a service; undefined if a text is none. */
+export function baseUrlOf(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && url.href === `${url.origin}/`) return url;
-  throw Failure.usage(`"${text}" is no base URL: expected one without a path, user name or query`);
+  return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url : undefined;
 }
 
 const service = (client: Client, stop: () => void): PublishedFiles => ({

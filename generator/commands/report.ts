@@ -46,7 +46,8 @@ export function size(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit] ?? ''}`;
 }
 
-const list = (counts: Readonly<Record<string, number>>): string =>
+/** `{added: 3, removed: 1}` -> `3 added, 1 removed` */
+export const list = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([what, count]) => `${number(count)} ${what}`)
     .join(', ');
@@ -55,8 +56,8 @@ const list = (counts: Readonly<Record<string, number>>): string =>
 export const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
   `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
 
-export const counted = (count: number, one: string): string =>
-  `${number(count)} ${one}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${number(count)} ${count === 1 ? one : many}`;
 
 /** For each finding what was expected, some examples, and a hint. */
 export const findingLines = ({ findings }: CheckReport): string[] =>
@@ -235,24 +236,21 @@ function brief(value: unknown): string {
 
 const moreLines = (rest: number): string[] => (rest > 0 ? [`and ${number(rest)} more`] : []);
 
+/** Files with entries of a log. */
+const ENTRIES = /^log\/\w+\/tile\/entries\//;
+
 /**
  * The damage to a tree, and the files in it that no route leads to.
  * @param repairedAs the snapshot that repaired it
  * @param areDeleted whether those files are deleted by now
  */
-/** Files with entries of a log. */
-const ENTRIES = /^log\/\w+\/tile\/entries\//;
-
 export function damageLines(
   out: string,
   { sequence, files, damage, total, untracked }: VerifyReport,
   repairedAs: number | null,
   areDeleted: boolean,
 ): string[] {
-  const verdict =
-    total === 0
-      ? 'matches its index and digest'
-      : `has ${number(total)} damaged ${total === 1 ? 'file' : 'files'}`;
+  const verdict = total === 0 ? 'matches its index and digest' : `has ${counted(total, 'damaged file')}`;
   const repaired = repairedAs !== null && total > 0 ? `; repaired, now snapshot ${repairedAs}` : '';
   return [
     ...damage.map(({ file, what }) => `${what}: ${file}`),
@@ -265,7 +263,7 @@ export function damageLines(
       : []),
     ...(untracked.total > 0 && !areDeleted
       ? [
-          `No route leads to ${number(untracked.total)} untracked ${untracked.total === 1 ? 'file' : 'files'} (--repair --delete-untracked deletes them)`,
+          `No route leads to ${counted(untracked.total, 'untracked file')} (--repair --delete-untracked deletes them)`,
         ]
       : []),
   ];
