@@ -5,9 +5,9 @@ import type { Command } from 'commander';
 import { hostHeaders, hostNotFound, hostRedirects } from '../edge/headers.js';
 import { nginxConfiguration } from '../edge/nginx.js';
 import { readPublished } from '../edge/published.js';
-import type { Published } from '../edge/published.js';
 import { Failure, writing } from '../errors.js';
 import { liesIn, makeFolder, readText, replaceFile } from '../files.js';
+import type { Snapshot } from '../tree/snapshot-json.js';
 import { Tree } from '../tree/tree.js';
 import { OUTPUT, examples, outOption, withOptions } from './options.js';
 import type { Common } from './options.js';
@@ -77,7 +77,7 @@ export function addEdge(program: Command, terminal: Terminal): void {
 const common = (command: Command): Command => withOptions(command, outOption(), ...OUTPUT);
 
 /** Writes files that differ, and says which. */
-function run(terminal: Terminal, flags: Flags, configure: (published: Published) => Written): void {
+function run(terminal: Terminal, flags: Flags, configure: (published: Snapshot) => Written): void {
   const { out, json, quiet } = flags;
   const published = readPublished(new Tree(out));
   const { sequence } = published;
