@@ -79,8 +79,10 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
   try {
     tree.adoptFormerState();
     const extra: string[] = [];
+    const changes = new Set<string>();
     const found = new Findings(({ file, what }, content) => {
       if (what === 'extra') extra.push(file);
+      else if (file.startsWith('changes/')) changes.add(file);
       else repairLog(tree, file, content);
     });
     if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
@@ -98,9 +100,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     const interrupted = found.total;
     if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
     const files = await note(tree, manifest, found, extra, progress);
-    const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
-    const id = manifest.tree.id ?? '';
-    repairIndex(tree, { ...manifest, id }, lists);
+    repairIndex(tree, { ...manifest, id: manifest.tree.id ?? '' }, changes);
     // A rollback would bring the damage back.
     if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
     return found.report(manifest.sequence, files);
@@ -127,7 +127,7 @@ async function note(
     if (!writers.has(route.name) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
   });
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-  const { withheld, absent, counts, manifest: published, snapshot, assets } = known(tree);
+  const { withheld, absent = [], counts, manifest: published, snapshot, assets } = known(tree);
   const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
   const lost = new Set(extra);
   // Without a build key the next build renders everything.
@@ -137,7 +137,7 @@ async function note(
     routes: {},
     fingerprints: false,
     exports: {},
-    absent: absent ?? [],
+    absent,
     ...(counts && { counts }),
     ...(withheld && { withheld }),
     ...(assets && {
