@@ -6,7 +6,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { Effects } from '../build/build.js';
 import { Failure } from '../errors.js';
 import type { HashedDocument } from '../log/prove.js';
-import type { Client } from '../mirror/client.js';
 import { follow } from '../progress.js';
 import { chunksOf } from '../files.js';
 import type { Bucket } from '../routes/index.js';
@@ -41,7 +40,20 @@ export async function openPublished(from: string, { generator, progress }: Effec
     const { Client } = await import('../mirror/client.js');
     const client = new Client(base, `${generator.name}/${generator.version} (prove)`, progress);
     progress.start(`asking ${from}`, 0, 'bytes');
-    return service(client, () => progress.stop());
+    return {
+      read: ({ path, bucket }, most, longest) =>
+        client.get(
+          // All files must be of one snapshot.
+          () => ({ path, bucket, headers: { 'Cache-Control': 'no-cache' } }),
+          ({ status, chunks }) => hashing(path, status === 200 ? chunks : undefined, most, longest),
+        ),
+      wait: (ms) => client.wait(ms),
+      requests: () => client.requests,
+      close: () => {
+        client.close();
+        progress.stop();
+      },
+    };
   }
   if (!existsSync(join(from, 'snapshot.json')))
     throw Failure.environment(`"${from}" is no published tree and no http or https URL`);
@@ -62,21 +74,6 @@ export function baseUrlOf(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url : undefined;
 }
-
-const service = (client: Client, stop: () => void): PublishedFiles => ({
-  read: ({ path, bucket }, most, longest) =>
-    client.get(
-      // All files must be of one snapshot.
-      () => ({ path, bucket, headers: { 'Cache-Control': 'no-cache' } }),
-      ({ status, chunks }) => hashing(path, status === 200 ? chunks : undefined, most, longest),
-    ),
-  wait: (ms) => client.wait(ms),
-  requests: () => client.requests,
-  close: () => {
-    client.close();
-    stop();
-  },
-});
 
 /** The content of a file; undefined if there is none. */
 const chunksIn = (file: string): Iterable<Buffer> | undefined =>

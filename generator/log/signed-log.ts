@@ -112,11 +112,8 @@ export class SignedLog {
     }
     const signers = this.#signersOf(snapshot.sequence, declared);
     const signed = { origin: this.origin, size: next.size, root: next.root.toString('base64') };
-    publishEntry(this.#tree, snapshot, next, {
-      keys: this.#keys,
-      checkpoint: signed,
-      note: noteOf(checkpointText(signed), signers),
-    });
+    const note = noteOf(checkpointText(signed), signers);
+    publishEntry(this.#tree, snapshot, next, this.#keys, signed, note);
     this.#before = known.note;
     return true;
   }
