@@ -4,11 +4,13 @@ import { EXIT } from '../errors.js';
 import { check } from '../register/check.js';
 import type { Register } from '../register/database.js';
 import { countRows, warningsOf } from '../register/warnings.js';
+import { RESOURCES, WITHHELD } from '../schema/index.js';
+import { number } from '../progress.js';
 import { inThreads, stepsIn } from '../build/workers/threads.js';
 import { OUTPUT, operatorOption, registerOption, withOptions } from './options.js';
 import type { Common } from './options.js';
-import { brokenLine, findingLines, soundLines } from './report.js';
-import type { Sound } from './report.js';
+import { brokenLine, costText, findingLines, notMeasured, warningLines } from './report.js';
+import type { Cost } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -41,7 +43,23 @@ export function addCheck(program: Command, terminal: Terminal): void {
     });
 }
 
-function soundOf(register: Register): Sound {
+/** What a check says of a register that keeps the contract. */
+function soundOf(register: Register) {
   const counts = countRows(register);
   return { counts, absent: register.absent, warnings: warningsOf(register, counts) };
+}
+
+/** The result of a check that found nothing: counts, what is not measured, and warnings. */
+function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: Cost): string[] {
+  const { counts, absent, warnings } = sound;
+  const rows = (table: string): string => `${number(counts[table] ?? 0)} ${table}`;
+  return [
+    `"${register}" keeps the contract (${costText(cost)})`,
+    ...RESOURCES.map(({ plural, histories }) =>
+      [plural, ...histories.map(({ table }) => table)].filter((table) => table in counts),
+    ).flatMap((tables) => (tables.length === 0 ? [] : [`  ${tables.map(rows).join(', ')}`])),
+    absent.includes(WITHHELD.name) ? '  no withheld: nothing is withheld' : `  ${rows(WITHHELD.name)}`,
+    ...notMeasured(absent).map((columns) => `  not measured: ${columns}`),
+    ...warningLines(warnings),
+  ];
 }

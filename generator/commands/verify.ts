@@ -4,17 +4,19 @@ import { buildConfig } from '../config/config.js';
 import type { BuildConfig } from '../config/config.js';
 import { EXIT, Failure } from '../errors.js';
 import { withLog } from '../log/around-commit.js';
+import { number } from '../progress.js';
 import type { Progress } from '../progress.js';
 import { Tree } from '../tree/tree.js';
 import { repair } from '../verify/repair.js';
 import type { Builder } from '../verify/repair.js';
 import { verify } from '../verify/verify.js';
+import type { VerifyReport } from '../verify/verify.js';
 import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
 import { inThreads, stepsIn } from '../build/workers/threads.js';
 import { rendering, waitOption, witnessOption } from './options.js';
 import type { OnTree } from './options.js';
-import { damageLines } from './report.js';
+import { counted } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -86,3 +88,38 @@ async function requireSound(
     );
   }
 }
+
+/** Files with entries of a log. */
+const ENTRIES = /^log\/\w+\/tile\/entries\//;
+
+/**
+ * The damage to a tree, and the files in it that no route leads to.
+ * @param repairedAs the snapshot that repaired it
+ * @param areDeleted whether those files are deleted by now
+ */
+function damageLines(
+  out: string,
+  { sequence, files, damage, total, untracked }: VerifyReport,
+  repairedAs: number | null,
+  areDeleted: boolean,
+): string[] {
+  const verdict = total === 0 ? 'matches its index and digest' : `has ${counted(total, 'damaged file')}`;
+  const repaired = repairedAs !== null && total > 0 ? `; repaired, now snapshot ${repairedAs}` : '';
+  return [
+    ...damage.map(({ file, what }) => `${what}: ${file}`),
+    ...moreLines(total - damage.length),
+    ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
+    ...moreLines(untracked.total - untracked.files.length),
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${number(files)} files)${repaired}`,
+    ...(repairedAs === null && damage.some(({ file }) => ENTRIES.test(file))
+      ? ['Entries of the log can’t be made again: restore them from a copy (see docs/signed-log.md)']
+      : []),
+    ...(untracked.total > 0 && !areDeleted
+      ? [
+          `No route leads to ${counted(untracked.total, 'untracked file')} (--repair --delete-untracked deletes them)`,
+        ]
+      : []),
+  ];
+}
+
+const moreLines = (rest: number): string[] => (rest > 0 ? [`and ${number(rest)} more`] : []);
