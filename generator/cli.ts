@@ -66,7 +66,7 @@ const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const shown = new Set<Progress>();
 
-function progress(quiet: boolean): Progress {
+function progress(quiet = false): Progress {
   const mode = quiet ? 'quiet' : process.stderr.isTTY ? 'terminal' : 'plain';
   const made = progressFor(mode, { signal: stop.signal, unheard }, warn);
   shown.add(made);

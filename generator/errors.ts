@@ -107,6 +107,19 @@ export function asFailure(error: unknown, what: string): unknown {
 }
 
 /**
+ * Writes something that a person named.
+ * @param what names it in the message
+ * @throws Failure environment: it can't be written
+ */
+export function writing<T>(what: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw asFailure(error, what);
+  }
+}
+
+/**
  * Reads something that a person named.
  * @param what names it in the message
  * @param hint follows "does not exist"

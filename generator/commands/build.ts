@@ -1,40 +1,50 @@
 import type { Command } from 'commander';
 import { build } from '../build/build.js';
+import type { Published } from '../build/build.js';
 import { buildConfig } from '../config/config.js';
 import { EXIT } from '../errors.js';
 import { withLog } from '../log/around-commit.js';
+import { number } from '../progress.js';
+import { placeOf } from '../register/findings.js';
+import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
+import { RESOURCES, TABLES } from '../schema/index.js';
+import { rendering, waitOption, witnessOption } from './options.js';
+import type { Common, Waiting } from './options.js';
 import {
+  asOfText,
   brokenLine,
-  excludedLines,
+  costText,
+  counted,
   findingLines,
-  isNews,
   jsonLine,
-  publishedLines,
+  list,
+  notMeasured,
+  size,
   warningLines,
 } from './report.js';
-import { buildOptions, witnessOption } from './options.js';
-import { onTree, waitOption } from './terminal.js';
-import type { Common, Terminal, Waiting } from './terminal.js';
+import type { Cost } from './report.js';
+import { onTree } from './terminal.js';
+import type { Terminal } from './terminal.js';
 
 export function addBuild(program: Command, terminal: Terminal): void {
-  const { say, warn, effects, cost, exitWith } = terminal;
-  buildOptions(program.command('build'))
+  const { say, warn, cost, exitWith } = terminal;
+  rendering(program.command('build'))
     .description('Check the register, render every response, and publish what changed.')
     .option('--accept-removals', 'publish even if more would be lost than the removal guard lets pass')
     .option(
       '--keep-downloads',
       'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',
     )
-    .addOption(witnessOption())
-    .addOption(waitOption())
+    .addOption(witnessOption)
+    .addOption(waitOption)
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
     .action(async ({ json, quiet, wait, ...flags }: Common & Waiting & Record<string, unknown>) => {
       const config = buildConfig(flags);
-      const used = effects(quiet === true);
+      const effects = terminal.effects(quiet);
       const result = await onTree(terminal, { quiet, wait }, () =>
-        withLog(config, used, (log) => build(config, used, log)),
+        withLog(config, effects, (log) => build(config, effects, log)),
       );
       for (const line of findingLines(result.report)) warn(line);
       if (json === true) say(jsonLine({ ...result, published: result.published && isNews(result) }, cost()));
@@ -43,12 +53,60 @@ export function addBuild(program: Command, terminal: Terminal): void {
         exitWith(EXIT.invalid);
         return;
       }
-      if (result.report.total > 0) {
-        for (const line of excludedLines(result)) warn(line);
-      }
-      for (const line of warningLines(result.rewritten)) warn(line);
-      if (quiet !== true) for (const line of warningLines(result.warnings)) warn(line);
+      const { report, rewritten, warnings } = result;
+      for (const line of [
+        ...(report.total > 0 ? excludedLines(result) : []),
+        ...warningLines([...rewritten, ...(quiet === true ? [] : warnings)]),
+      ])
+        warn(line);
       if (json === true || quiet === true) return;
       for (const line of publishedLines(config.out, result, cost())) say(line);
     });
 }
+
+const BULK_NAMES: ReadonlySet<string> = new Set(BULK_FILES.map(({ name }) => name));
+
+/** Whether a build had anything to publish. */
+const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
+  added + changed + removed > 0;
+
+function publishedLines(out: string, result: Published, cost: Cost): string[] {
+  const { sequence, asOf, records, absent, fullRender, files, bytes, changes, log } = result;
+  return [
+    `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
+      ` (${asOfText(asOf)})`,
+    `  records    ${list(records)}`,
+    ...notMeasured(absent).map((columns) => `  absent     ${columns} (not measured)`),
+    `  downloads  ${downloadsText(result)}`,
+    `  files      ${number(files)}, ${size(bytes)}`,
+    `  changes    ${list({ ...changes })}`,
+    ...(log === null ? [] : [`  log        ${counted(log.size, 'snapshot')}, signed as ${log.origin}`]),
+    `  cost       ${costText(cost)}`,
+    ...(fullRender === null ? [] : [`  everything was rendered: ${fullRender}`]),
+  ];
+}
+
+/** The files of downloads; a table has one for each format. */
+const filesOf = (names: readonly string[]): number =>
+  names.reduce((sum, each) => sum + (BULK_NAMES.has(each) ? 1 : EXPORT_FORMATS.length), 0);
+
+/** How many files of the downloads were written. */
+function downloadsText({ exports, downloads: { asOf, kept } }: Published): string {
+  const written = filesOf(Object.keys(exports).filter((each) => exports[each]?.written === true));
+  const counts = list({ written, unchanged: filesOf(Object.keys(exports)) - written - filesOf(kept) });
+  return kept.length === 0
+    ? counts
+    : `${counts}, ${number(filesOf(kept))} kept ${asOf === null ? 'without measurements' : `as of ${asOf}`}`;
+}
+
+/** How many records of each kind --skip-invalid left out, and because of what. */
+const excludedLines = ({ report, excluded }: Published): string[] => [
+  `left out (--skip-invalid): ${list(excluded)}`,
+  ...RESOURCES.flatMap(({ kind, plural }) => {
+    const tables = new Set(TABLES.filter((table) => table.kind === kind).map((table) => table.name));
+    const reasons = report.findings
+      .filter(({ table }) => tables.has(table))
+      .map((finding) => `${placeOf(finding)} (${counted(finding.count, 'place')})`);
+    return reasons.length === 0 ? [] : [`  ${plural} because of ${reasons.join(', ')}`];
+  }),
+];

@@ -1,47 +1,65 @@
 import type { Command } from 'commander';
-import { DEFAULTS, notMeasuredBy } from '../config/config.js';
+import { notMeasuredBy } from '../config/config.js';
 import { EXIT } from '../errors.js';
 import { check } from '../register/check.js';
 import type { Register } from '../register/database.js';
 import { countRows, warningsOf } from '../register/warnings.js';
-import { brokenLine, findingLines, jsonLine, soundLines } from './report.js';
-import type { Sound } from './report.js';
+import { RESOURCES, WITHHELD } from '../schema/index.js';
+import { number } from '../progress.js';
 import { inThreads, stepsIn } from '../build/workers/threads.js';
-import { jsonOption, quietOption, registerOption } from './terminal.js';
-import type { Common, Terminal } from './terminal.js';
+import { OUTPUT, operatorOption, registerOption, withOptions } from './options.js';
+import type { Common } from './options.js';
+import { brokenLine, costText, findingLines, notMeasured, warningLines } from './report.js';
+import type { Cost } from './report.js';
+import { print } from './terminal.js';
+import type { Terminal } from './terminal.js';
 
-interface Options extends Common {
+interface Flags extends Common {
   readonly register: string;
   readonly operator: string;
 }
 
-export function addCheck(program: Command, { say, progress, startPool, cost, exitWith }: Terminal): void {
-  program
-    .command('check')
+export function addCheck(program: Command, terminal: Terminal): void {
+  const operator = operatorOption('what does not count as measured (not_measured)');
+  withOptions(program.command('check'), registerOption, operator, ...OUTPUT)
     .description('Check the register against its contract, without publishing.')
-    .addOption(registerOption())
-    .option('--operator <file>', 'what does not count as measured (not_measured)', DEFAULTS.operator)
-    .addOption(jsonOption())
-    .addOption(quietOption())
-    .action(async ({ register: file, operator, json, quiet }: Options) => {
+    .action(async ({ register: file, operator, json, quiet }: Flags) => {
       const source = { file, notMeasured: notMeasuredBy(operator) };
-      const shown = progress(quiet === true);
-      const { report, sound } = await inThreads(source, startPool, async (register, pool) => {
+      const shown = terminal.progress(quiet);
+      const { report, sound } = await inThreads(source, terminal.startPool, async (register, pool) => {
         const report = await check(register, shown, false, 'all', stepsIn(pool));
         const sound = report.total === 0 ? await shown.blocking(() => soundOf(register)) : undefined;
         return { report, sound };
       });
       const { total, findings } = report;
-      if (total > 0) exitWith(EXIT.invalid);
-      if (json === true) say(jsonLine({ register: file, total, findings, ...sound }, cost()));
-      else if (sound === undefined) {
-        for (const line of findingLines(report)) say(line);
-        say(brokenLine(file, report, cost()));
-      } else if (quiet !== true) for (const line of soundLines(file, sound, cost())) say(line);
+      if (total > 0) terminal.exitWith(EXIT.invalid);
+      // Errors are shown also with --quiet.
+      const flags = { ...(json && { json }), ...(total === 0 && { quiet }) };
+      print(terminal, flags, { register: file, total, findings, ...sound }, (cost) =>
+        sound === undefined
+          ? [...findingLines(report), brokenLine(file, report, cost)]
+          : soundLines(file, sound, cost),
+      );
     });
 }
 
-function soundOf(register: Register): Sound {
+/** What a check says of a register that keeps the contract. */
+function soundOf(register: Register) {
   const counts = countRows(register);
   return { counts, absent: register.absent, warnings: warningsOf(register, counts) };
+}
+
+/** The result of a check that found nothing: counts, what is not measured, and warnings. */
+function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: Cost): string[] {
+  const { counts, absent, warnings } = sound;
+  const rows = (table: string): string => `${number(counts[table] ?? 0)} ${table}`;
+  return [
+    `"${register}" keeps the contract (${costText(cost)})`,
+    ...RESOURCES.map(({ plural, histories }) =>
+      [plural, ...histories.map(({ table }) => table)].filter((table) => table in counts),
+    ).flatMap((tables) => (tables.length === 0 ? [] : [`  ${tables.map(rows).join(', ')}`])),
+    absent.includes(WITHHELD.name) ? '  no withheld: nothing is withheld' : `  ${rows(WITHHELD.name)}`,
+    ...notMeasured(absent).map((columns) => `  not measured: ${columns}`),
+    ...warningLines(warnings),
+  ];
 }

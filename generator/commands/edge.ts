@@ -5,13 +5,14 @@ import type { Command } from 'commander';
 import { hostHeaders, hostNotFound, hostRedirects } from '../edge/headers.js';
 import { nginxConfiguration } from '../edge/nginx.js';
 import { readPublished } from '../edge/published.js';
-import type { Published } from '../edge/published.js';
-import { Failure, asFailure } from '../errors.js';
+import { Failure, writing } from '../errors.js';
 import { liesIn, makeFolder, readText, replaceFile } from '../files.js';
+import type { Snapshot } from '../tree/snapshot-json.js';
 import { Tree } from '../tree/tree.js';
-import { jsonLine } from './report.js';
-import { jsonOption, outOption, quietOption } from './terminal.js';
-import type { Common, Terminal } from './terminal.js';
+import { OUTPUT, examples, outOption, withOptions } from './options.js';
+import type { Common } from './options.js';
+import { print } from './terminal.js';
+import type { Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly out: string;
@@ -35,11 +36,11 @@ export function addEdge(program: Command, terminal: Terminal): void {
     .description('Write the configuration of a web server or a static host that serves the tree.')
     .addHelpText(
       'after',
-      `
-Examples
-  $ npm run snapshot -- edge nginx --write /etc/register/nginx.conf
-  $ npm run snapshot -- edge nginx --listen '[::]:80' --trust-proxy 10.0.0.0/8 --write nginx.conf
-  $ npm run snapshot -- edge headers --write site`,
+      examples(
+        'edge nginx --write /etc/register/nginx.conf',
+        "edge nginx --listen '[::]:80' --trust-proxy 10.0.0.0/8 --write nginx.conf",
+        'edge headers --write site',
+      ),
     );
   common(edge.command('nginx'))
     .description('A whole configuration of nginx: the tree, headers, errors and limits, without Node.')
@@ -73,45 +74,34 @@ Examples
     });
 }
 
-const common = (command: Command): Command =>
-  command.addOption(outOption()).addOption(jsonOption()).addOption(quietOption());
+const common = (command: Command): Command => withOptions(command, outOption(), ...OUTPUT);
 
 /** Writes files that differ, and says which. */
-function run(
-  { say, warn, cost }: Terminal,
-  { out, json, quiet }: Flags,
-  configure: (published: Published) => Written,
-): void {
+function run(terminal: Terminal, flags: Flags, configure: (published: Snapshot) => Written): void {
+  const { out, json, quiet } = flags;
   const published = readPublished(new Tree(out));
+  const { sequence } = published;
   const { files, notes = [] } = configure(published);
   const written = Object.entries(files).map(([file, text]) => {
     if (liesIn(resolve(file), resolve(out))) {
       throw Failure.usage(`"${file}" lies in the tree "${out}", expected a place outside`);
     }
-    return { file, changed: writeIfChanged(file, text) };
+    return { file, changed: writing(`"${file}"`, () => writeIfChanged(file, text)) };
   });
-  if (json === true) say(jsonLine({ snapshot: published.sequence, files: written, notes }, cost()));
-  if (json === true || quiet === true) return;
-  for (const note of notes) warn(`note: ${note}`);
-  for (const { file, changed } of written) {
-    say(
-      changed
-        ? `Wrote "${file}" for the routes of snapshot ${published.sequence}`
-        : `"${file}" is up to date`,
-    );
-  }
+  if (json !== true && quiet !== true) for (const note of notes) terminal.warn(`note: ${note}`);
+  print(terminal, flags, { snapshot: sequence, files: written, notes }, () =>
+    written.map(({ file, changed }) =>
+      changed ? `Wrote "${file}" for the routes of snapshot ${sequence}` : `"${file}" is up to date`,
+    ),
+  );
 }
 
 /** @returns whether the file had other content, or did not exist */
 function writeIfChanged(file: string, text: string): boolean {
-  try {
-    if (readText(file) === text) return false;
-    makeFolder(dirname(resolve(file)));
-    replaceFile(file, text);
-    return true;
-  } catch (error) {
-    throw asFailure(error, `"${file}"`);
-  }
+  if (readText(file) === text) return false;
+  makeFolder(dirname(resolve(file)));
+  replaceFile(file, text);
+  return true;
 }
 
 function addressAndPort(text: string): string {

@@ -1,17 +1,18 @@
 import type { Command } from 'commander';
 import { Failure } from '../errors.js';
 import { createKey } from '../log/key-file.js';
-import { jsonLine } from './report.js';
-import { jsonOption, quietOption } from './terminal.js';
-import type { Common, Terminal } from './terminal.js';
+import { OUTPUT, examples, withOptions } from './options.js';
+import type { Common } from './options.js';
+import { print } from './terminal.js';
+import type { Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly name: string;
   readonly write: string;
 }
 
-export function addKeygen(program: Command, { say, cost }: Terminal): void {
-  program
+export function addKeygen(program: Command, terminal: Terminal): void {
+  const command = program
     .command('keygen')
     .description('Make a key that signs snapshots, of which the tree then has a log.')
     .requiredOption(
@@ -22,23 +23,22 @@ export function addKeygen(program: Command, { say, cost }: Terminal): void {
       '--write <file>',
       'where the secret key is written; FILE.pub and FILE.last lie next to it',
     )
-    .addOption(jsonOption())
-    .addOption(quietOption())
-    .action(({ name, write, json, quiet }: Flags) => {
-      if (name.includes('://'))
-        throw Failure.usage(`--name "${name}" has a scheme, expected none, as in "register.example/log"`);
-      const key = createKey(name, write);
-      if (json === true) return say(jsonLine({ file: write, key }, cost()));
-      if (quiet === true) return undefined;
-      say(`Wrote the key ${write}, for its owner alone`);
-      say(`  to publish  ${write}.pub: ${key}`);
-      say(`  to keep     ${write}.last, without which the key can't sign: never restore it from a backup`);
-    })
     .addHelpText(
       'after',
-      `
-Example
-  $ npm run snapshot -- keygen --name register.example/log --write /srv/register/log.key
-  $ npm run snapshot -- build --key /srv/register/log.key`,
+      examples(
+        'keygen --name register.example/log --write /srv/register/log.key',
+        'build --key /srv/register/log.key',
+      ),
     );
+  withOptions(command, ...OUTPUT).action((flags: Flags) => {
+    const { name, write } = flags;
+    if (name.includes('://'))
+      throw Failure.usage(`--name "${name}" has a scheme, expected none, as in "register.example/log"`);
+    const key = createKey(name, write);
+    print(terminal, flags, { file: write, key }, () => [
+      `Wrote the key ${write}, for its owner alone`,
+      `  to publish  ${write}.pub: ${key}`,
+      `  to keep     ${write}.last, without which the key can't sign: never restore it from a backup`,
+    ]);
+  });
 }

@@ -1,58 +1,49 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { Failure } from '../errors.js';
-import type { Verifier } from '../log/note.js';
+import type { Verifier } from '../keys.js';
 import type { Mirrored } from '../mirror/mirror.js';
-import { number } from '../progress.js';
 import { Tree } from '../tree/tree.js';
-import { asOfText, costText, jsonLine, size } from './report.js';
+import { OUTPUT, collect, examples, outOption, stateOption, waitOption, withOptions } from './options.js';
+import type { OnTree } from './options.js';
+import { baseUrlOf } from './published.js';
+import { asOfText, costText, counted, list, size } from './report.js';
 import type { Cost } from './report.js';
-import { jsonOption, onTree, outOption, quietOption, stateOption, waitOption } from './terminal.js';
-import type { Common, Terminal, Waiting } from './terminal.js';
+import { onTree, print } from './terminal.js';
+import type { Terminal } from './terminal.js';
 import { verifiersOf } from './verifier-keys.js';
 
-interface Flags extends Common, Waiting {
-  readonly out: string;
-  readonly state?: string;
+interface Flags extends OnTree {
   readonly key?: readonly string[];
 }
 
 export function addMirror(program: Command, terminal: Terminal): void {
-  const { say, warn, effects, cost } = terminal;
-  program
-    .command('mirror')
+  const command = withOptions(program.command('mirror'), outOption('the copy'), stateOption)
     .description('Make a copy of a published tree over HTTP, or bring it up to date.')
     .argument('<base-url>', 'where the tree is published, without a path', baseUrl)
-    .addOption(outOption('the copy'))
-    .addOption(stateOption())
     .option(
       '--key <key>',
       'a public key (NAME+ID+BASE64) of the signed log, or a file of such lines; once for each (default: those of the first copy)',
-      (key: string, others: readonly string[] | undefined) => [...(others ?? []), key],
+      collect,
     )
-    .addOption(waitOption())
-    .addOption(jsonOption())
-    .addOption(quietOption())
     .addHelpText(
       'after',
-      `
-Examples
-  $ npm run snapshot -- mirror https://register.example --out copy
-  $ npm run snapshot -- mirror https://register.example --out copy --key register.pub
-  $ npm run snapshot -- mirror https://register.example --out copy --quiet   # from cron`,
-    )
-    .action(async (base: URL, { out, state, key = [], wait, json, quiet }: Flags) => {
-      const tree = new Tree(out, state);
-      const keys = key.flatMap(logKeysOf);
-      // The HTTP client takes 100 ms to load, which the other commands save.
-      const { mirror } = await import('../mirror/mirror.js');
-      const result = await onTree(terminal, { quiet, wait }, () =>
-        mirror(base, tree, effects(quiet === true), keys),
-      );
-      if (json === true) say(jsonLine(result, cost()));
-      else if (quiet !== true) for (const line of mirroredLines(out, result, cost())) say(line);
-      if (json !== true) for (const line of warningsOf(result)) warn(line);
-    });
+      examples(
+        'mirror https://register.example --out copy',
+        'mirror https://register.example --out copy --key register.pub',
+        'mirror https://register.example --out copy --quiet   # from cron',
+      ),
+    );
+  withOptions(command, waitOption, ...OUTPUT).action(async (base: URL, flags: Flags) => {
+    const { out, state, key = [], json, quiet } = flags;
+    const tree = new Tree(out, state);
+    const keys = key.flatMap(logKeysOf);
+    // The HTTP client takes 100 ms to load, which the other commands save.
+    const { mirror } = await import('../mirror/mirror.js');
+    const result = await onTree(terminal, flags, () => mirror(base, tree, terminal.effects(quiet), keys));
+    print(terminal, flags, result, (cost) => mirroredLines(out, result, cost));
+    if (json !== true) for (const line of warningsOf(result)) terminal.warn(line);
+  });
 }
 
 /** @throws Failure usage, environment */
@@ -64,9 +55,8 @@ function logKeysOf(given: string): readonly Verifier[] {
 
 /** @throws InvalidArgumentError */
 function baseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.href === `${url.origin}/`)
-    return url;
+  const url = baseUrlOf(text);
+  if (url !== undefined) return url;
   const isHost = /^[\w.-]+(:\d+)?$/.test(text);
   throw new InvalidArgumentError(
     'Expected an http or https URL without a path, user name or query' +
@@ -87,18 +77,12 @@ function mirroredLines(
 ): string[] {
   return [
     `${out} equals ${origin}: snapshot ${sequence}, digest ${digest} (${asOfText(asOf)})`,
-    `  fetched  ${number(requests)} ${requests === 1 ? 'request' : 'requests'}, ${size(bytes)}, ${FETCHED[fetched]}`,
-    ...(changes === null
-      ? []
-      : [
-          `  changes  ${Object.entries(changes)
-            .map(([what, count]) => `${number(count)} ${what}`)
-            .join(', ')}`,
-        ]),
+    `  fetched  ${counted(requests, 'request')}, ${size(bytes)}, ${FETCHED[fetched]}`,
+    ...(changes === null ? [] : [`  changes  ${list({ ...changes })}`]),
     ...(log === null
       ? []
       : [
-          `  log      ${number(log.size)} ${log.size === 1 ? 'entry' : 'entries'}, signed by ${log.signedBy.map(idOf).join(' and ')}`,
+          `  log      ${counted(log.size, 'entry', 'entries')}, signed by ${log.signedBy.map(idOf).join(' and ')}`,
         ]),
     `  cost     ${costText(cost)}`,
   ];

@@ -1,40 +1,106 @@
-/** The options of the commands that render. */
+/** The options of commands, each declared once. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/config.js';
-import { jsonOption, outOption, quietOption, registerOption, stateOption } from './terminal.js';
 
-/** The options of the commands that sign. */
-export interface Keys {
+/** Options that every command has. */
+export interface Common {
+  readonly json?: true;
+  readonly quiet?: true | undefined;
+}
+
+/** The option of the commands that need a tree for themselves. */
+export interface Waiting {
+  readonly wait?: true | undefined;
+}
+
+/** The options of the commands that work on a tree. */
+export interface OnTree extends Common, Waiting {
+  readonly out: string;
+  readonly state?: string;
+}
+
+/** The options of the commands that sign, but render nothing. */
+export interface Signs extends OnTree {
+  readonly operator: string;
   readonly key?: readonly string[];
   readonly witness?: readonly string[];
 }
 
 export const KEY_VARIABLE = 'SNAPSHOT_KEY';
 
-const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
+/** Reads an option that may be given several times. */
+export const collect = (value: string, values: readonly string[] = []): readonly string[] => [
+  ...values,
+  value,
+];
 
-export const keyOption = () =>
-  new Option(
-    '--key <file>',
-    'sign the snapshot with this key, and list it in the log of the tree; once for each key (default: "key" of the operator file)',
-  )
-    .env(KEY_VARIABLE)
-    .argParser(collect);
-export const witnessOption = () =>
-  new Option(
-    '--witness <url and key>',
-    'ask a witness to cosign the log, such as "https://w.example w.example+1b2c…"; once for each',
-  ).argParser(collect);
+const json = new Option('--json', 'print the result as one JSON object');
+const quiet = new Option('--quiet', 'no progress, and no summary where all is well');
+/** How the result is shown. */
+export const OUTPUT = [json, quiet];
 
-export const buildOptions = (command: Command): Command =>
-  command
-    .addOption(registerOption())
-    .addOption(outOption())
-    .addOption(stateOption())
-    .option('--operator <file>', 'who runs the register, on which terms', DEFAULTS.operator)
-    .option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)')
-    .addOption(keyOption())
-    .option('--skip-invalid', 'leave out records that break the contract, and say which')
-    .addOption(jsonOption())
-    .addOption(quietOption());
+export const registerOption = new Option('--register <file>', 'the register, an SQLite file').default(
+  DEFAULTS.register,
+);
+export const operatorOption = (what: string) =>
+  new Option('--operator <file>', what).default(DEFAULTS.operator);
+export const outOption = (what = 'the published tree') =>
+  new Option('--out <dir>', what).default(DEFAULTS.out);
+export const stateOption = new Option(
+  '--state <dir>',
+  'what is kept of the tree, never to be served (default: .NAME-state beside it)',
+);
+export const waitOption = new Option(
+  '--wait',
+  'if another process is at work on the tree, wait for it instead of ending with 75',
+);
+const keyOption = new Option(
+  '--key <file>',
+  'sign the snapshot with this key, and list it in the log of the tree; once for each key (default: "key" of the operator file)',
+)
+  .env(KEY_VARIABLE)
+  .argParser(collect);
+export const witnessOption = new Option(
+  '--witness <url and key>',
+  'ask a witness to cosign the log, such as "https://w.example w.example+1b2c…"; once for each',
+).argParser(collect);
+
+/** Adds options in this order. */
+export const withOptions = (command: Command, ...options: readonly Option[]): Command =>
+  options.reduce((all, option) => all.addOption(option), command);
+
+/** A command that renders. */
+export const rendering = (command: Command): Command =>
+  withOptions(
+    command,
+    registerOption,
+    outOption(),
+    stateOption,
+    operatorOption('who runs the register, on which terms'),
+    new Option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)'),
+    keyOption,
+    new Option('--skip-invalid', 'leave out records that break the contract, and say which'),
+    ...OUTPUT,
+  );
+
+/** A command that signs, but renders nothing. @param operator what it reads the operator file for */
+export const signing = (command: Command, operator: string): Command =>
+  withOptions(
+    command,
+    outOption(),
+    stateOption,
+    waitOption,
+    ...OUTPUT,
+    operatorOption(operator),
+    keyOption,
+    witnessOption,
+  );
+
+/** The end of a help text. @param lines commands, without what starts this program */
+export const examples = (...lines: readonly string[]): string =>
+  [
+    '',
+    lines.length > 1 ? 'Examples' : 'Example',
+    ...lines.map((line) => `  $ npm run snapshot -- ${line}`),
+  ].join('\n');

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { Failure, asFailure } from '../errors.js';
-import { parseVerifier } from '../log/note.js';
-import { verifyProof } from '../log/proof.js';
+import { Failure, writing } from '../errors.js';
+import { parseVerifier } from '../keys.js';
 import { MOST_BODY_BYTES, prove } from '../log/prove.js';
 import type { ProofRequest, Proven } from '../log/prove.js';
 import { JSON_BYTES } from '../mirror/origin.js';
@@ -11,29 +10,29 @@ import { locator } from '../tree/locate.js';
 import { isRendered } from '../tree/published-routes.js';
 import { snapshotSchema } from '../tree/snapshot-json.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
-import { jsonLine, size } from './report.js';
+import { OUTPUT, withOptions } from './options.js';
+import type { Common } from './options.js';
+import { size } from './report.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { keyForm } from '../routes/keys.js';
 import { openPublished } from './published.js';
 import type { PublishedFile, PublishedFiles } from './published.js';
-import { jsonOption, quietOption } from './terminal.js';
-import type { Common, Terminal } from './terminal.js';
+import { print } from './terminal.js';
+import type { Terminal } from './terminal.js';
+import { verified } from './verifier-keys.js';
 
 interface Flags extends Common {
   readonly write?: string;
 }
 
 export function addProve(program: Command, terminal: Terminal): void {
-  const { say, effects, cost } = terminal;
-  program
+  const command = program
     .command('prove')
     .description('Write a proof that a document is in the newest signed snapshot.')
     .argument('<from>', 'where the tree is published: a URL without a path, or a folder')
     .argument('<path>', 'the path of the document, such as /api/v1/group/45')
     .option('--write <file>', 'the file to write; its name should end with .tlog-proof')
-    .addOption(jsonOption())
-    .addOption(quietOption())
     .addHelpText(
       'after',
       `
@@ -41,39 +40,27 @@ Examples
   $ npm run -s snapshot -- prove https://register.example /api/v1/group/45 > group-45.tlog-proof
   $ npm run snapshot -- prove https://register.example '/api/v1/largest?limit=10' --write largest.tlog-proof
   $ npm run snapshot -- prove dist /group/45/history.json --write history.tlog-proof`,
-    )
-    .action(async (from: string, path: string, { write, json, quiet }: Flags) => {
-      if (json === true && write === undefined) {
-        throw Failure.usage('--json prints facts instead of the proof, expected it along with --write');
-      }
-      const files = await openPublished(from, effects(quiet === true));
-      try {
-        const proof = await proofOf(path, files);
-        const bytes = Buffer.byteLength(proof.text);
-        if (write === undefined) return say(proof.text.slice(0, -1));
-        save(write, proof.text);
-        const { sha256, sequence, index } = proof;
-        if (json === true) {
-          say(jsonLine({ path, sha256, sequence, index, bytes, requests: files.requests() }, cost()));
-        } else if (quiet !== true) for (const line of savedLines(write, path, proof, bytes)) say(line);
-      } finally {
-        files.close();
-      }
-    });
-}
-
-const savedLines = (file: string, path: string, { sequence, origin }: Proven, bytes: number): string[] => [
-  `${file} proves ${path} in signed snapshot ${sequence} of ${origin} (${size(bytes)})`,
-  `  verify it with a key that you have from elsewhere: npm run snapshot -- verify-proof ${file} --key KEY`,
-];
-
-/** @throws Failure environment: the file can't be written */
-function save(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    throw asFailure(error, `"${file}"`);
-  }
+    );
+  withOptions(command, ...OUTPUT).action(async (from: string, path: string, flags: Flags) => {
+    const { write, json, quiet } = flags;
+    if (json === true && write === undefined) {
+      throw Failure.usage('--json prints facts instead of the proof, expected it along with --write');
+    }
+    const files = await openPublished(from, terminal.effects(quiet));
+    try {
+      const { text, sha256, sequence, index, origin } = await proofOf(path, files);
+      if (write === undefined) return terminal.say(text.slice(0, -1));
+      writing(`"${write}"`, () => writeFileSync(write, text));
+      const bytes = Buffer.byteLength(text);
+      const facts = { path, sha256, sequence, index, bytes, requests: files.requests() };
+      print(terminal, flags, facts, () => [
+        `${write} proves ${path} in signed snapshot ${sequence} of ${origin} (${size(bytes)})`,
+        `  verify it with a key that you have from elsewhere: npm run snapshot -- verify-proof ${write} --key KEY`,
+      ]);
+    } finally {
+      files.close();
+    }
+  });
 }
 
 /** Finds a document by the route table that the tree publishes, and proves it. */
@@ -92,7 +79,8 @@ async function proofOf(path: string, files: PublishedFiles): Promise<Proven> {
     document: () => files.read(document, MOST_BODY_BYTES, published.tree.bytes),
     wait: files.wait,
   });
-  requireValid(proof.text, published);
+  // By the keys that the tree itself names, so that no mistake is noticed only when the proof is needed.
+  verified('the log', proof.text, (published.log?.keys ?? []).map(parseVerifier));
   return proof;
 }
 
@@ -101,20 +89,6 @@ function readSnapshot(content: Buffer): Snapshot {
   const { data } = snapshotSchema.safeParse(parseJson(content.toString()));
   if (data !== undefined) return data;
   throw Failure.invalid('/snapshot.json is invalid: expected the routes of a tree, and the keys of its log');
-}
-
-/**
- * Verifies a proof by the keys that the tree itself names, so that no mistake is noticed only when
- * the proof is needed.
- * @throws Failure invalid
- */
-function requireValid(proof: string, { log }: Snapshot): void {
-  try {
-    verifyProof(proof, (log?.keys ?? []).map(parseVerifier));
-  } catch (error) {
-    if (error instanceof Failure) throw Failure.invalid(`the log proves nothing: ${error.message}`);
-    throw error;
-  }
 }
 
 /** @throws Failure usage: no document has the path */

@@ -6,7 +6,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { Effects } from '../build/build.js';
 import { Failure } from '../errors.js';
 import type { HashedDocument } from '../log/prove.js';
-import type { Client } from '../mirror/client.js';
 import { follow } from '../progress.js';
 import { chunksOf } from '../files.js';
 import type { Bucket } from '../routes/index.js';
@@ -35,10 +34,26 @@ export interface PublishedFiles {
 /** @param from the URL of a service, or a folder. @throws Failure environment: it is neither */
 export async function openPublished(from: string, { generator, progress }: Effects): Promise<PublishedFiles> {
   if (/^https?:\/\//.test(from)) {
+    const base = baseUrlOf(from);
+    if (base === undefined)
+      throw Failure.usage(`"${from}" is no base URL: expected one without a path, user name or query`);
     const { Client } = await import('../mirror/client.js');
-    const client = new Client(baseUrl(from), `${generator.name}/${generator.version} (prove)`, progress);
+    const client = new Client(base, `${generator.name}/${generator.version} (prove)`, progress);
     progress.start(`asking ${from}`, 0, 'bytes');
-    return service(client, () => progress.stop());
+    return {
+      read: ({ path, bucket }, most, longest) =>
+        client.get(
+          // All files must be of one snapshot.
+          () => ({ path, bucket, headers: { 'Cache-Control': 'no-cache' } }),
+          ({ status, chunks }) => hashing(path, status === 200 ? chunks : undefined, most, longest),
+        ),
+      wait: (ms) => client.wait(ms),
+      requests: () => client.requests,
+      close: () => {
+        client.close();
+        progress.stop();
+      },
+    };
   }
   if (!existsSync(join(from, 'snapshot.json')))
     throw Failure.environment(`"${from}" is no published tree and no http or https URL`);
@@ -54,27 +69,11 @@ export async function openPublished(from: string, { generator, progress }: Effec
   };
 }
 
-/** @throws Failure usage */
-function baseUrl(text: string): URL {
+/** The base URL of a service; undefined if a text is none. */
+export function baseUrlOf(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && url.href === `${url.origin}/`) return url;
-  throw Failure.usage(`"${text}" is no base URL: expected one without a path, user name or query`);
+  return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url : undefined;
 }
-
-const service = (client: Client, stop: () => void): PublishedFiles => ({
-  read: ({ path, bucket }, most, longest) =>
-    client.get(
-      // All files must be of one snapshot.
-      () => ({ path, bucket, headers: { 'Cache-Control': 'no-cache' } }),
-      ({ status, chunks }) => hashing(path, status === 200 ? chunks : undefined, most, longest),
-    ),
-  wait: (ms) => client.wait(ms),
-  requests: () => client.requests,
-  close: () => {
-    client.close();
-    stop();
-  },
-});
 
 /** The content of a file; undefined if there is none. */
 const chunksIn = (file: string): Iterable<Buffer> | undefined =>

@@ -1,47 +1,29 @@
 import type { Command } from 'commander';
-import { DEFAULTS, signingFor, wordsBy } from '../config/config.js';
+import { rollback } from '../build/rollback.js';
+import { signingFor, wordsBy } from '../config/config.js';
 import { withLog } from '../log/around-commit.js';
 import { Tree } from '../tree/tree.js';
-import { asOfText, jsonLine } from './report.js';
-import { rollback } from '../build/rollback.js';
-import { keyOption, witnessOption } from './options.js';
-import type { Keys } from './options.js';
-import { jsonOption, onTree, outOption, quietOption, stateOption, waitOption } from './terminal.js';
-import type { Common, Terminal, Waiting } from './terminal.js';
-
-interface Flags extends Common, Waiting, Keys {
-  readonly out: string;
-  readonly state?: string;
-  readonly operator: string;
-}
+import { signing } from './options.js';
+import type { Signs } from './options.js';
+import { asOfText } from './report.js';
+import { onTree, print } from './terminal.js';
+import type { Terminal } from './terminal.js';
 
 export function addRollback(program: Command, terminal: Terminal): void {
-  const { say, effects, cost } = terminal;
-  program
-    .command('rollback')
+  signing(program.command('rollback'), 'for its "key", "witnesses" and "words"')
     .description('Publish the previous snapshot again, as a new one.')
-    .addOption(outOption())
-    .addOption(stateOption())
-    .addOption(waitOption())
-    .addOption(jsonOption())
-    .addOption(quietOption())
-    .option('--operator <file>', 'for its "key", "witnesses" and "words"', DEFAULTS.operator)
-    .addOption(keyOption())
-    .addOption(witnessOption())
-    .action(async ({ out, state, json, quiet, wait, ...keys }: Flags) => {
+    .action(async (flags: Signs) => {
+      const { out, state, operator, quiet } = flags;
       const tree = new Tree(out, state);
-      const signed = signingFor(keys);
-      const words = wordsBy(keys.operator);
-      const used = effects(quiet === true);
-      const result = await onTree(terminal, { quiet, wait }, () =>
-        withLog(signed, used, (around) => rollback(tree, used, { log: signed.log, around, words })),
+      const signed = signingFor(flags);
+      const words = wordsBy(operator);
+      const effects = terminal.effects(quiet);
+      const result = await onTree(terminal, flags, () =>
+        withLog(signed, effects, (around) => rollback(tree, effects, { log: signed.log, around, words })),
       );
       const { sequence, contentOf, asOf } = result;
-      if (json === true) say(jsonLine(result, cost()));
-      else if (quiet !== true) {
-        say(
-          `Published snapshot ${sequence} in ${out}: the content of snapshot ${contentOf} (${asOfText(asOf)})`,
-        );
-      }
+      print(terminal, flags, result, () => [
+        `Published snapshot ${sequence} in ${out}: the content of snapshot ${contentOf} (${asOfText(asOf)})`,
+      ]);
     });
 }

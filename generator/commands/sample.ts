@@ -5,9 +5,11 @@ import { MOST_RECORDS, writeSample } from '../../data/sample.js';
 import { DEFAULTS } from '../config/config.js';
 import { Failure, messageOf } from '../errors.js';
 import { number } from '../progress.js';
-import { jsonLine, size } from './report.js';
-import { jsonOption, quietOption } from './terminal.js';
-import type { Common, Terminal } from './terminal.js';
+import { OUTPUT, withOptions } from './options.js';
+import type { Common } from './options.js';
+import { size } from './report.js';
+import { print } from './terminal.js';
+import type { Terminal } from './terminal.js';
 
 /** Enough to see everything, and quick to write. */
 const SAMPLE_RECORDS = 5000;
@@ -29,8 +31,8 @@ interface Flags extends Common {
   readonly ifMissing?: true;
 }
 
-export function addSample(program: Command, { say, progress, cost }: Terminal): void {
-  program
+export function addSample(program: Command, terminal: Terminal): void {
+  const command = program
     .command('sample')
     .description('Write a fictional register of any size, the same for the same size and seed.')
     .option('--out <file>', 'the register to write, which must not exist', DEFAULTS.register)
@@ -41,36 +43,32 @@ export function addSample(program: Command, { say, progress, cost }: Terminal): 
       SAMPLE_RECORDS,
     )
     .option('--seed <n>', 'which of the many registers of this size', wholeUpTo(Number.MAX_SAFE_INTEGER), 1)
-    .option('--if-missing', 'do nothing where the file exists')
-    .addOption(jsonOption())
-    .addOption(quietOption())
-    .action(async ({ out: file, records, seed, ifMissing, json, quiet }: Flags) => {
-      if (existsSync(file)) {
-        if (ifMissing === true) return;
-        throw Failure.environment(`"${file}" exists, expected a new file`);
-      }
-      const shown = progress(quiet === true);
-      shown.start('writing a sample register', records, 'records');
-      let done = 0;
-      const summary = await writeSample({
-        file,
-        records,
-        seed,
-        onProgress: async (now) => {
-          const step = now - done;
-          done = now;
-          await shown.advance(step);
-        },
-      }).catch((error: unknown) => {
-        if (error instanceof Failure) throw error;
-        throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
-      });
-      shown.finish();
-      if (json === true) say(jsonLine({ register: file, seed, ...summary }, cost()));
-      else if (quiet !== true) {
-        say(
-          `Wrote ${number(records)} fictional records (${number(summary.rows)} rows, ${size(summary.bytes)}) to ${file}`,
-        );
-      }
+    .option('--if-missing', 'do nothing where the file exists');
+  withOptions(command, ...OUTPUT).action(async (flags: Flags) => {
+    const { out: file, records, seed, ifMissing } = flags;
+    if (existsSync(file)) {
+      if (ifMissing === true) return;
+      throw Failure.environment(`"${file}" exists, expected a new file`);
+    }
+    const shown = terminal.progress(flags.quiet);
+    shown.start('writing a sample register', records, 'records');
+    let done = 0;
+    const summary = await writeSample({
+      file,
+      records,
+      seed,
+      onProgress: async (now) => {
+        const step = now - done;
+        done = now;
+        await shown.advance(step);
+      },
+    }).catch((error: unknown) => {
+      if (error instanceof Failure) throw error;
+      throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
     });
+    shown.finish();
+    print(terminal, flags, { register: file, seed, ...summary }, () => [
+      `Wrote ${number(records)} fictional records (${number(summary.rows)} rows, ${size(summary.bytes)}) to ${file}`,
+    ]);
+  });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { scaffold } from '../register/scaffold.js';
-import { registerOption } from './terminal.js';
+import { registerOption } from './options.js';
 import type { Terminal } from './terminal.js';
 
 export function addScaffold(program: Command, { say }: Terminal): void {
@@ -9,7 +9,7 @@ export function addScaffold(program: Command, { say }: Terminal): void {
     .description(
       'Print SQL for the views and columns that a database lacks to be a register. Nothing is written.',
     )
-    .addOption(registerOption())
+    .addOption(registerOption)
     .addHelpText(
       'after',
       `

@@ -2,72 +2,60 @@ import type { Command } from 'commander';
 import { EXIT } from '../errors.js';
 import { number } from '../progress.js';
 import { Tree } from '../tree/tree.js';
-import { costText, jsonLine, size } from './report.js';
-import type { Cost } from './report.js';
 import { verifyRemote } from '../upload/compare.js';
 import type { RemoteReport, Untracked } from '../upload/compare.js';
 import { upload } from '../upload/upload.js';
 import type { Uploaded } from '../upload/upload.js';
-import { jsonOption, onTree, outOption, quietOption, stateOption, waitOption } from './terminal.js';
-import type { Common, Terminal, Waiting } from './terminal.js';
+import { OUTPUT, examples, outOption, stateOption, waitOption, withOptions } from './options.js';
+import type { OnTree } from './options.js';
+import { costText, counted, size } from './report.js';
+import type { Cost } from './report.js';
+import { onTree, print } from './terminal.js';
+import type { Terminal } from './terminal.js';
 
-interface Flags extends Common, Waiting {
-  readonly out: string;
-  readonly state?: string;
+interface Flags extends OnTree {
   readonly to: string;
   readonly verify?: true;
 }
 
 export function addUpload(program: Command, terminal: Terminal): void {
-  const { say, warn, progress, cost, exitWith } = terminal;
-  program
-    .command('upload')
+  const { warn, progress, exitWith } = terminal;
+  const command = withOptions(program.command('upload'), outOption(), stateOption)
     .description('Bring object storage (rclone) or a folder elsewhere (rsync) up to the tree.')
-    .addOption(outOption())
-    .addOption(stateOption())
     .requiredOption(
       '--to <remote>',
       'NAME:BUCKET/PREFIX of the configuration of rclone, or rsync:DESTINATION',
     )
     .option('--verify', 'compare what is there with the tree, and change nothing')
-    .addOption(waitOption())
-    .addOption(jsonOption())
-    .addOption(quietOption())
     .addHelpText(
       'after',
-      `
-Examples
-  $ npm run snapshot -- upload --out dist --to storage:bucket/prefix
-  $ npm run snapshot -- upload --out dist --to rsync:host:/srv/copy
-  $ npm run snapshot -- upload --out dist --to rsync:/srv/copy --verify`,
-    )
-    .action(async ({ out, state, to, verify, wait, json, quiet }: Flags) => {
-      const silent = quiet === true;
-      const tree = new Tree(out, state);
-      if (verify === true) {
-        const found = await onTree(terminal, { quiet, wait }, () => verifyRemote(tree, to, progress(silent)));
-        const differs = found.missing.length + found.different.length + found.extra.length > 0;
-        if (differs) exitWith(EXIT.invalid);
-        if (json === true) say(jsonLine(found, cost()));
-        else if (!silent || differs) for (const line of remoteLines(found)) say(line);
-        return;
-      }
-      const result = await onTree(terminal, { quiet, wait }, () => upload(tree, to, progress(silent)));
-      if (json === true) say(jsonLine(result, cost()));
-      else if (!silent) for (const line of uploadedLines(result, cost())) say(line);
-      if (json === true) return;
-      for (const line of [
-        ...untrackedLines(result.untracked ?? { total: 0, examples: [] }),
-        ...headersLines(result),
-      ])
-        warn(line);
-    });
+      examples(
+        'upload --out dist --to storage:bucket/prefix',
+        'upload --out dist --to rsync:host:/srv/copy',
+        'upload --out dist --to rsync:/srv/copy --verify',
+      ),
+    );
+  withOptions(command, waitOption, ...OUTPUT).action(async (flags: Flags) => {
+    const { out, state, to, verify, json, quiet } = flags;
+    const tree = new Tree(out, state);
+    if (verify === true) {
+      const found = await onTree(terminal, flags, () => verifyRemote(tree, to, progress(quiet)));
+      const differs = found.missing.length + found.different.length + found.extra.length > 0;
+      if (differs) exitWith(EXIT.invalid);
+      // Differences are shown also with --quiet.
+      print(terminal, differs ? { ...flags, quiet: undefined } : flags, found, () => remoteLines(found));
+      return;
+    }
+    const result = await onTree(terminal, flags, () => upload(tree, to, progress(quiet)));
+    print(terminal, flags, result, (cost) => uploadedLines(result, cost));
+    if (json !== true) for (const line of warningsOf(result)) warn(line);
+  });
 }
 
 /** How many files of a kind are shown. */
 const SHOWN = 5;
 
-const files = (count: number): string => `${number(count)} ${count === 1 ? 'file' : 'files'}`;
+const files = (count: number): string => counted(count, 'file');
 
 function uploadedLines(
   { remote, sequence, written, bytes, deleted, unchanged }: Uploaded,
@@ -86,7 +74,7 @@ function remoteLines({ remote, sequence, files: wanted, untracked, ...found }: R
   const kinds = (['missing', 'different', 'extra'] as const).filter((kind) => found[kind].length > 0);
   const counts = kinds.map((kind) => `${number(found[kind].length)} ${kind}`).join(', ');
   return [
-    ...kinds.flatMap((kind) => examples(kind, found[kind], found[kind].length)),
+    ...kinds.flatMap((kind) => exampleLines(kind, found[kind], found[kind].length)),
     kinds.length === 0
       ? `${remote} holds snapshot ${sequence} (${files(wanted)})`
       : `${remote} does not hold snapshot ${sequence}: ${counts} of ${files(wanted)}; the next upload repairs it`,
@@ -97,14 +85,19 @@ function remoteLines({ remote, sequence, files: wanted, untracked, ...found }: R
 const untrackedLines = ({ total, examples: some }: Untracked): string[] =>
   total === 0
     ? []
-    : [`warning: no route leads to ${files(total)} there, left alone`, ...examples('untracked', some, total)];
+    : [
+        `warning: no route leads to ${files(total)} there, left alone`,
+        ...exampleLines('untracked', some, total),
+      ];
 
-const headersLines = ({ unknownHeaders }: Uploaded): string[] =>
-  unknownHeaders === 0
+const warningsOf = ({ untracked, unknownHeaders }: Uploaded): string[] => [
+  ...(untracked === null ? [] : untrackedLines(untracked)),
+  ...(unknownHeaders === 0
     ? []
-    : [`warning: ${files(unknownHeaders)} of the right content were there; their headers were not compared`];
+    : [`warning: ${files(unknownHeaders)} of the right content were there; their headers were not compared`]),
+];
 
-const examples = (what: string, found: readonly string[], total: number): string[] => [
+const exampleLines = (what: string, found: readonly string[], total: number): string[] => [
   ...found.slice(0, SHOWN).map((file) => `  ${what}: ${file}`),
   ...(total > SHOWN ? [`  and ${number(total - SHOWN)} more`] : []),
 ];

@@ -1,8 +1,10 @@
-/** The option `--key` of the commands that verify. */
+/** What the commands share that verify signatures. */
 import { readFileSync } from 'node:fs';
 import { Failure, messageOf, reading } from '../errors.js';
-import { parseVerifier } from '../log/note.js';
-import type { Verifier } from '../log/note.js';
+import { parseVerifier } from '../keys.js';
+import type { Verifier } from '../keys.js';
+import { verifyProof } from '../log/proof.js';
+import type { VerifiedProof } from '../log/proof.js';
 
 /** The keys that an option gives: one, or the lines of a file. @throws Failure usage, environment */
 export function verifiersOf(given: string): readonly Verifier[] {
@@ -15,5 +17,24 @@ export function verifiersOf(given: string): readonly Verifier[] {
     return keys.map(parseVerifier);
   } catch (error) {
     throw Failure.usage(`"${given}" (--key): ${messageOf(error)}`);
+  }
+}
+
+/**
+ * What a proof shows.
+ * @param what has the proof, for the message
+ * @throws Failure invalid, with the reason
+ */
+export function verified(
+  what: string,
+  proof: string,
+  verifiers: readonly Verifier[],
+  content?: Uint8Array,
+): VerifiedProof {
+  try {
+    return verifyProof(proof, verifiers, content);
+  } catch (error) {
+    if (error instanceof Failure) throw Failure.invalid(`${what} proves nothing: ${error.message}`);
+    throw error;
   }
 }

@@ -1,61 +1,46 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { Failure, reading } from '../errors.js';
-import type { Verifier } from '../log/note.js';
-import { verifyProof } from '../log/proof.js';
+import { reading } from '../errors.js';
 import type { VerifiedProof } from '../log/proof.js';
-import { asOfText, jsonLine } from './report.js';
-import { jsonOption, quietOption } from './terminal.js';
-import type { Common, Terminal } from './terminal.js';
-import { verifiersOf } from './verifier-keys.js';
+import { OUTPUT, collect, examples, withOptions } from './options.js';
+import type { Common } from './options.js';
+import { asOfText } from './report.js';
+import { print } from './terminal.js';
+import type { Terminal } from './terminal.js';
+import { verified, verifiersOf } from './verifier-keys.js';
 
 interface Flags extends Common {
   readonly key: readonly string[];
   readonly body?: string;
 }
 
-export function addVerifyProof(program: Command, { say, cost }: Terminal): void {
-  program
+export function addVerifyProof(program: Command, terminal: Terminal): void {
+  const command = program
     .command('verify-proof')
     .description('Verify a proof without any network: who published a document, in which snapshot.')
     .argument('<file>', 'a file that prove, or the page of a record, has written')
     .requiredOption(
       '--key <key>',
       'a public key (NAME+ID+BASE64) of the log or of a witness, or a file of such lines; repeatable',
-      (key: string, others: readonly string[] | undefined) => [...(others ?? []), key],
+      collect,
     )
     .option('--body <file>', 'the document, to compare it with the one that is proven')
-    .addOption(jsonOption())
-    .addOption(quietOption())
     .addHelpText(
       'after',
-      `
-Examples
-  $ npm run snapshot -- verify-proof group-45.tlog-proof --key register.pub
-  $ npm run snapshot -- verify-proof largest.tlog-proof --key register.pub --body largest.json`,
-    )
-    .action((file: string, { key, body, json, quiet }: Flags) => {
-      const verifiers = key.flatMap(verifiersOf);
-      const content = body === undefined ? undefined : read(body);
-      const proven = verified(file, verifiers, content);
-      const isBodyKnown = proven.isBodyIncluded || content !== undefined;
-      if (json === true) {
-        const { path, sha256, tree, sequence, asOf, origin, index, signedBy } = proven;
-        const facts = { path, sha256, tree, sequence, asOf, origin, index, signedBy, body: isBodyKnown };
-        say(jsonLine(facts, cost()));
-      } else if (quiet !== true) for (const line of provenLines(file, proven, isBodyKnown)) say(line);
-    });
-}
-
-/** @throws Failure invalid, with the file's name and the reason */
-function verified(file: string, verifiers: readonly Verifier[], content: Buffer | undefined): VerifiedProof {
-  const text = read(file).toString();
-  try {
-    return verifyProof(text, verifiers, content);
-  } catch (error) {
-    if (error instanceof Failure) throw Failure.invalid(`"${file}" proves nothing: ${error.message}`);
-    throw error;
-  }
+      examples(
+        'verify-proof group-45.tlog-proof --key register.pub',
+        'verify-proof largest.tlog-proof --key register.pub --body largest.json',
+      ),
+    );
+  withOptions(command, ...OUTPUT).action((file: string, flags: Flags) => {
+    const { key, body } = flags;
+    const verifiers = key.flatMap(verifiersOf);
+    const content = body === undefined ? undefined : read(body);
+    const proof = verified(`"${file}"`, read(file).toString(), verifiers, content);
+    const { isBodyIncluded, ...facts } = proof;
+    const isBodyKnown = isBodyIncluded || content !== undefined;
+    print(terminal, flags, { ...facts, body: isBodyKnown }, () => provenLines(file, proof, isBodyKnown));
+  });
 }
 
 /** @throws Failure environment */

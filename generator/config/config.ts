@@ -119,7 +119,7 @@ export function buildConfig(flags: unknown): BuildConfig {
   const style = accent && accentStyle(accent);
   const generated = style === undefined ? [] : [style];
   const { log, signing } = signedWith(given, content);
-  for (const key of signing?.keys ?? []) requireSecret(key, given.out, folder);
+  for (const { path } of signing?.keys ?? []) requireSecret(path, given.out, folder);
   const isSigned = log !== undefined;
   const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
   const mistakes: Mistake[] = [];

@@ -1,8 +1,7 @@
 /** The keys that sign a tree's snapshots, and the witnesses that cosign them. */
 import { Failure, messageOf } from '../errors.js';
-import { readKey } from '../log/key-file.js';
-import { parseVerifier } from '../log/note.js';
-import type { Witness } from '../log/witness.js';
+import { parseVerifier, readKey } from '../keys.js';
+import type { KeyFile } from '../keys.js';
 
 /** What a signed log is verified with. */
 export interface LogKeys {
@@ -11,27 +10,34 @@ export interface LogKeys {
   readonly verifierKeys: readonly string[];
 }
 
+/** Who is asked to cosign each checkpoint (C2SP tlog-witness). */
+export interface Witness {
+  /** The submission prefix. */
+  readonly url: string;
+  /** The key of its cosignatures: a vkey of type 4. */
+  readonly key: string;
+}
+
 /** With what snapshots are signed. */
 export interface Signing extends LogKeys {
-  /** The files of the keys. */
-  readonly keys: readonly string[];
-  /** Are asked to cosign each checkpoint. */
+  readonly keys: readonly KeyFile[];
   readonly witnesses: readonly Witness[];
 }
 
 /**
- * @param keys files
+ * @param paths of the keys
  * @throws Failure usage: a file is no key, or keys have different names; environment: one is
  * unreadable
  */
-export function signingOf(keys: readonly string[], witnesses: readonly Witness[]): Signing | undefined {
-  const [first, ...others] = keys.map(readKey);
+export function signingOf(paths: readonly string[], witnesses: readonly Witness[]): Signing | undefined {
+  const keys = paths.map(readKey);
+  const [first, ...others] = keys;
   if (first === undefined) {
     if (witnesses.length === 0) return undefined;
     throw Failure.usage('a witness cosigns what a key has signed: expected a key as well (--key)');
   }
   const { name: origin } = first.signer;
-  const verifierKeys = [first, ...others].map(({ signer }) => signer.vkey);
+  const verifierKeys = keys.map(({ signer }) => signer.vkey);
   for (const { path, signer } of others) {
     if (signer.name !== origin)
       throw Failure.usage(`key "${path}" is named "${signer.name}", expected "${origin}" as "${first.path}"`);

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../errors.js';
 import { contentHeaders, problemOf } from './published.js';
-import type { EdgeRoute, Published } from './published.js';
+import type { Snapshot, SnapshotRoute } from '../tree/snapshot-json.js';
 
 const ABOUT = [
   '# Written by "npm run snapshot -- edge headers". These files know paths, but no statuses: errors have no',
@@ -13,8 +13,8 @@ const ABOUT = [
  * The rules of `_headers`: for every path, then for each route, or for a whole folder whose routes
  * have the same headers. All that match apply.
  */
-export function hostHeaders({ headers, routes }: Published): string {
-  const fieldsOf = (route: EdgeRoute): Fields => ({
+export function hostHeaders({ headers, routes }: Snapshot): string {
+  const fieldsOf = (route: SnapshotRoute): Fields => ({
     // Hosts know the types of style sheets, scripts and fonts.
     ...(route.class !== 'asset' && { 'Content-Type': route.type }),
     ...headers.content[route.class],
@@ -66,7 +66,7 @@ function foldersOf(path: string): readonly string[] {
  * The rewrites of `_redirects`, for URLs whose file has another name. The first that matches
  * applies; hosts look up those without placeholders faster if they come first.
  */
-export function hostRedirects({ routes, redirects }: Published): string {
+export function hostRedirects({ routes, redirects }: Snapshot): string {
   const rules = [
     // 301 is what all of these hosts know; only GET and HEAD get here.
     ...redirects.map(({ path, to }) => `${path} ${to} 301`),
@@ -80,10 +80,10 @@ export function hostRedirects({ routes, redirects }: Published): string {
  * tree's own is the page for browsers. It is JSON, since the response to an unknown id has the type
  * of the route.
  */
-export const hostNotFound = (published: Published): string =>
-  `${JSON.stringify(problemOf(published, 'not_found').problem)}\n`;
+export const hostNotFound = (published: Snapshot): string =>
+  `${JSON.stringify(problemOf(published, 'not_found'))}\n`;
 
-function rewrites(route: EdgeRoute, routes: readonly EdgeRoute[]): readonly string[] {
+function rewrites(route: SnapshotRoute, routes: readonly SnapshotRoute[]): readonly string[] {
   const { path, file, class: cacheClass, parameters = [], requires } = route;
   if (requires !== undefined) {
     // To the URL of the file: to its name, some redirect.

@@ -1,6 +1,6 @@
 /**
- * Text in the language of nginx.conf. The template takes this and numbers, and nothing else: so
- * whatever comes from a snapshot or an operator has been through one of these functions.
+ * Text in the language of nginx.conf. The template writes this and numbers, and nothing else: so
+ * whatever comes from a snapshot or an operator goes through one of these functions, there or before.
  */
 import { join } from 'node:path';
 import { Eta } from 'eta';
@@ -76,5 +76,6 @@ const eta = new Eta({
   cache: true,
 });
 
-/** The template next to this source with its data, which is `it` there. */
-export const renderNginx = (data: object): string => eta.render('./nginx.conf.eta', data);
+/** The template next to this source with its data, which is `it` there, along with these functions. */
+export const renderNginx = (data: object): string =>
+  eta.render('./nginx.conf.eta', { ...data, quoted, words, pattern, comment });

@@ -4,13 +4,12 @@ import { BUCKETS, countedBy, isCompressed } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { HTML_PATTERN, codingPattern, namePattern, pagePattern, valuePattern } from './patterns.js';
 import type { QueryParameter } from './patterns.js';
-import { contentHeaders, problemOf, requiredBy } from './published.js';
-import type { Published } from './published.js';
+import type { Snapshot } from '../tree/snapshot-json.js';
+import { contentHeaders, problemOf } from './published.js';
 import { downloadZones, ratesOf } from './rates.js';
 import type { DownloadPart } from './rates.js';
 import { isPage, jsonText, locationsOf, variableName, variableOf } from './nginx-locations.js';
-import { Variable, comment, pattern, quoted, renderNginx, words } from './nginx-text.js';
-import type { NginxText } from './nginx-text.js';
+import { Variable, quoted, renderNginx } from './nginx-text.js';
 
 export interface NginxOptions {
   /** The published tree. */
@@ -63,87 +62,68 @@ const UNPARSED: Readonly<Record<string, string>> = {
 const DETAILED = new Set(['not_found', 'invalid_limit']);
 
 /** @throws Failure usage: a limit that nginx can't count */
-export function nginxConfiguration(published: Published, { out, ...options }: NginxOptions): Configuration {
-  const { headers, limits, routes } = published;
+export function nginxConfiguration(published: Snapshot, { out, ...options }: NginxOptions): Configuration {
+  const { headers, limits, routes, redirects, errors } = published;
   const rates = ratesOf(limits);
   const parts = downloadZones(limits);
   const notes = rates.flatMap(({ note }) => note ?? []);
   const data = {
-    file: comment(options.file),
-    listen: words(options.listen),
-    isDualStack: options.listen.startsWith('[::]'),
-    trusted: options.trusted.map((range) => words(range)),
-    root: quoted(resolve(out)),
-    notes: notes.map((note) => comment(note)),
-    overlong: pattern(`^[^?]{${MAX_PATH_BYTES + 1}}`),
-    accepts: (coding: string): NginxText => pattern(codingPattern(coding)),
-    acceptsHtml: pattern(HTML_PATTERN),
-    pagePath: pattern(pagePattern(published.problems_below)),
-    rates: rates.map(({ bucket, rate, policy, state, retryAfter }) => ({
-      bucket: words(bucket),
-      client: words(bucket === 'download' ? 'download_client' : 'client'),
-      rate: words(rate),
-      policy: quoted(policy),
-      at429: quoted(`429 ${bucket}`),
-      state: quoted(state),
-      retryAfter,
-    })),
-    parts: parts.map(({ part, rate }) => ({ part, rate: words(rate) })),
-    zones: (bucket: Bucket, part: DownloadPart = 1): readonly NginxText[] =>
+    ...options,
+    notes,
+    root: resolve(out),
+    overlong: `^[^?]{${MAX_PATH_BYTES + 1}}`,
+    codingPattern,
+    acceptsHtml: HTML_PATTERN,
+    pagePath: pagePattern(published.problems_below),
+    rates,
+    parts,
+    zones: (bucket: Bucket, part: DownloadPart = 1): readonly string[] =>
       rates
         .filter((rate) => countedBy(bucket).includes(rate.bucket))
         .map((rate) => (rate.bucket === 'download' && parts.find((each) => each.part === part)) || rate)
-        .map(({ zone }) => words(zone)),
-    always: Object.entries(headers.all).map(([name, value]) => ({ name: words(name), value: quoted(value) })),
-    bySort: tableOf(sortsOf(published)),
+        .map(({ zone }) => zone),
+    always: Object.entries(headers.all),
+    byKind: tableOf(kindsOf(published)),
     byRoute: tableOf(routes.map((route) => [route.name, contentHeaders(route)])),
     queries: routes.flatMap(({ parameters = [] }) =>
       parameters.flatMap((parameter) => (parameter.in === 'path' ? [] : [queryOf(parameter)])),
     ),
-    locations: routes.flatMap((route) => locationsOf(route, requiredBy(published, route), { out, limits })),
+    locations: routes.flatMap((route) => locationsOf(route, published, out)),
     absentIn: BUCKETS.filter((bucket) =>
       routes.some((route) => route.requires !== undefined && route.bucket === bucket),
-    ).map((bucket) => ({ bucket, name: words(bucket) })),
-    redirects: published.redirects.map(({ path, to }) => ({ path: quoted(path), to: quoted(to) })),
+    ),
+    redirects,
     badPath: errorOf(published, 'invalid_path'),
-    unparsed: Object.entries(UNPARSED).map(([code, on]) => ({
-      on: words(on),
-      name: words(code),
-      isRequest: code === 'invalid_request',
-      ...errorOf(published, code),
-    })),
+    unparsed: Object.entries(UNPARSED).map(([code, on]) => ({ on, ...errorOf(published, code) })),
     errors: Object.entries(ERRORS).map(([code, on]) => ({
-      code: words(code),
-      on: words(on),
-      isRange: code === 'range_not_satisfiable',
-      page: errorPageOf(published, code),
+      on,
+      page: routes.find((route) => route.path === errors[code]?.page && isPage(route)),
       ...errorOf(published, code),
     })),
-    nothing: quoted(jsonText(published.errors['not_found']?.detail ?? '')),
+    nothing: jsonText(errors['not_found']?.detail ?? ''),
   };
   return { text: renderNginx(data), notes };
 }
 
 /** A query parameter: the patterns of its name and of `NAME=VALUE`, and its default. */
 function queryOf(parameter: QueryParameter) {
-  const [name, value] = [namePattern(parameter.name), valueName(parameter.name)];
+  const pattern = namePattern(parameter.name);
+  const value = `value_${parameter.name}`;
   return {
-    name: words(parameter.name),
-    variable: words(variableName(parameter.name)),
-    value: words(value),
+    name: parameter.name,
+    variable: variableName(parameter.name),
+    value,
     byDefault: parameter.default,
-    repeated: pattern(`(?:^|&)${name}(?:=[^&]*)?&(?:.*&)?${name}(?:[=&]|$)`),
-    valid: pattern(`(?:^|&)${name}=(?<${value}>${valuePattern(parameter)})(?:&|$)`),
-    any: pattern(`(?:^|&)${name}(?:[=&]|$)`),
+    repeated: `(?:^|&)${pattern}(?:=[^&]*)?&(?:.*&)?${pattern}(?:[=&]|$)`,
+    valid: `(?:^|&)${pattern}=(?<${value}>${valuePattern(parameter)})(?:&|$)`,
+    any: `(?:^|&)${pattern}(?:[=&]|$)`,
   };
 }
 
-const valueName = (parameter: string): string => `value_${parameter}`;
-
 type Headers = Readonly<Record<string, string>>;
 
-/** The headers that are not on every response, by `$sort`. */
-function sortsOf({ headers }: Published): readonly (readonly [string, Headers])[] {
+/** The headers that are not on every response, by `$kind`. */
+function kindsOf({ headers }: Snapshot): readonly (readonly [string, Headers])[] {
   const { content, options, not_found: notFound, error } = headers;
   const policy = content.page?.['Content-Security-Policy'] ?? '';
   const classes = Object.entries(content).map(([name, fields]) => {
@@ -166,35 +146,23 @@ function sortsOf({ headers }: Published): readonly (readonly [string, Headers])[
   ];
 }
 
-/** Headers with a variable for each, and its values in quotes. */
+/** Headers with a variable for each, and its values. */
 function tableOf(entries: readonly (readonly [string, Headers])[]) {
   const names = [...new Set(entries.flatMap(([, fields]) => Object.keys(fields)))];
   return names.map((name) => ({
-    name: words(name),
-    variable: words(variableOf(name)),
-    values: entries.flatMap(([key, { [name]: value }]) =>
-      value === undefined ? [] : [{ key: words(key), value: quoted(value) }],
-    ),
+    name,
+    variable: variableOf(name),
+    values: entries.flatMap(([key, { [name]: value }]) => (value === undefined ? [] : [{ key, value }])),
   }));
 }
 
 /** The status and body of an error, in which `$detail` stays a variable. */
-function errorOf(published: Published, code: string) {
-  const { status, problem } = problemOf(published, code);
-  const { detail, ...before } = problem;
-  // The members are in the order of the proxy: `detail` comes before the last.
-  const { error, ...first } = before;
+function errorOf(published: Snapshot, code: string) {
+  const { detail, error, ...first } = problemOf(published, code);
   const [start, end] = [
     `${JSON.stringify(first).slice(0, -1)},"detail":"`,
     `","error":${JSON.stringify(error)}}`,
   ];
   const middle = DETAILED.has(code) ? new Variable('detail') : jsonText(detail);
-  return { status, body: quoted(start, middle, end) };
-}
-
-/** The page that browsers get instead of an error. */
-function errorPageOf({ errors, routes }: Published, code: string) {
-  const path = errors[code]?.page;
-  const page = routes.find((route) => route.path === path && isPage(route));
-  return page && { file: quoted(`/${page.file}`), type: quoted(page.type) };
+  return { code, status: first.status, body: quoted(start, middle, end) };
 }

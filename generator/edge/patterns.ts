@@ -1,7 +1,7 @@
 /** Regular expressions for the values of parameters, as PCRE and RE2 both read them. */
 import { literalPattern, templatePattern, textPattern } from '../routes/keys.js';
 import { MAX_INTEGER } from '../schema/field.js';
-import type { EdgeRoute } from './published.js';
+import type { SnapshotRoute } from '../tree/snapshot-json.js';
 
 /** Decimals without sign or leading zero, from 0 to `maximum`. */
 export function decimalsUpTo(maximum: number): string {
@@ -22,7 +22,7 @@ const ID = decimalsUpTo(MAX_INTEGER);
 /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
 const MONTH = '[0-9]{4}-(?:0[1-9]|1[0-2])(?:-[0-9]{5})?';
 
-type Parameter = NonNullable<EdgeRoute['parameters']>[number];
+type Parameter = NonNullable<SnapshotRoute['parameters']>[number];
 export type QueryParameter = Extract<Parameter, { in: 'query' }>;
 
 /** A valid value of a parameter. */

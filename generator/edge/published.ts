@@ -6,40 +6,25 @@ import type { Tree } from '../tree/tree.js';
 import { parseSnapshot } from '../tree/snapshot-json.js';
 import type { Snapshot, SnapshotRoute } from '../tree/snapshot-json.js';
 
-export type Published = Snapshot;
-export type EdgeRoute = SnapshotRoute;
-
 /**
  * Reads the tree's snapshot.json.
  * @throws Failure invalid: it says what no snapshot.json of this version may; environment: there is
  * no tree
  */
-export function readPublished(tree: Tree): Published {
+export function readPublished(tree: Tree): Snapshot {
   tree.requirePublished();
   return parseSnapshot(readManifest(tree.manifest), `"${tree.manifest}"`);
 }
 
 /**
- * The route whose document must be there as well; undefined if the route requires none.
- * @throws Failure invalid: the tree has no such route
- */
-export function requiredBy({ routes }: Published, { requires }: EdgeRoute): EdgeRoute | undefined {
-  if (requires === undefined) return undefined;
-  const required = routes.find(({ name }) => name === requires);
-  if (required === undefined)
-    throw Failure.invalid(`snapshot.json has no route "${requires}": build the tree again`);
-  return required;
-}
-
-/** The value of the header Link by which a page names the document that it requires. */
-export const alternateLink = ({ path, type }: EdgeRoute): string =>
-  `<${path}>; rel="alternate"; type="${type.replace(/;.*/, '')}"`;
-
-/**
  * The headers of a route's 200 and 206, besides those of its class. The name of a download has no
  * date here: that changes with each snapshot, and a configuration shouldn't.
  */
-export function contentHeaders({ headers, attachment, path }: EdgeRoute): Readonly<Record<string, string>> {
+export function contentHeaders({
+  headers,
+  attachment,
+  path,
+}: SnapshotRoute): Readonly<Record<string, string>> {
   if (attachment === undefined) return headers;
   return { ...headers, 'Content-Disposition': `attachment; filename="${basename(path)}"` };
 }
@@ -48,11 +33,11 @@ export function contentHeaders({ headers, attachment, path }: EdgeRoute): Readon
  * An error as problem details (RFC 9457), without `instance`: edge servers can't escape what a
  * client sent.
  */
-export function problemOf({ errors, service }: Published, code: string, detail?: string) {
+export function problemOf({ errors, service }: Snapshot, code: string) {
   const declared = errors[code];
   if (declared === undefined)
     throw Failure.invalid(`snapshot.json has no error "${code}": build the tree again`);
-  const { status, title } = declared;
+  const { status, title, detail } = declared;
   const type = `${service.base_url.replace(/\/$/, '')}${service.docs}#error-${code}`;
-  return { status, problem: { type, title, status, detail: detail ?? declared.detail, error: code } };
+  return { type, title, status, detail, error: code };
 }

@@ -2,7 +2,7 @@
 import { Failure } from '../errors.js';
 import { BUCKETS, countedBy, downloadCost } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
-import type { Published } from './published.js';
+import type { Snapshot } from '../tree/snapshot-json.js';
 
 export interface Rate {
   readonly bucket: Bucket;
@@ -25,13 +25,13 @@ export const DOWNLOAD_PARTS = [1, 10, 100] as const;
 export type DownloadPart = (typeof DOWNLOAD_PARTS)[number];
 
 /** The smallest part of a download that covers what a file of so many bytes costs. */
-export function partOf(bytes: number, { download }: Published['limits']): DownloadPart {
+export function partOf(bytes: number, { download }: Snapshot['limits']): DownloadPart {
   const cost = downloadCost(bytes, bytes, download.token_bytes ?? 1);
   return DOWNLOAD_PARTS.findLast((part) => cost <= 1 / part) ?? 1;
 }
 
 /** The zones of the parts of a download: nginx counts requests, so a tenth has ten times the limit. */
-export function downloadZones({ download }: Published['limits']) {
+export function downloadZones({ download }: Snapshot['limits']) {
   return DOWNLOAD_PARTS.filter((part) => part > 1).map((part) => {
     const { tokens, refill_seconds: refill } = download;
     const { rate } = nearest('download', { tokens, refill_seconds: refill / part });
@@ -40,7 +40,7 @@ export function downloadZones({ download }: Published['limits']) {
 }
 
 /** @throws Failure usage: a limit that nginx can't count */
-export function ratesOf(limits: Published['limits']): readonly Rate[] {
+export function ratesOf(limits: Snapshot['limits']): readonly Rate[] {
   const rates = BUCKETS.map((bucket) => ({ bucket, ...limits[bucket], ...nearest(bucket, limits[bucket]) }));
   return rates.map(({ bucket, tokens, refill_seconds: refill, rate, seconds }) => {
     const policies = countedBy(bucket)
@@ -69,7 +69,7 @@ export function ratesOf(limits: Published['limits']): readonly Rate[] {
  */
 function nearest(
   bucket: Bucket,
-  { refill_seconds: refill }: Published['limits'][Bucket],
+  { refill_seconds: refill }: Snapshot['limits'][Bucket],
 ): { rate: string; seconds: number } {
   const perSecond = Math.round(1 / refill);
   if (perSecond >= 1 && Math.abs(perSecond * refill - 1) < 1e-9) {

@@ -6,12 +6,13 @@ import type { Progress } from '../progress.js';
 import type { AroundCommit } from '../publish/plan.js';
 import type { LogKeys, Signing } from '../config/signing.js';
 import { logFolder } from '../tree/log-paths.js';
-import { readManifest } from '../tree/manifest.js';
+import { isUnreadable, readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
 import { updateChunkIndex } from './chunk-index.js';
 import { publishedNote } from './publish-entry.js';
-import { recordOf } from './record.js';
-import { SignedLog, isBehind, newestIn } from './signed-log.js';
+import { newestIn } from './log-files.js';
+import { isBehind, recordOf } from './record.js';
+import { SignedLog } from './signed-log.js';
 import { checkpointIn } from './text.js';
 
 /** What a builder gives the publisher, so that each commit is signed. */
@@ -38,15 +39,15 @@ export async function withLog<T>(
         requireKey(tree, treeId, declared !== undefined);
         return 0;
       }
-      log ??= SignedLog.take(signing, warn);
-      log.sign(tree, treeId);
+      log ??= SignedLog.take(tree, treeId, signing);
+      log.sign();
       return log.sequence;
     },
-    after: async (tree, treeId) => {
+    after: async (tree) => {
       try {
         updateChunkIndex(tree);
-        log?.sign(tree, treeId);
-        await log?.cosign(tree, treeId, progress);
+        log?.sign();
+        await log?.cosign(warn, progress);
       } catch (error) {
         const failure = asFailure(error, `log of "${tree.out}"`);
         throw failure instanceof Failure
@@ -72,7 +73,7 @@ export async function withLog<T>(
  */
 export function requireKey(tree: Tree, treeId: string, isDeclared: boolean): void {
   // If the folder alone is lost, the tree must not forget that it had a log.
-  if (!existsSync(join(tree.out, logFolder(treeId))) && !hasLog(tree)) return;
+  if (!existsSync(join(tree.out, logFolder(treeId))) && !hasLog(tree.manifest)) return;
   if (isDeclared && isNewestSigned(tree, treeId)) return;
   throw Failure.usage(
     `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
@@ -80,21 +81,14 @@ export function requireKey(tree: Tree, treeId: string, isDeclared: boolean): voi
   );
 }
 
-function hasLog({ manifest }: Tree): boolean {
-  try {
-    return readManifest(manifest)?.log !== undefined;
-  } catch (error) {
-    // A repair says what is wrong with it.
-    if (error instanceof Failure) return false;
-    throw error;
-  }
-}
+const hasLog = (manifest: string): boolean =>
+  // A repair says what is wrong with it.
+  !isUnreadable(manifest) && readManifest(manifest)?.log !== undefined;
 
 /** Whether the log has an entry of what was committed last. */
 function isNewestSigned(tree: Tree, treeId: string): boolean {
   const note = publishedNote(tree, treeId);
   if (note === undefined) return false;
   const { size } = checkpointIn(note);
-  const folder = join(tree.out, logFolder(treeId));
-  return size > 0 && !isBehind(newestIn(folder, size), recordOf(tree, treeId));
+  return size > 0 && !isBehind(newestIn(join(tree.out, logFolder(treeId)), size), recordOf(tree, treeId));
 }

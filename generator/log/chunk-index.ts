@@ -16,7 +16,7 @@ import { deleteFile, moveInto } from '../publish/moves.js';
 import { ListWriter } from '../publish/stage.js';
 import type { ListName } from '../publish/stage.js';
 import type { KeyForm } from '../routes/keys.js';
-import { base64Of, chunkLine, pageLine, parseChunks, parsePages } from '../tree/chunk-text.js';
+import { chunkLine, pageLine, parseChunks, parsePages } from '../tree/chunk-text.js';
 import { cursorOver, seek } from '../tree/cursor.js';
 import { routesText, summarise } from '../tree/digest.js';
 import type { Chunk } from '../tree/digest.js';
@@ -147,7 +147,7 @@ function stageRoute(stage: ChunkStage, folder: string, route: PublishedRoute): v
     chunk: ({ key, text, leaf }) => {
       const before = removeBelow(key);
       if (before !== undefined) old?.next();
-      if (before?.hash !== base64Of(leaf)) stage.put('chunks', chunkFile(key), text);
+      if (before?.hash !== leaf.toString('base64')) stage.put('chunks', chunkFile(key), text);
     },
     list: (name, content) => {
       if (readText(join(published, name)) !== content) stage.put('lists', `${folder}/${name}`, content);
@@ -182,7 +182,7 @@ export function forEachChunkFile(
     const count = lines.length;
     if (count === 0) return;
     take.list(listFile(pages.length), lines.join(''));
-    pages.push(pageLine({ first, count, head: base64Of(head.head()) }));
+    pages.push(pageLine({ first, count, head: head.head().toString('base64') }));
     lines = [];
     head = new TreeHead();
   };
@@ -191,7 +191,7 @@ export function forEachChunkFile(
     if (lines.length === LISTED) finishPage();
     const name = form?.textOf(chunk.key) ?? '';
     if (lines.length === 0) first = name;
-    lines.push(chunkLine({ first: name, leaf: base64Of(chunk.leaf) }));
+    lines.push(chunkLine({ first: name, leaf: chunk.leaf.toString('base64') }));
     head.add(chunk.leaf);
   });
   finishPage();

@@ -3,22 +3,17 @@
  * checkpoint that the key has signed: it is replaced before a checkpoint is published, so no state
  * that is deleted or restored can make the key sign a second history.
  */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure, codeOf, messageOf, reading } from '../errors.js';
-import { flushOne, replaceFile } from '../files.js';
+import { Failure, codeOf, messageOf } from '../errors.js';
+import { flushOne, readText, replaceFile } from '../files.js';
+import { generateSigner, parseSigner, parseVerifier } from '../keys.js';
+import type { KeyFile, Signer } from '../keys.js';
 import { Lock } from '../lock.js';
 import { EMPTY_HEAD } from '../tree/merkle.js';
-import { generateSigner, openNote, parseSigner, parseVerifier } from './note.js';
-import type { Signer } from './note.js';
-import { base64Of } from '../tree/chunk-text.js';
+import { noteOf, openNote } from './note.js';
 import { checkpointText, parseCheckpoint } from './text.js';
 import type { Checkpoint } from './text.js';
-
-export interface KeyFile {
-  readonly path: string;
-  readonly signer: Signer;
-}
 
 const lastFile = (path: string): string => `${path}.last`;
 const publicFile = (path: string): string => `${path}.pub`;
@@ -35,105 +30,75 @@ export function createKey(name: string, path: string): string {
   const taken = [path, publicFile(path), lastFile(path)].find((file) => existsSync(file));
   if (taken !== undefined)
     throw Failure.environment(`"${taken}" exists, and a key is never replaced: choose another --write`);
-  const none = { origin: name, size: 0, root: base64Of(EMPTY_HEAD) };
-  try {
+  const none = { origin: name, size: 0, root: EMPTY_HEAD.toString('base64') };
+  writing(path, () => {
     // The secret last: without KEY.last it could not be used.
     replaceFile(lastFile(path), signed(signer, none));
     replaceFile(publicFile(path), `${signer.vkey}\n`);
     flushOne(dirname(path));
     writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx', flush: true });
-  } catch (error) {
-    throw unwritable(path, error);
-  }
+  });
   return signer.vkey;
 }
 
 /** A checkpoint as a note that one key has signed. */
-export function signed(signer: Signer, checkpoint: Checkpoint): string {
-  const text = checkpointText(checkpoint);
-  return `${text}\n${signer.sign(text)}`;
-}
-
-/** @throws Failure usage: it is no key, or others may read it; environment: it can't be read */
-export function readKey(path: string): KeyFile {
-  const { isPrivate, content } = reading(`key "${path}"`, () => ({
-    isPrivate: (statSync(path).mode & 0o077) === 0,
-    content: readFileSync(path, 'utf8'),
-  }));
-  let signer: Signer;
-  try {
-    signer = parseSigner(content.replace(/\n$/, ''));
-  } catch (error) {
-    throw Failure.usage(`key "${path}": ${messageOf(error)}`);
-  }
-  if (!isPrivate) throw Failure.usage(`key "${path}" can be read by others, expected mode 0600 (chmod 600)`);
-  return { path, signer };
-}
+export const signed = (signer: Signer, checkpoint: Checkpoint): string =>
+  noteOf(checkpointText(checkpoint), [signer]);
 
 /** A key that no other process can use meanwhile. */
 export class HeldKey {
   readonly path: string;
   readonly signer: Signer;
+  /** The last checkpoint that it has signed. */
+  #last: Checkpoint;
   readonly #lock: Lock;
-  /** The content of KEY.last, and what it is to become. */
-  #last: string;
-  #next: string | undefined;
 
-  private constructor({ path, signer }: KeyFile, lock: Lock, last: string) {
+  private constructor({ path, signer }: KeyFile, lock: Lock) {
     this.path = path;
     this.signer = signer;
+    this.#last = readLast(path, signer);
     this.#lock = lock;
-    this.#last = last;
   }
 
-  /** @throws Failure busy: another process signs with it; environment: KEY.last is missing */
+  /**
+   * @throws Failure busy: another process signs with it; environment: KEY.last is missing; invalid:
+   * KEY.last is damaged
+   */
   static take(key: KeyFile): HeldKey {
-    const lock = lockOf(key.path);
+    const lock = Lock.take(`${key.path}.lock`, `uses the key "${key.path}"`);
     try {
-      return new HeldKey(key, lock, readLast(key.path));
+      return new HeldKey(key, lock);
     } catch (error) {
       lock.release();
       throw error;
     }
   }
 
-  /** The last checkpoint that it has signed. @throws Failure invalid: KEY.last is damaged */
   get last(): Checkpoint {
-    try {
-      const { text } = openNote(this.#last, [parseVerifier(this.signer.vkey)]);
-      return parseCheckpoint(text);
-    } catch (error) {
-      throw Failure.invalid(`"${lastFile(this.path)}" is damaged: ${messageOf(error)}`);
-    }
+    return this.#last;
   }
 
-  /** Writes what KEY.last is to become next to it, so that the swap needs no space. */
-  prepare(checkpoint: Checkpoint): void {
-    const next = signed(this.signer, checkpoint);
-    try {
-      writeFileSync(partialOf(this.path), next, { flush: true });
-    } catch (error) {
-      throw unwritable(lastFile(this.path), error);
-    }
-    this.#next = next;
-  }
-
-  /** Replaces KEY.last by what was prepared. From here on the key has signed that checkpoint. */
-  swap(): void {
-    if (this.#next === undefined) throw new TypeError('nothing was prepared to be signed');
-    try {
-      renameSync(partialOf(this.path), lastFile(this.path));
-      flushOne(dirname(this.path));
-    } catch (error) {
-      throw unwritable(lastFile(this.path), error);
-    }
-    this.#last = this.#next;
+  /**
+   * Writes what KEY.last is to become next to it.
+   * @returns replaces KEY.last by it, which needs no space. From then on the key has signed that
+   * checkpoint
+   */
+  prepare(checkpoint: Checkpoint): () => void {
+    const file = lastFile(this.path);
+    writing(file, () => writeFileSync(partialOf(file), signed(this.signer, checkpoint), { flush: true }));
+    return () => {
+      writing(file, () => {
+        renameSync(partialOf(file), file);
+        flushOne(dirname(file));
+      });
+      this.#last = checkpoint;
+    };
   }
 
   release(): void {
     try {
-      // Of a commit that was given up; after a swap it is gone.
-      rmSync(partialOf(this.path), { force: true });
+      // Of a commit that was given up; after a replacement it is gone.
+      rmSync(partialOf(lastFile(this.path)), { force: true });
     } catch {
       // The next build overwrites it.
     } finally {
@@ -142,23 +107,29 @@ export class HeldKey {
   }
 }
 
-const partialOf = (key: string): string => `${lastFile(key)}.partial`;
+const partialOf = (file: string): string => `${file}.partial`;
 
-const lockOf = (key: string): Lock => Lock.take(`${key}.lock`, `uses the key "${key}"`);
-
-function readLast(key: string): string {
-  try {
-    return readFileSync(lastFile(key), 'utf8');
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw unwritable(lastFile(key), error);
+function readLast(path: string, signer: Signer): Checkpoint {
+  const file = lastFile(path);
+  const note = writing(file, () => readText(file));
+  if (note === undefined)
     throw Failure.environment(
-      `"${lastFile(key)}" is missing: expected the last checkpoint that the key has signed, ` +
+      `"${file}" is missing: expected the last checkpoint that the key has signed, ` +
         'which is the newest that its log has published (see docs/signed-log.md)',
     );
+  try {
+    return parseCheckpoint(openNote(note, [parseVerifier(signer.vkey)]).text);
+  } catch (error) {
+    throw Failure.invalid(`"${file}" is damaged: ${messageOf(error)}`);
   }
 }
 
-function unwritable(file: string, error: unknown): unknown {
-  if (error instanceof Failure || codeOf(error) === undefined) return error;
-  return Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
+/** @throws Failure environment: what an action does with a file is not possible */
+function writing<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof Failure || codeOf(error) === undefined) throw error;
+    throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
+  }
 }

@@ -11,12 +11,11 @@ import { HASH_BYTES, TreeHead, headOver, leafHash } from '../tree/merkle.js';
 import { headAt } from './merkle.js';
 import type { HeadOf } from './merkle.js';
 import { tilePartOf } from './subtrees.js';
-import { MAX_ENTRY_BYTES, splitEntries } from './text.js';
+import { MAX_ENTRY_BYTES, parseEntry, splitEntries } from './text.js';
+import type { SnapshotEntry } from './text.js';
 import { TILE_WIDTH, tilePath } from '../routes/tile-keys.js';
 
 type Level = number | 'entries';
-
-const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
 
 export interface Appended {
   /** Number of entries, with the new one. */
@@ -162,6 +161,10 @@ export function entryAt(folder: string, size: number, index: number): Buffer {
   return Buffer.from(entry);
 }
 
+/** The last of the log's first `size` entries; undefined if there are none. */
+export const newestIn = (folder: string, size: number): SnapshotEntry | undefined =>
+  size === 0 ? undefined : parseEntry(entryAt(folder, size, size - 1).toString());
+
 /** Where the hashes of entries are taken from: if the first doesn't have them, from the second. */
 const SOURCES = [
   ['entries', 0],
@@ -181,27 +184,25 @@ export function* checkLog(
 ): Generator<LogDamage, void, undefined> {
   // If an entry and its hash differ, the one that gives the root is right.
   const right = SOURCES.find((source) => rootBy(source, folder, size)?.equals(root));
-  let heads: Buffer[] = [];
-  for (let n = 0; n * TILE_WIDTH < size; n += 1) {
-    const hashes = hashesBy(right ?? SOURCES[1], folder, size, n);
-    for (const level of ['entries', 0] as const) {
-      yield* damagesOf(folder, level, n, { width: widthOf(n, size), hashes, isRight: right !== undefined });
+  const isRight = right !== undefined;
+  let below: Buffer[] = [];
+  for (let [level, count] = [0, size]; count > 0; level += 1, count = below.length) {
+    const heads: Buffer[] = [];
+    for (let n = 0; n * TILE_WIDTH < count; n += 1) {
+      const width = widthOf(n, count);
+      const hashes =
+        level === 0
+          ? hashesBy(right ?? SOURCES[1], folder, size, n)
+          : Buffer.concat(below.slice(n * TILE_WIDTH, n * TILE_WIDTH + width));
+      if (level === 0) yield* damagesOf(folder, 'entries', n, { width, hashes, isRight });
+      yield* damagesOf(folder, level, n, { width, hashes, isRight });
+      // Neither hashes nor entries: nothing can be said of what depends on them.
+      if (hashes === undefined) return;
+      if (width === TILE_WIDTH) heads.push(headOver(hashes));
     }
-    // Neither hashes nor entries: nothing can be said of what depends on them.
-    if (hashes === undefined) return;
-    if (hashes.length === TILE_BYTES) heads.push(headOver(hashes));
+    below = heads;
   }
-  for (let level = 1; heads.length > 0; level += 1) {
-    const next = [];
-    for (let n = 0; n * TILE_WIDTH < heads.length; n += 1) {
-      const width = widthOf(n, heads.length);
-      const hashes = Buffer.concat(heads.slice(n * TILE_WIDTH, n * TILE_WIDTH + width));
-      yield* damagesOf(folder, level, n, { width, hashes, isRight: right !== undefined });
-      if (width === TILE_WIDTH) next.push(headOver(hashes));
-    }
-    heads = next;
-  }
-  if (right === undefined) yield { file: 'checkpoint', what: 'altered' };
+  if (!isRight) yield { file: 'checkpoint', what: 'altered' };
 }
 
 type Source = (typeof SOURCES)[number];
@@ -250,19 +251,14 @@ function* damagesOf(
   n: number,
   { width, hashes, isRight }: Expected,
 ): Generator<LogDamage, void, undefined> {
-  const full = existsSync(join(folder, tilePath(level, n))) ? [TILE_WIDTH] : [];
   // A full tile replaces the partial ones.
-  const needed = full.length > 0 ? full : [width];
-  for (const each of new Set([...needed, ...partialsOf(folder, level, n)])) {
+  const needed = existsSync(join(folder, tilePath(level, n))) ? TILE_WIDTH : width;
+  for (const each of new Set([needed, ...partialsOf(folder, level, n)])) {
     const file = tilePath(level, n, each);
     const expected = hashes?.subarray(0, Math.min(each, width) * HASH_BYTES);
     const found = sound(() => readTile(folder, level, n, each)?.hashes ?? 'missing');
+    if (found instanceof Buffer && expected?.equals(found.subarray(0, expected.length)) !== false) continue;
     const content = isRight && level !== 'entries' && each <= width ? expected : undefined;
-    const isWrong =
-      found === undefined ||
-      found === 'missing' ||
-      expected?.equals(found.subarray(0, expected.length)) === false;
-    if (isWrong)
-      yield { file, what: found === 'missing' ? 'missing' : 'altered', ...(content && { content }) };
+    yield { file, what: found === 'missing' ? 'missing' : 'altered', ...(content && { content }) };
   }
 }

@@ -35,9 +35,7 @@ export interface Proof {
 
 /** The text of a proof, for a file `*.tlog-proof`. */
 export function proofText({ index, hashes, checkpoint, document }: Proof): string {
-  const { path, body, chunk, leaf, leaves, route, routes, entry } = document;
-  const members = { path, body, chunk, leaf, leaves, hashes: document.hashes, route, routes, entry };
-  const extra = new TextEncoder().encode(JSON.stringify({ type: PROOF_TYPE, ...members }));
+  const extra = new TextEncoder().encode(JSON.stringify({ type: PROOF_TYPE, ...document }));
   const lines = ['c2sp.org/tlog-proof@v1', `extra ${base64Of(extra)}`, `index ${index}`, ...hashes];
   return `${lines.join('\n')}\n\n${checkpoint}`;
 }

@@ -1,11 +1,13 @@
 /** Reads and verifies proofs (C2SP tlog-proof), offline. */
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '../errors.js';
+import { parseJson } from '../portable.js';
 import { leafHash } from '../tree/merkle.js';
 import { verifyInclusion } from './merkle.js';
 import { openNote } from './note.js';
-import type { Verifier } from './note.js';
+import type { Verifier } from '../keys.js';
 import { PROOF_TYPE } from './proof-text.js';
 import type { DocumentPath, Proof } from './proof-text.js';
 import { HASH, INTEGER, bytesOfBase64, integerOf, parseRoutes } from '../tree/chunk-text.js';
@@ -65,16 +67,12 @@ export function parseProof(text: string): Proof {
 }
 
 function parseExtra(encoded: string): DocumentPath {
-  const bytes = bytesOfBase64(encoded);
-  try {
-    const json = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    const { type: _, ...document } = extraSchema.parse(JSON.parse(json));
-    return document;
-  } catch (error) {
-    if (!(error instanceof z.ZodError || error instanceof SyntaxError || error instanceof TypeError))
-      throw error;
+  const bytes = Buffer.from(bytesOfBase64(encoded));
+  const { data } = extraSchema.safeParse(isUtf8(bytes) ? parseJson(bytes.toString()) : undefined);
+  if (data === undefined)
     throw Failure.invalid(`the proof is invalid: expected extra with the JSON of ${PROOF_TYPE}`);
-  }
+  const { type: _, ...document } = data;
+  return document;
 }
 
 const sha256 = (content: string | Uint8Array): string => hash('sha256', content);
@@ -115,8 +113,6 @@ export function verifyProof(text: string, verifiers: readonly Verifier[], body?:
     if (each === null || each === undefined || sha256(each) === content) continue;
     throw Failure.invalid(`the ${what} is not that of snapshot ${sequence}: expected the SHA-256 ${content}`);
   }
-  const signedBy = note.verified.map(({ name, id }) => `${name}+${id}`);
-  const isBodyIncluded = document.body !== null;
   return {
     path: document.path,
     sha256: content,
@@ -125,8 +121,8 @@ export function verifyProof(text: string, verifiers: readonly Verifier[], body?:
     asOf,
     origin,
     index,
-    signedBy,
-    isBodyIncluded,
+    signedBy: note.verified.map(({ name, id }) => `${name}+${id}`),
+    isBodyIncluded: document.body !== null,
   };
 }
 

@@ -181,10 +181,12 @@ async function chunkOf(
   file: ReadFile,
 ): Promise<FoundChunk | undefined> {
   const pages = parsePages(textOf(await file('chunks.txt')));
-  const page = lastUpTo(pages, value, of);
+  // Keys ascend.
+  const isUpTo = ({ first }: { readonly first: string }): boolean => of(first) <= value;
+  const page = pages.findLastIndex(isUpTo);
   if (page < 0) return undefined;
   const chunks = parseChunks(textOf(await file(`chunks-${page}.txt`)));
-  const at = lastUpTo(chunks, value, of);
+  const at = chunks.findLastIndex(isUpTo);
   const chunk = chunks[at];
   // The list is of another snapshot than the list of lists; which of them is wrong shows next time.
   if (chunk === undefined) throw new Mismatch('the lists of chunks are of different snapshots');
@@ -203,21 +205,6 @@ async function chunkOf(
   ];
   const head = base64Of(await rootOf(await leafHash(utf8(text)), leaf, leaves, hashes));
   return { text, leaf, leaves, hashes, head };
-}
-
-/** Where the last line is whose key is at most a value: -1 if there is none. Keys ascend. */
-function lastUpTo(
-  lines: readonly { readonly first: string }[],
-  value: number,
-  of: (text: string) => number,
-): number {
-  let [low, high] = [0, lines.length];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (of(lines[middle]?.first ?? '') <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 async function lastEntry(file: ReadFile, size: number): Promise<Uint8Array> {

@@ -24,24 +24,19 @@ export function replaceCheckpoint(tree: Tree, treeId: string, note: string): voi
   replaceFile(file, note, join(tree.state, 'checkpoint.partial'));
 }
 
-/** What keys sign. */
-interface SignedCheckpoint {
-  readonly keys: readonly HeldKey[];
-  readonly checkpoint: Checkpoint;
-  /** The checkpoint with its signatures. */
-  readonly note: string;
-}
-
 /**
  * Publishes a log with one more entry. What needs disk space comes first; then `KEY.last` is
  * replaced, tiles are moved into the tree, and the checkpoint follows.
+ * @param note the checkpoint with its signatures
  * @throws Error of the file system; what was done by then is done again by the next call
  */
 export function publishEntry(
   tree: Tree,
   { tree: treeId, sequence }: SnapshotEntry,
   { files, removed }: Appended,
-  { keys, checkpoint, note }: SignedCheckpoint,
+  keys: readonly HeldKey[],
+  checkpoint: Checkpoint,
+  note: string,
 ): void {
   const name = (file: string): string => `${logFolder(treeId)}/${file}`;
   const staged = join(tree.state, 'signing');
@@ -55,11 +50,10 @@ export function publishEntry(
       return [from, to] as const;
     });
     for (const file of ['checkpoint', 'seen']) writeFileSync(join(staged, file), note, { flush: true });
-    listChanges(tree.unreported(sequence), name, [...files.keys(), 'checkpoint'], removed);
-    addChangedFiles(tree, sequence, [...files.keys(), 'checkpoint', ...removed].map(name));
+    listChanges(tree, sequence, [...files.keys(), 'checkpoint'].map(name), removed.map(name));
     const due = keys.filter(({ last }) => last.root !== checkpoint.root);
-    for (const key of due) key.prepare(checkpoint);
-    for (const key of due) key.swap();
+    const replacements = due.map((key) => key.prepare(checkpoint));
+    for (const replace of replacements) replace();
     for (const [from, to] of moves) renameSync(from, to);
     for (const file of removed) rmSync(join(tree.out, name(file)), { force: true });
     renameSync(join(staged, 'checkpoint'), join(tree.out, checkpointFile(treeId)));
@@ -98,16 +92,12 @@ export function publishCopiedLog(
   if (note !== undefined && note !== publishedNote(tree, treeId)) replaceCheckpoint(tree, treeId, note);
 }
 
-/** Adds what signing changes to the lists of the commit. */
-function listChanges(
-  folder: string,
-  name: (file: string) => string,
-  put: readonly string[],
-  removed: readonly string[],
-): void {
-  const lists = new ListWriter(folder, 'log');
-  for (const file of put) lists.file(name(file));
-  for (const file of removed) lists.remove(name(file));
-  for (const file of [...removed, 'checkpoint']) lists.url(`/${name(file)}`);
+/** Adds what signing changes to the lists of the commit. The checkpoint is the last that is put. */
+function listChanges(tree: Tree, sequence: number, put: readonly string[], removed: readonly string[]): void {
+  const lists = new ListWriter(tree.unreported(sequence), 'log');
+  for (const file of put) lists.file(file);
+  for (const file of removed) lists.remove(file);
+  for (const file of [...removed, ...put.slice(-1)]) lists.url(`/${file}`);
   lists.finish();
+  addChangedFiles(tree, sequence, [...put, ...removed]);
 }

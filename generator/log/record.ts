@@ -1,8 +1,7 @@
 /** What a commit recorded in the private state of a tree, to be signed. */
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
-import { Failure, codeOf } from '../errors.js';
-import { readIndex } from '../tree/index-json.js';
+import { Failure } from '../errors.js';
+import { readIndexIfReadable } from '../tree/index-json.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
@@ -10,17 +9,15 @@ import type { SnapshotEntry } from './text.js';
 
 /** The entry of the snapshot that was committed last; undefined if it is not known what that was. */
 export function recordOf({ index }: Tree, treeId: string): SnapshotEntry | undefined {
-  try {
-    const { digest, manifest, snapshot } = readIndex(index);
-    if (snapshot?.tree !== treeId || manifest === undefined) return undefined;
-    return { ...snapshot, digest, manifest };
-  } catch (error) {
-    // Lost or damaged: the next commit records what it publishes.
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
-      return undefined;
-    throw error;
-  }
+  // If the index is lost or damaged, the next commit records what it publishes.
+  const { digest = '', manifest, snapshot } = readIndexIfReadable(index) ?? {};
+  if (snapshot?.tree !== treeId || manifest === undefined) return undefined;
+  return { ...snapshot, digest, manifest };
 }
+
+/** Whether a log has no entry of a snapshot. @param newest of the log, if it has any */
+export const isBehind = (newest: SnapshotEntry | undefined, snapshot: SnapshotEntry | undefined): boolean =>
+  snapshot !== undefined && (newest === undefined || newest.sequence < snapshot.sequence);
 
 /**
  * The verifier keys that a committed snapshot names; none if it declares no log.

@@ -36,15 +36,15 @@ export async function sign(
   const lock = Lock.take(tree.lock);
   try {
     const manifest = await recover(tree, progress);
-    const { id } = manifest?.tree ?? {};
-    if (id === undefined || manifest?.log === undefined)
+    const { tree: { id } = {}, log: declared } = manifest ?? {};
+    if (id === undefined || declared === undefined)
       throw Failure.usage(
         `"${tree.out}" declares no log, expected "log" in the operator file, or a build with --key`,
       );
-    const log = SignedLog.take(signing, warn);
+    const log = SignedLog.take(tree, id, signing);
     try {
-      const isNew = log.sign(tree, id);
-      await log.cosign(tree, id, progress);
+      const isNew = log.sign();
+      await log.cosign(warn, progress);
       return { origin: log.origin, sequence: log.sequence, size: log.size, isNew };
     } finally {
       log.release();

@@ -10,70 +10,74 @@
  */
 import { join } from 'node:path';
 import { Failure, messageOf } from '../errors.js';
+import { parseVerifier } from '../keys.js';
+import type { Signer } from '../keys.js';
+import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Signing } from '../config/signing.js';
 import { logFolder } from '../tree/log-paths.js';
+import { EMPTY_HEAD } from '../tree/merkle.js';
 import type { Tree } from '../tree/tree.js';
 import { updateChunkIndex } from './chunk-index.js';
-import { HeldKey, readKey } from './key-file.js';
-import { append, entryAt, headOf, rootOf } from './log-files.js';
+import { HeldKey } from './key-file.js';
+import { append, headOf, newestIn, rootOf } from './log-files.js';
 import type { Appended } from './log-files.js';
 import { consistencyProof } from './merkle.js';
-import { openNote, parseVerifier } from './note.js';
+import { noteOf, openNote } from './note.js';
 import { publishEntry, publishedNote, replaceCheckpoint } from './publish-entry.js';
-import { declaredKeys, recordOf } from './record.js';
-import { base64Of } from '../tree/chunk-text.js';
-import { checkpointIn, checkpointText, entryText, parseEntry } from './text.js';
+import { declaredKeys, isBehind, recordOf } from './record.js';
+import { checkpointIn, checkpointText, entryText } from './text.js';
 import type { Checkpoint, SnapshotEntry } from './text.js';
-import { cosignUntilStop, sizeCosignedBy } from './witness.js';
-
-/** Whether a log has no entry of a snapshot. @param newest of the log, if it has any */
-export const isBehind = (newest: SnapshotEntry | undefined, snapshot: SnapshotEntry | undefined): boolean =>
-  snapshot !== undefined && (newest === undefined || newest.sequence < snapshot.sequence);
-
-export const newestIn = (folder: string, size: number): SnapshotEntry =>
-  parseEntry(entryAt(folder, size, size - 1).toString());
+import { cosignAll, sizeCosignedBy } from './witness.js';
 
 /** What is known of a log. */
 interface Known {
-  /** Undefined if it has no entry yet. */
-  readonly checkpoint: Checkpoint | undefined;
+  /** Of size 0 if it has no entry yet. */
+  readonly checkpoint: Checkpoint;
   /** The published note; undefined if there is none, or if keys have signed more than it says. */
   readonly note: string | undefined;
   readonly newest: SnapshotEntry | undefined;
 }
 
-/** Keys that sign the log of one tree, held until `release`. */
+/** The log of one tree, and the keys that sign it, held until `release`. */
 export class SignedLog {
+  readonly #tree: Tree;
+  readonly #treeId: string;
+  readonly #folder: string;
   readonly #keys: readonly HeldKey[];
   readonly #signing: Signing;
-  readonly #warn: (line: string) => void;
   /** What was published before this step signed. */
   #before: string | undefined;
   /** The number of entries, and the number of the snapshot that the newest is of. */
   size = 0;
   sequence = 0;
 
-  private constructor(keys: readonly HeldKey[], signing: Signing, warn: (line: string) => void) {
+  private constructor(tree: Tree, treeId: string, keys: readonly HeldKey[], signing: Signing) {
+    this.#tree = tree;
+    this.#treeId = treeId;
+    this.#folder = join(tree.out, logFolder(treeId));
     this.#keys = keys;
     this.#signing = signing;
-    this.#warn = warn;
   }
 
   /**
    * Takes the keys.
-   * @param warn called for each witness that does not cosign
-   * @throws Failure busy: another process uses a key; environment: KEY.last is missing
+   * @throws Failure busy: another process uses a key; environment: KEY.last is missing; invalid: it
+   * is damaged
    */
-  static take(signing: Signing, warn: (line: string) => void): SignedLog {
+  static take(tree: Tree, treeId: string, signing: Signing): SignedLog {
     const keys: HeldKey[] = [];
     try {
-      for (const path of signing.keys) keys.push(HeldKey.take(readKey(path)));
-      return new SignedLog(keys, signing, warn);
+      for (const key of signing.keys) keys.push(HeldKey.take(key));
+      return new SignedLog(tree, treeId, keys, signing);
     } catch (error) {
       for (const key of keys) key.release();
       throw error;
     }
+  }
+
+  get #signers(): readonly Signer[] {
+    return this.#keys.map(({ signer }) => signer);
   }
 
   /** The name of the keys. */
@@ -82,76 +86,96 @@ export class SignedLog {
   }
 
   /**
-   * Signs the last snapshot if that was not done. Requires the lock of the tree.
+   * Signs the last snapshot if that was not done, and restores a checkpoint that was lost. Requires
+   * the lock of the tree.
    * @returns whether there was anything to sign
    * @throws Failure usage, invalid: the keys must not sign this log, or this snapshot; environment:
    * nothing was signed, since something can't be written
    */
-  sign(tree: Tree, treeId: string): boolean {
-    const folder = join(tree.out, logFolder(treeId));
-    const known = this.#known(tree, treeId);
-    const size = known.checkpoint?.size ?? 0;
-    const record = recordOf(tree, treeId);
+  sign(): boolean {
+    const known = this.#known();
+    const { checkpoint } = known;
+    const record = recordOf(this.#tree, this.#treeId);
     const snapshot = isBehind(known.newest, record) ? record : undefined;
-    const declared = snapshot === undefined ? [] : declaredKeys(tree, snapshot);
+    const declared = snapshot === undefined ? [] : declaredKeys(this.#tree, snapshot);
     const next =
       snapshot === undefined || declared.length === 0
         ? undefined
-        : append(folder, size, Buffer.from(entryText(snapshot)));
-    for (const key of this.#keys) requireSame(tree, treeId, key, known, next);
-    this.#requireSigned(folder, known);
-    this.size = next?.size ?? size;
+        : append(this.#folder, checkpoint.size, Buffer.from(entryText(snapshot)));
+    this.#requireSame(checkpoint, next);
+    this.#requireSigned(known);
+    this.size = next?.size ?? checkpoint.size;
     this.sequence = snapshot?.sequence ?? known.newest?.sequence ?? 0;
-    if (snapshot === undefined || next === undefined) return false;
+    if (snapshot === undefined || next === undefined) {
+      if (known.note === undefined && checkpoint.size > 0)
+        replaceCheckpoint(this.#tree, this.#treeId, noteOf(checkpointText(checkpoint), this.#signers));
+      return false;
+    }
     const signers = this.#signersOf(snapshot.sequence, declared);
-    const checkpoint = { origin: this.origin, size: next.size, root: base64Of(next.root) };
-    updateChunkIndex(tree);
-    publishEntry(tree, snapshot, next, {
-      keys: this.#keys,
-      checkpoint,
-      note: noteOf(checkpoint, signers),
-    });
+    const signed = { origin: this.origin, size: next.size, root: next.root.toString('base64') };
+    const note = noteOf(checkpointText(signed), signers);
+    updateChunkIndex(this.#tree);
+    publishEntry(this.#tree, snapshot, next, this.#keys, signed, note);
     this.#before = known.note;
     return true;
   }
 
-  /**
-   * Restores a checkpoint that was lost, and asks the witnesses that have not cosigned yet. Requires
-   * the lock of the tree. Neither a witness that is down nor a signal is a failure.
-   */
-  async cosign(tree: Tree, treeId: string, progress: Progress): Promise<void> {
-    const { checkpoint, note: published } = this.#known(tree, treeId);
-    if (checkpoint === undefined) return;
-    const note = published ?? noteOf(checkpoint, this.#keys);
-    if (published === undefined) replaceCheckpoint(tree, treeId, note);
-    try {
-      await this.#cosign(tree, treeId, note, progress);
-    } catch (error) {
-      this.#warn(`no cosignature could be added: ${messageOf(error)}`);
-    }
-  }
-
-  #known(tree: Tree, treeId: string): Known {
-    const folder = join(tree.out, logFolder(treeId));
-    const published = publishedNote(tree, treeId);
-    const publishedCheckpoint = published === undefined ? undefined : checkpointIn(published);
-    const unpublished = this.#unpublished(folder, publishedCheckpoint?.size ?? 0);
-    const checkpoint = unpublished ?? publishedCheckpoint;
-    const size = checkpoint?.size ?? 0;
+  #known(): Known {
+    const note = publishedNote(this.#tree, this.#treeId);
+    const published =
+      note === undefined
+        ? { origin: this.origin, size: 0, root: EMPTY_HEAD.toString('base64') }
+        : checkpointIn(note);
+    // What a key has signed last may be newer, and its tiles be there: the checkpoint was lost, or
+    // the process died before it could be published.
+    const [last] = this.#keys.map((key) => key.last).toSorted((a, b) => b.size - a.size);
+    const isLost = last !== undefined && last.size > published.size && this.#hasRoot(last);
+    const checkpoint = isLost ? last : published;
     return {
       checkpoint,
-      note: unpublished === undefined ? published : undefined,
-      newest: size === 0 ? undefined : newestIn(folder, size),
+      note: isLost ? undefined : note,
+      newest: newestIn(this.#folder, checkpoint.size),
     };
   }
 
+  /** Whether the tiles are there and lead to a root. */
+  #hasRoot({ size, root }: Checkpoint): boolean {
+    try {
+      return this.#isRoot(size, root);
+    } catch (error) {
+      if (error instanceof Failure) return false;
+      throw error;
+    }
+  }
+
+  /** @throws Failure invalid: a tile is missing or altered */
+  #isRoot(size: number, root: string): boolean {
+    return rootOf(this.#folder, size).toString('base64') === root;
+  }
+
   /**
-   * What a key has signed last, if that is newer than the published checkpoint and its tiles are
-   * there: the checkpoint was lost, or the process died before it could be published.
+   * @param next the log with the snapshot that is not signed yet, which a key may have signed already
+   * @throws Failure: the log must not be continued with these keys
    */
-  #unpublished(folder: string, size: number): Checkpoint | undefined {
-    const [last] = this.#keys.map((key) => key.last).toSorted((a, b) => b.size - a.size);
-    return last !== undefined && last.size > size && isRoot(folder, last) ? last : undefined;
+  #requireSame({ origin, size, root }: Checkpoint, next: Appended | undefined): void {
+    for (const { path, signer, last } of this.#keys) {
+      if (origin !== signer.name)
+        throw Failure.usage(
+          `key "${path}" is named "${signer.name}", expected "${origin}", the origin of the log`,
+        );
+      if (!this.#isRoot(size, root))
+        throw Failure.invalid(
+          `the log in "${this.#folder}" is damaged: its tiles are not of its checkpoint (see docs/signed-log.md)`,
+        );
+      const isNext = next?.size === last.size && next.root.toString('base64') === last.root;
+      if (isNext || (last.size <= size && this.#isRoot(last.size, last.root))) continue;
+      throw Failure.invalid(
+        `the key "${path}" has signed a log of ${last.size} snapshots, and "${this.#tree.out}" has ` +
+          `${last.size <= size ? 'other ones' : size === 0 ? 'none of them' : `only ${size} of them`}: ` +
+          'to go on would sign a second history. Restore the newest tree, or begin a new log with a new key ' +
+          '(see docs/signed-log.md)',
+      );
+    }
   }
 
   /**
@@ -159,93 +183,66 @@ export class SignedLog {
    * all keys are new, since the old one was lost, what is published is taken as it is.
    * @throws Failure invalid: none of the keys has signed what is published
    */
-  #requireSigned(folder: string, { checkpoint, note }: Known): void {
+  #requireSigned({ checkpoint: { size, root }, note = '' }: Known): void {
     const isNew = this.#keys.every(({ last }) => last.size === 0);
-    const isLast = this.#keys.some(({ last }) => last.root === checkpoint?.root);
-    if (checkpoint === undefined || isNew || isLast) return;
+    if (size === 0 || isNew || this.#keys.some(({ last }) => last.root === root)) return;
     try {
       openNote(
-        note ?? '',
-        this.#keys.map(({ signer }) => parseVerifier(signer.vkey)),
+        note,
+        this.#signers.map(({ vkey }) => parseVerifier(vkey)),
       );
     } catch (error) {
       throw Failure.invalid(
-        `none of the keys has signed the checkpoint in "${folder}": ${messageOf(error)}; ` +
+        `none of the keys has signed the checkpoint in "${this.#folder}": ${messageOf(error)}; ` +
           'restore what they have signed (see docs/signed-log.md)',
       );
     }
   }
 
   /** The keys that a snapshot names. @throws Failure usage: there is none among them */
-  #signersOf(sequence: number, declared: readonly string[]): readonly HeldKey[] {
-    const signers = this.#keys.filter(({ signer }) => declared.includes(signer.vkey));
+  #signersOf(sequence: number, declared: readonly string[]): readonly Signer[] {
+    const signers = this.#signers.filter(({ vkey }) => declared.includes(vkey));
     if (signers.length > 0) return signers;
     throw Failure.usage(
       `snapshot ${sequence} is not signed yet, and names other keys: expected that of ${declared.join(' or ')}`,
     );
   }
 
-  /** Adds cosignatures to the published note. */
-  async #cosign(tree: Tree, treeId: string, note: string, progress: Progress): Promise<void> {
+  /**
+   * Asks the witnesses that have not cosigned the checkpoint yet. Requires the lock of the tree.
+   * Neither a witness that is down nor a signal is a failure.
+   * @param warn called for each witness that does not cosign
+   */
+  async cosign(warn: (line: string) => void, progress: Progress): Promise<void> {
+    try {
+      await this.#cosign(warn, progress);
+    } catch (error) {
+      warn(`no cosignature could be added: ${messageOf(error)}`);
+    }
+  }
+
+  async #cosign(warn: (line: string) => void, progress: Progress): Promise<void> {
+    const note = publishedNote(this.#tree, this.#treeId);
+    if (note === undefined) return;
     const witnesses = this.#signing.witnesses.filter((witness) => sizeCosignedBy(note, witness) === 0);
     if (witnesses.length === 0) return;
     const { size } = checkpointIn(note);
-    const heads = headOf(join(tree.out, logFolder(treeId)), size);
+    const heads = headOf(this.#folder, size);
     const previous = this.#before === undefined ? {} : { previous: this.#before };
     const consistencyFrom = (old: number): readonly string[] =>
-      consistencyProof(old, size, heads).map((each) => base64Of(each));
-    const cosigned = await cosignUntilStop(note, witnesses, consistencyFrom, previous, progress);
-    for (const { url, reason } of cosigned.missing) this.#warn(`witness ${url} has not cosigned: ${reason}`);
-    if (cosigned.note !== note) replaceCheckpoint(tree, treeId, cosigned.note);
+      consistencyProof(old, size, heads).map((each) => each.toString('base64'));
+    const stop = new AbortController();
+    const asked = cosignAll(note, witnesses, consistencyFrom, { ...previous, signal: stop.signal });
+    progress.start('asking witnesses', witnesses.length, 'witnesses');
+    // A stop ends the wait: those that have not responded are missing.
+    await follow(asked, () => witnesses.length, progress).catch((error: unknown) => stop.abort(error));
+    const cosigned = await asked;
+    progress.finish();
+    for (const { url, reason } of cosigned.missing) warn(`witness ${url} has not cosigned: ${reason}`);
+    if (cosigned.note !== note) replaceCheckpoint(this.#tree, this.#treeId, cosigned.note);
   }
 
   release(): void {
     for (const key of this.#keys) key.release();
   }
-}
-
-function isRoot(folder: string, { size, root }: Checkpoint): boolean {
-  try {
-    return base64Of(rootOf(folder, size)) === root;
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
-}
-
-/**
- * @param next the log with the snapshot that is not signed yet, which the key may have signed already
- * @throws Failure: the log must not be continued with this key
- */
-function requireSame(
-  tree: Tree,
-  treeId: string,
-  { path, signer, last }: HeldKey,
-  { checkpoint }: Known,
-  next: Appended | undefined,
-): void {
-  const folder = join(tree.out, logFolder(treeId));
-  const { origin, size, root } = checkpoint ?? { origin: signer.name, size: 0, root: last.root };
-  if (origin !== signer.name)
-    throw Failure.usage(
-      `key "${path}" is named "${signer.name}", expected "${origin}", the origin of the log`,
-    );
-  if (size > 0 && base64Of(rootOf(folder, size)) !== root)
-    throw Failure.invalid(
-      `the log in "${folder}" is damaged: its tiles are not of its checkpoint (see docs/signed-log.md)`,
-    );
-  if (last.size === 0) return;
-  const isNext = next !== undefined && last.size === next.size && last.root === base64Of(next.root);
-  if (isNext || (last.size <= size && base64Of(rootOf(folder, last.size)) === last.root)) return;
-  throw Failure.invalid(
-    `the key "${path}" has signed a log of ${last.size} snapshots, and "${tree.out}" has ` +
-      `${last.size <= size ? 'other ones' : size === 0 ? 'none of them' : `only ${size} of them`}: ` +
-      'to go on would sign a second history. Restore the newest tree, or begin a new log with a new key ' +
-      '(see docs/signed-log.md)',
-  );
-}
-
-function noteOf(checkpoint: Checkpoint, signers: readonly Pick<HeldKey, 'signer'>[]): string {
-  const text = checkpointText(checkpoint);
-  return `${text}\n${signers.map(({ signer }) => signer.sign(text)).join('')}`;
 }

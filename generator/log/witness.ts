@@ -1,9 +1,8 @@
 /** Asks witnesses to cosign a checkpoint (C2SP tlog-witness), so that nobody can be shown another log. */
 import { codeOf, messageOf } from '../errors.js';
-import { follow } from '../progress.js';
-import type { Progress } from '../progress.js';
-import { openNote, parseVerifier } from './note.js';
-import type { Verifier } from './note.js';
+import type { Witness } from '../config/signing.js';
+import { parseVerifier } from '../keys.js';
+import { openNote } from './note.js';
 import { checkpointIn, parseCheckpoint } from './text.js';
 
 /** A witness has so long to respond, to all requests together: 10,000 ms (= 10 seconds). */
@@ -12,13 +11,6 @@ const WITNESS_MS = 10_000;
 const RESPONSE_BYTES = 64 * 1024;
 /** How much of an unexpected response is quoted. */
 const QUOTED_CHARACTERS = 100;
-
-export interface Witness {
-  /** The submission prefix. */
-  readonly url: string;
-  /** The key of its cosignatures: a vkey of type 4. */
-  readonly key: string;
-}
 
 /** The line that a witness adds to a note, with its end. Or why it adds nothing. */
 export type Cosigned = { readonly line: string } | { readonly reason: string };
@@ -60,7 +52,11 @@ export async function cosign(
     const has = sizeIn(first);
     const isBehind = has !== undefined && has !== old && has <= size;
     const { status, text } = isBehind ? await ask(has) : first;
-    if (status === 200) return { line: lineOf(note, text, verifier) };
+    if (status === 200) {
+      const checkpoint = note.slice(0, note.lastIndexOf('\n\n') + 2);
+      // One line, whatever else there is, so that a note has no more than readers accept.
+      return { line: `${openNote(checkpoint + text, [verifier]).lines[0] ?? ''}\n` };
+    }
     if (has !== undefined && status === 409) return { reason: conflictOf(size, has) };
     return { reason: `its response is ${status}, expected 200${quoted(text)}` };
   } catch (error) {
@@ -105,25 +101,6 @@ const conflictOf = (size: number, has: number): string =>
     ? `it has cosigned a log of ${has} entries, and this one has ${size}`
     : `it has cosigned another log of ${has} entries, or its size changes with each request`;
 
-/**
- * The cosignature of a witness among lines of signatures: one, so that a note doesn't have more
- * than readers accept.
- * @throws Failure invalid: malformed, wrong, or none is of its key
- */
-function lineOf(note: string, text: string, verifier: Verifier): string {
-  const body = note.slice(0, note.lastIndexOf('\n\n') + 2);
-  // None that is of its key is wrong.
-  const { lines } = openNote(body + text, [verifier]);
-  const isItsOwn = (line: string): boolean => {
-    try {
-      return openNote(body + line, [verifier]).verified.length > 0;
-    } catch {
-      return false;
-    }
-  };
-  return lines.map((line) => `${line}\n`).find(isItsOwn) ?? '';
-}
-
 /** The beginning of a text, made printable. */
 function quoted(text: string): string {
   const start = text.trim().slice(0, QUOTED_CHARACTERS);
@@ -148,23 +125,6 @@ export interface AllCosigned {
 export interface CosignAllOptions extends Omit<CosignOptions, 'knownSize'> {
   /** The checkpoint before, whose cosignatures say what the witnesses have seen. */
   readonly previous?: string;
-}
-
-/** As `cosignAll`, but a stop ends the wait: then those that have not responded are missing. */
-export async function cosignUntilStop(
-  note: string,
-  witnesses: readonly Witness[],
-  consistencyFrom: ConsistencyFrom,
-  options: Omit<CosignAllOptions, 'signal'>,
-  progress: Progress,
-): Promise<AllCosigned> {
-  const stop = new AbortController();
-  const asked = cosignAll(note, witnesses, consistencyFrom, { ...options, signal: stop.signal });
-  progress.start('asking witnesses', witnesses.length, 'witnesses');
-  await follow(asked, () => witnesses.length, progress).catch((error: unknown) => stop.abort(error));
-  const cosigned = await asked;
-  progress.finish();
-  return cosigned;
 }
 
 /** Asks witnesses, all at once. */

@@ -5,7 +5,7 @@ import { leafHash } from '../tree/merkle.js';
 import { MAX_ENTRY_BYTES, parseEntry, splitEntries } from '../log/text.js';
 import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
-import { TileWriter } from '../log/tile-writer.js';
+import { TileWriter } from './tile-writer.js';
 import { FileWriter } from '../files.js';
 import { logFolder } from '../tree/log-paths.js';
 import { filesBelow } from '../tree/scan.js';

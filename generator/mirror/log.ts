@@ -3,8 +3,10 @@
  * the keys, the checkpoint that was seen last and the snapshot. Tiles of hashes are computed.
  */
 import { Failure, messageOf } from '../errors.js';
-import { openNote, parseVerifier } from '../log/note.js';
-import type { OpenedNote, Verifier } from '../log/note.js';
+import { openNote } from '../log/note.js';
+import { parseVerifier } from '../keys.js';
+import type { OpenedNote } from '../log/note.js';
+import type { Verifier } from '../keys.js';
 import { parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import type { CopiedFiles } from '../log/publish-entry.js';

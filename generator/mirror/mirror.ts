@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, addUnchangedNote, asFailure } from '../errors.js';
-import type { Verifier } from '../log/note.js';
+import type { Verifier } from '../keys.js';
 import type { Progress } from '../progress.js';
 import { makeFolder, readJson } from '../files.js';
 import { backoffMs } from '../portable.js';

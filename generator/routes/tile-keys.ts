@@ -11,7 +11,7 @@ export const TILE_WIDTH = 256;
 /** More tiles than any level has: 2^40. */
 const TILES = 2 ** 40;
 /** Entries, and levels 0 to 11: so many tiles make fewer. The integers stay below 2^53. */
-const SORTS = 13;
+const KINDS = 13;
 
 const ENTRIES = 'entries';
 
@@ -21,17 +21,17 @@ export const TILE_PATTERN = String.raw`(?:${ENTRIES}|\d{1,2})/(?:x\d{3}/)*\d{3}(
 export function tileText(key: number): string {
   const width = key % TILE_WIDTH;
   const rest = Math.floor(key / TILE_WIDTH);
-  const sort = Math.floor(rest / TILES);
-  return tilePath(sort === 0 ? ENTRIES : sort - 1, rest % TILES, width || TILE_WIDTH).slice('tile/'.length);
+  const kind = Math.floor(rest / TILES);
+  return tilePath(kind === 0 ? ENTRIES : kind - 1, rest % TILES, width || TILE_WIDTH).slice('tile/'.length);
 }
 
 /** The key of a text that matches the pattern; NaN if there is none. */
 export function tileKey(text: string): number {
-  const [sort = '', ...rest] = text.split('/');
+  const [kind = '', ...rest] = text.split('/');
   const [groups = '', width = '0'] = rest.join('/').split('.p/');
   const number = Number(groups.replaceAll(/[x/]/g, ''));
-  const level = sort === ENTRIES ? 0 : Number(sort) + 1;
-  if (level >= SORTS || number >= TILES || Number(width) >= TILE_WIDTH) return Number.NaN;
+  const level = kind === ENTRIES ? 0 : Number(kind) + 1;
+  if (level >= KINDS || number >= TILES || Number(width) >= TILE_WIDTH) return Number.NaN;
   return (level * TILES + number) * TILE_WIDTH + Number(width);
 }
 

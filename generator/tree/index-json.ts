@@ -90,18 +90,26 @@ export function replaceIndex(tree: Tree, folder: string): void {
   renameSync(folder, tree.index);
 }
 
-/** Whether an index is undamaged and, if a digest is given, is that tree's. */
-export function isSound(folder: string, digest?: string): boolean {
+/** What an action on an index returns; undefined if the index is missing or damaged. */
+function ifReadable<T>(action: () => T): T | undefined {
   try {
+    return action();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
+      return undefined;
+    throw error;
+  }
+}
+
+/** The description of an index; undefined if it is missing or damaged. */
+export const readIndexIfReadable = (folder: string): Index | undefined => ifReadable(() => readIndex(folder));
+
+/** Whether an index is undamaged and, if a digest is given, is that tree's. */
+export const isSound = (folder: string, digest?: string): boolean =>
+  ifReadable(() => {
     const index = readIndex(folder);
     if (digest !== undefined && index.digest !== digest) return false;
     return Object.entries(index.sums).every(
       ([name, sum]) => measure(join(folder, name)).hash.toString('hex') === sum,
     );
-  } catch (error) {
-    // Missing, truncated or corrupt: it must be rebuilt.
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
-      return false;
-    throw error;
-  }
-}
+  }) ?? false;

@@ -79,7 +79,7 @@ export function* filesBelow(root: string, folder: string): Generator<string, voi
 export class RouteWalk {
   readonly #placeOf: (key: number) => string;
   readonly #from: number;
-  readonly #sorts: readonly { readonly suffix: string; readonly keys: Cursor<number> }[];
+  readonly #kinds: readonly { readonly suffix: string; readonly keys: Cursor<number> }[];
   readonly #onExtra: (file: string) => void;
 
   /**
@@ -89,7 +89,7 @@ export class RouteWalk {
   constructor(route: PublishedRoute, from: number, keys: Scan['keys'], onExtra: (file: string) => void) {
     this.#placeOf = filler(route.file);
     this.#from = siblingsFrom(route, from);
-    this.#sorts = ['', ...CODINGS.map(({ suffix }) => suffix)].map((suffix) => ({
+    this.#kinds = ['', ...CODINGS.map(({ suffix }) => suffix)].map((suffix) => ({
       suffix,
       keys: cursorOverKeys(keys.get(route.name + suffix) ?? new Float64Array()),
     }));
@@ -99,7 +99,7 @@ export class RouteWalk {
   /** The files that an entry must have, and whether each was found. */
   meet({ key, bytes }: Pick<Entry, 'key' | 'bytes'>): { readonly file: string; readonly found: boolean }[] {
     const names = namesOf(this.#placeOf(key), bytes, this.#from);
-    return this.#sorts.flatMap(({ keys, suffix }, index) => {
+    return this.#kinds.flatMap(({ keys, suffix }, index) => {
       const found = this.#seek(keys, suffix, key);
       const file = names[index];
       if (file === undefined) {
@@ -119,6 +119,6 @@ export class RouteWalk {
 
   /** No more entries: the remaining files are extra. */
   finish(): void {
-    for (const { keys, suffix } of this.#sorts) this.#seek(keys, suffix, Number.POSITIVE_INFINITY);
+    for (const { keys, suffix } of this.#kinds) this.#seek(keys, suffix, Number.POSITIVE_INFINITY);
   }
 }

@@ -77,10 +77,10 @@ export class Tree {
     try {
       makeFolder(out);
       const found = readdirSync(out);
-      const strange = found.find((name) => !HARMLESS.has(name));
-      if (strange !== undefined && !this.#isOurs(found)) {
+      const foreign = found.find((name) => !HARMLESS.has(name));
+      if (foreign !== undefined && !this.#isOurs(found)) {
         throw Failure.environment(
-          `output folder "${out}" is not empty and holds no snapshot.json (found "${strange}"), ` +
+          `output folder "${out}" is not empty and holds no snapshot.json (found "${foreign}"), ` +
             `expected an empty folder or a published tree`,
         );
       }

@@ -5,10 +5,10 @@ import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/ch
 import { readIndex } from '../tree/index-json.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
-import type { Findings, Repair } from './verify.js';
+import type { Findings } from './verify.js';
 
 /** Checks change lists and bundles against their own index. */
-export function checkChanges(tree: Tree, sequence: number, found: Findings, repair: Repair): void {
+export function checkChanges(tree: Tree, sequence: number, found: Findings): void {
   const index = readChangeIndex(tree);
   if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
   const changes = index?.changes ?? [];
@@ -19,10 +19,7 @@ export function checkChanges(tree: Tree, sequence: number, found: Findings, repa
       found.add(file.slice(1), 'altered');
     }
   }
-  for (const file of untrackedFiles(tree, changes)) {
-    found.add(file, 'extra');
-    repair.extra(file);
-  }
+  for (const file of untrackedFiles(tree, changes)) found.add(file, 'extra');
 }
 
 /** Only reports damage: a build or a repair regenerates the snapshot feed. */

@@ -2,12 +2,13 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../errors.js';
-import { checkLog as checkTiles, entryAt, rootOf } from '../log/log-files.js';
-import { openNote, parseVerifier } from '../log/note.js';
+import { checkLog as checkTiles, newestIn, rootOf } from '../log/log-files.js';
+import { openNote } from '../log/note.js';
+import { parseVerifier } from '../keys.js';
 import { readSeen } from '../log/seen.js';
 import { recordOf } from '../log/record.js';
 import { base64Of, bytesOfBase64 } from '../tree/chunk-text.js';
-import { parseCheckpoint, parseEntry } from '../log/text.js';
+import { parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { namesOf } from '../tree/codings.js';
@@ -71,15 +72,16 @@ const documentsBelowLog = ({ routes }: Manifest): readonly string[] =>
  * had not signed it.
  */
 const isUnsigned = (tree: Tree, { tree: { id = '' }, sequence }: Manifest, newest: SnapshotEntry): boolean =>
-  isCopy(tree)
-    ? newest.sequence < sequence
-    : recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
+  isCopy(tree) ? newest.sequence < sequence : isCommittedHere(tree, id);
+
+const isCommittedHere = (tree: Tree, treeId: string): boolean =>
+  recordOf(tree, treeId)?.manifest === manifestHash(readFileSync(tree.manifest));
 
 /** Whether a log has no checkpoint since its first snapshot was committed here and not signed yet. */
 const isFirstUnsigned = (tree: Tree, { tree: { id = '' } }: Manifest): boolean =>
   readSeen(tree) === undefined &&
   (isCopy(tree) || !existsSync(join(tree.out, logFolder(id), 'tile'))) &&
-  recordOf(tree, id)?.manifest === manifestHash(readFileSync(tree.manifest));
+  isCommittedHere(tree, id);
 
 /**
  * @returns whether the snapshot is still to be signed
@@ -100,7 +102,11 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
     found(`${logFolder(treeId)}/${file}`, what, content);
   }
   if (!areTilesWhole) return false;
-  const entry = parseEntry(entryAt(folder, size, size - 1).toString());
+  const entry = newestIn(folder, size);
+  if (entry === undefined) {
+    found(checkpointFile(treeId), 'altered');
+    return false;
+  }
   const { sequence, digest, as_of: asOf } = manifest;
   const isOfSnapshot =
     entry.tree === treeId &&
@@ -146,29 +152,20 @@ function checkIndex(tree: Tree, { tree: { id }, routes, digest }: Manifest, foun
 function checkChunks(tree: Tree, folder: string, route: PublishedRoute, found: Find): void {
   const form = chunkForm(route);
   if (form === undefined) return;
+  const names: string[] = [];
   const expect = (name: string, content: string): void => {
+    names.push(name);
     const there = readText(join(tree.out, folder, name));
     if (there !== content) found(`${folder}/${name}`, there === undefined ? 'missing' : 'altered');
-    else count += 1;
   };
-  let count = 0;
   forEachChunkFile(tree, route, {
     chunk: ({ key, text }) => expect(`${form.textOf(key)}.txt`, text),
     list: expect,
   });
-  let present = 0;
-  for (const _ of namesIn(join(tree.out, folder))) present += 1;
-  if (present === count) return;
-  // Only now all names are kept in memory.
-  const names: string[] = [];
-  forEachChunkFile(tree, route, {
-    chunk: ({ key }) => names.push(`${form.textOf(key)}.txt`),
-    list: (name) => names.push(name),
-  });
   checkNames(tree, folder, names, found);
 }
 
-/** Restores a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
+/** Repairs a file of the log, or lets the next build write it: all chunks of a route, or the checkpoint. */
 export function repairLog({ out, state }: Tree, file: string, content: Buffer | undefined): void {
   const path = join(out, file);
   if (content !== undefined) {

@@ -1,7 +1,6 @@
 /** Repairs a tree: what is damaged is removed or rendered again. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../errors.js';
 import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
@@ -17,13 +16,13 @@ import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';
 import { isSound, readIndex, replaceIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import { manifestHash } from '../tree/manifest-hash.js';
-import { readManifest } from '../tree/manifest.js';
+import { isUnreadable, readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import { repairLog } from './log.js';
 import { Findings, checkTree, nameOf, verify } from './verify.js';
-import type { Repair, VerifyReport } from './verify.js';
+import type { VerifyReport } from './verify.js';
 
 /** What a repair needs of the program that builds trees. */
 export interface Builder {
@@ -79,9 +78,15 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
   const lock = Lock.take(tree.lock);
   try {
     tree.adoptFormerState();
-    const found = new Findings();
+    const extra: string[] = [];
+    const changes = new Set<string>();
+    const found = new Findings(({ file, what }, content) => {
+      if (what === 'extra') extra.push(file);
+      else if (file.startsWith('changes/')) changes.add(file);
+      else repairLog(tree, file, content);
+    });
     if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
-    if (isUnreadable(tree)) {
+    if (isUnreadable(tree.manifest)) {
       found.add('snapshot.json', 'altered');
       // The next build continues the sequence from the change lists, and removes extra files.
       rmSync(tree.manifest);
@@ -94,10 +99,8 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     }
     const interrupted = found.total;
     if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
-    const files = await note(tree, manifest, found, progress);
-    const lists = new Set(found.damage.map(({ file }) => file).filter((file) => file.startsWith('changes/')));
-    const id = manifest.tree.id ?? '';
-    repairIndex(tree, { ...manifest, id }, lists);
+    const files = await note(tree, manifest, found, extra, progress);
+    repairIndex(tree, { ...manifest, id: manifest.tree.id ?? '' }, changes);
     // A rollback would bring the damage back.
     if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
     return found.report(manifest.sequence, files);
@@ -106,48 +109,40 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
   }
 }
 
-function isUnreadable(tree: Tree): boolean {
-  try {
-    readManifest(tree.manifest);
-    return false;
-  } catch (error) {
-    if (error instanceof Failure) return true;
-    throw error;
-  }
-}
-
 /** Marks damaged documents in the index, and deletes extra files. */
-async function note(tree: Tree, manifest: Manifest, found: Findings, progress: Progress): Promise<number> {
+async function note(
+  tree: Tree,
+  manifest: Manifest,
+  found: Findings,
+  extra: string[],
+  progress: Progress,
+): Promise<number> {
   const folder = join(tree.state, 'repaired');
   rmSync(folder, { recursive: true, force: true });
   const routes = manifest.routes.filter(isRendered);
   const writers = new Map(routes.map(({ name }) => [name, new HashFileWriter(join(folder, name))]));
-  const extra: string[] = [];
-  const repair: Repair = {
-    entry: (route, entry) => {
-      writers.get(route.name)?.add(entry);
-      // Nothing renders an earlier asset again: the next build finds it gone.
-      if (!writers.has(route.name) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
-    },
-    extra: (file) => extra.push(file),
-    logged: (file, content) => repairLog(tree, file, content),
-  };
-  const files = await checkTree(tree, manifest, found, repair, progress);
+  const { files } = await checkTree(tree, manifest, found, progress, (route, entry) => {
+    writers.get(route.name)?.add(entry);
+    // Nothing renders an earlier asset again: the next build finds it gone.
+    if (!writers.has(route.name) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
+  });
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-  const before: Partial<Index> = isSound(tree.index) ? readIndex(tree.index) : {};
-  const { withheld, absent = [], counts, manifest: published, snapshot, assets } = before;
+  const { withheld, absent = [], counts, manifest: published, snapshot, assets } = known(tree);
   const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
+  const lost = new Set(extra);
+  // Without a build key the next build renders everything.
   writeIndex(folder, {
     digest: manifest.digest,
     sums,
-    // Without a build key the next build renders everything.
     routes: {},
     fingerprints: false,
     exports: {},
     absent,
     ...(counts && { counts }),
     ...(withheld && { withheld }),
-    ...(assets && { assets: without(assets, extra) }),
+    ...(assets && {
+      assets: Object.fromEntries(Object.entries(assets).filter(([file]) => !lost.has(file))),
+    }),
     ...(published !== undefined && { manifest: published }),
     ...(snapshot && isCommitted && { snapshot }),
   });
@@ -156,5 +151,5 @@ async function note(tree: Tree, manifest: Manifest, found: Findings, progress: P
   return files;
 }
 
-const without = (assets: NonNullable<Index['assets']>, files: readonly string[]): typeof assets =>
-  Object.fromEntries(Object.entries(assets).filter(([file]) => !files.includes(file)));
+/** What is known of the sources of the published documents. */
+const known = ({ index }: Tree): Partial<Index> => (isSound(index) ? readIndex(index) : {});

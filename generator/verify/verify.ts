@@ -49,12 +49,17 @@ export class Findings {
   total = 0;
   /** Set once the tree was scanned. */
   untracked: readonly string[] = [];
-  /** Of a log that is whole, as a note. */
-  checkpoint: string | undefined;
+  readonly #onDamage: (damage: Damage, content?: Buffer) => void;
 
-  add(file: string, what: Damage['what']): void {
+  /** @param onDamage called with each damage, and with what the file must be, if that is known */
+  constructor(onDamage: (damage: Damage, content?: Buffer) => void = () => undefined) {
+    this.#onDamage = onDamage;
+  }
+
+  add(file: string, what: Damage['what'], content?: Buffer): void {
     this.total += 1;
     if (this.damage.length < SHOWN_DAMAGE) this.damage.push({ file, what });
+    this.#onDamage({ file, what }, content);
   }
 
   report(sequence: number | null, files: number): VerifyReport {
@@ -66,17 +71,6 @@ export class Findings {
 
 /** A part of the state, as findings name it: `.dist-state/stage`. */
 export const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
-
-/** Callbacks of a repair; a plain verify does nothing in them. */
-export interface Repair {
-  /** Called with each document's next index entry. */
-  entry(route: PublishedRoute, entry: Entry): void;
-  extra(file: string): void;
-  /** Called with each damaged file of the log. @param content what it must be, if that is known */
-  logged(file: string, content: Buffer | undefined): void;
-}
-
-const LOOK_ONLY: Repair = { entry: () => {}, extra: () => {}, logged: () => {} };
 
 /**
  * Checks every file against the index, and the index against the digest in snapshot.json.
@@ -98,35 +92,39 @@ export async function verify(
       found.add('snapshot.json', 'missing');
       return found.report(null, 0);
     }
-    const files = await checkTree(tree, manifest, found, LOOK_ONLY, progress);
+    const { files, checkpoint } = await checkTree(tree, manifest, found, progress);
     if (deletesUntracked) for (const file of found.untracked) deleteFile(tree.out, file);
-    if (lock !== undefined && found.checkpoint !== undefined) rememberSeen(tree, found.checkpoint);
+    if (lock !== undefined && checkpoint !== undefined) rememberSeen(tree, checkpoint);
     return found.report(manifest.sequence, files);
   } finally {
     lock?.release();
   }
 }
 
-/** @returns how many documents were checked against the index */
+interface Checked {
+  /** How many documents were checked against the index. */
+  readonly files: number;
+  /** That of a log that is whole, as a note. */
+  readonly checkpoint?: string | undefined;
+}
+
+/** @param onEntry called with each document's next index entry */
 export async function checkTree(
   tree: Tree,
   manifest: Manifest,
   found: Findings,
-  repair: Repair,
   progress: Progress,
-): Promise<number> {
+  onEntry: (route: PublishedRoute, entry: Entry) => void = () => undefined,
+): Promise<Checked> {
   const routes = manifest.routes.filter(isRendered);
   const isIndexed = isSound(tree.index);
   const assets = isIndexed ? Object.keys(readIndex(tree.index).assets ?? {}).map(assetRoute) : [];
   const { keys, extra, untracked } = await scan(tree, [...routes, ...assets], progress);
-  for (const file of extra) {
-    found.add(file, 'extra');
-    repair.extra(file);
-  }
+  for (const file of extra) found.add(file, 'extra');
   found.untracked = untracked;
   if (!isIndexed) {
     found.add(nameOf(tree.index), existsSync(tree.index) ? 'altered' : 'missing');
-    return 0;
+    return { files: 0 };
   }
   const isAltered =
     indexDigest(tree.index, routes) !== manifest.digest || !isServable(manifest) || !isAsCommitted(tree);
@@ -134,26 +132,25 @@ export async function checkTree(
   progress.start('verifying', manifest.tree.files, 'files');
   let files = 0;
   const from = manifest.compressed_from ?? Number.POSITIVE_INFINITY;
-  for (const route of routes) {
-    const entries = entriesIn(join(tree.index, route.name));
-    for (const step of checkRoute(tree, route, entries, from, keys, found, repair)) {
-      files += step;
-      const pause = progress.advance(step);
+  for (const route of [...routes, ...assets]) {
+    const isAsset = assets.includes(route);
+    const entries = isAsset ? [namedEntry(tree, route)] : entriesIn(join(tree.index, route.name));
+    for (const entry of checkRoute(tree, route, entries, from, keys, found)) {
+      onEntry(route, entry);
+      if (isAsset) continue;
+      files += 1;
+      const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }
   }
-  for (const route of assets)
-    for (const _ of checkRoute(tree, route, [namedEntry(tree, route)], from, keys, found, repair));
   progress.finish();
-  checkChanges(tree, manifest.sequence, found, repair);
+  checkChanges(tree, manifest.sequence, found);
   checkSnapshotFeed(tree, found);
-  found.checkpoint = checkLog(tree, manifest, (file, what, content) => {
+  const checkpoint = checkLog(tree, manifest, (file, what, content) => {
     // Which is in the log as well as in the index.
-    if (file !== 'snapshot.json' || !isAltered) found.add(file, what);
-    if (what === 'extra') repair.extra(file);
-    else repair.logged(file, content);
+    if (file !== 'snapshot.json' || !isAltered) found.add(file, what, content);
   });
-  return files;
+  return { files, checkpoint };
 }
 
 /** Whether servers take it; those of earlier formats had other members. */
@@ -176,7 +173,7 @@ function namedEntry({ out }: Tree, { file }: PublishedRoute): Entry {
   return { key: 0, bytes, hash: isNamedContent(file, hash) ? hash : NO_HASH };
 }
 
-/** Merges entries and files in key order; yields 1 for each entry. */
+/** Merges entries and files in key order; yields each entry, without its hash if a file is damaged. */
 function* checkRoute(
   tree: Tree,
   route: PublishedRoute,
@@ -184,20 +181,15 @@ function* checkRoute(
   from: number,
   keys: Scan['keys'],
   found: Findings,
-  repair: Repair,
-): Generator<number, void, undefined> {
-  const walk = new RouteWalk(route, from, keys, (file) => {
-    found.add(file, 'extra');
-    repair.extra(file);
-  });
+): Generator<Entry, void, undefined> {
+  const walk = new RouteWalk(route, from, keys, (file) => found.add(file, 'extra'));
   for (const entry of entries) {
     const wrong = walk.meet(entry).flatMap(({ file, found: there }, index): [string, Damage['what']][] => {
       if (!there) return [[file, 'missing']];
       return isAsIndexed(join(tree.out, file), entry, CODINGS[index - 1]) ? [] : [[file, 'altered']];
     });
     for (const [file, what] of wrong) found.add(file, what);
-    repair.entry(route, wrong.length === 0 ? entry : { ...entry, hash: NO_HASH });
-    yield 1;
+    yield wrong.length === 0 ? entry : { ...entry, hash: NO_HASH };
   }
   walk.finish();
 }

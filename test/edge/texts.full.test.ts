@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { nginxConfiguration } from '../../generator/edge/nginx.js';
 import { readPublished } from '../../generator/edge/published.js';
-import type { Published } from '../../generator/edge/published.js';
+import type { Snapshot } from '../../generator/tree/snapshot-json.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { sender } from '../contract/cases.js';
 import { serve } from '../contract/servers.js';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 /** Header values and titles that would end a string, or become a variable. */
 const NASTY = [`a"b'c`, `\\d$host\${e}`, `;}#`, `{"x"}`, `"`, '$', '\\'];
 
-function nasty(): Published {
+function nasty(): Snapshot {
   const published = readPublished(new Tree(out));
   const all = Object.fromEntries(NASTY.map((value, index) => [`X-Nasty-${index}`, value]));
   const errors = Object.fromEntries(

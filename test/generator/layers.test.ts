@@ -25,6 +25,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   closest: 'base',
   errors: 'base',
   files: 'base',
+  keys: 'base',
   lock: 'base',
   package: 'base',
   portable: 'base',
@@ -44,7 +45,6 @@ const EXCEPTIONS: readonly string[] = [
   'generator/exports/exports.ts -> build',
   'generator/exports/parts.ts -> build',
   'generator/routes/pages.ts -> outputs',
-  'generator/config/signing.ts -> log',
 ];
 
 /** `generator/publish/lists.js` -> `publish`. */

@@ -49,6 +49,9 @@ const record = (id: string): string =>
   `INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
      VALUES (${id}, 'odd', 75, ${SEEN}, 1);`;
 
+const odd = (id: number): string => `UPDATE groups SET state = 'odd' WHERE id = ${id};`;
+const valid = (id: number): string => `UPDATE groups SET state = NULL WHERE id = ${id};`;
+
 describe('--skip-invalid', () => {
   it('leaves out a bad record with its history, from lists and totals', async () => {
     const register = writeRegister(
@@ -227,8 +230,6 @@ describe('--skip-invalid', () => {
   });
 
   it('renders only what changed, as if what is left out never had been there', async () => {
-    const odd = (id: number): string => `UPDATE groups SET state = 'odd' WHERE id = ${id};`;
-    const valid = (id: number): string => `UPDATE groups SET state = NULL WHERE id = ${id};`;
     let all = VALID + odd(8);
     const register = writeRegister(path('register.sqlite'), all);
     const options = { out: path('out'), skipInvalid: true, acceptRemovals: true };

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { append } from '../../generator/log/log-files.js';
 import { EMPTY_HEAD } from '../../generator/tree/merkle.js';
-import { generateSigner, parseSigner } from '../../generator/log/note.js';
+import { generateSigner, parseSigner } from '../../generator/keys.js';
 import { checkpointText } from '../../generator/log/text.js';
 import { ROWS, STEP, inProcess } from '../publish/support.js';
 import { OPERATOR } from '../support/build.js';

@@ -6,10 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { append, checkLog, entryAt, headOf, rootOf } from '../../generator/log/log-files.js';
 import type { LogDamage } from '../../generator/log/log-files.js';
 import { EMPTY_HEAD, leafHash } from '../../generator/tree/merkle.js';
-import { inclusionProof, verifyInclusion } from '../../generator/log/merkle.js';
-import { openNote, parseSigner, parseVerifier } from '../../generator/log/note.js';
+import { verifyInclusion } from '../../generator/log/merkle.js';
+import { openNote } from '../../generator/log/note.js';
+import { parseSigner, parseVerifier } from '../../generator/keys.js';
 import { checkpointText, parseCheckpoint } from '../../generator/log/text.js';
 import { temporary } from '../support/folder.js';
+import { inclusionProof } from './merkle-proofs.js';
 import { Comparisons, filesOf, flips, grow, makeLog, naiveHead, refusal } from './support.js';
 import { TESSERA } from './vectors.js';
 

@@ -3,16 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_HEAD, TreeHead, headOver, leafHash, nodeHash } from '../../generator/tree/merkle.js';
-import {
-  consistencyProof,
-  headAt,
-  inclusionProof,
-  verifyConsistency,
-  verifyInclusion,
-} from '../../generator/log/merkle.js';
+import { consistencyProof, headAt, verifyInclusion } from '../../generator/log/merkle.js';
 import type { HeadOf } from '../../generator/log/merkle.js';
 import { consistencyPath, inclusionPath, subtreesOf, tilePartOf } from '../../generator/log/subtrees.js';
 import { PROJECT } from '../support/project.js';
+import { inclusionProof, verifyConsistency } from './merkle-proofs.js';
 import { Comparisons, naiveHead } from './support.js';
 import { HEADS, LEAVES } from './vectors.js';
 

@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { headOf } from '../../generator/log/log-files.js';
-import { inclusionProof } from '../../generator/log/merkle.js';
+import { inclusionProof } from './merkle-proofs.js';
 import { leafHash } from '../../generator/tree/merkle.js';
-import { generateSigner, parseSigner, parseVerifier } from '../../generator/log/note.js';
+import { generateSigner, parseSigner, parseVerifier } from '../../generator/keys.js';
 import { proofText } from '../../generator/log/proof-text.js';
 import type { Proof } from '../../generator/log/proof-text.js';
 import { parseProof, verifyProof } from '../../generator/log/proof.js';

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { Failure } from '../../generator/errors.js';
 import { append } from '../../generator/log/log-files.js';
 import type { Appended } from '../../generator/log/log-files.js';
-import { generateSigner, parseSigner } from '../../generator/log/note.js';
+import { generateSigner, parseSigner } from '../../generator/keys.js';
 import { base64Of } from '../../generator/tree/chunk-text.js';
 
 const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {

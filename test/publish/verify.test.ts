@@ -270,6 +270,14 @@ describe('a tree of two snapshots', () => {
     expect(differing(stateOf(out), before)).toEqual([]);
   });
 
+  it('is repaired as a whole if more is damaged than is shown', async () => {
+    const out = tree();
+    rmSync(join(out, 'api/v1/largest'), { recursive: true });
+    rmSync(join(out, 'changes/2.json'));
+    expect(await repair(out, register)).toMatchObject({ code: 0 });
+    expect(await damageOf(out)).toEqual([]);
+  });
+
   describe('verify finds and --repair mends', () => {
     it.each(HARMS.map((harm) => [harm.of, harm] as const))('%s', async (_, harm) => {
       const out = tree();
