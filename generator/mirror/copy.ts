@@ -5,6 +5,7 @@ import { Failure, isInterrupt } from '../errors.js';
 import { makeFolder } from '../files.js';
 import type { Verifier } from '../log/note.js';
 import type { Progress } from '../progress.js';
+import { readChangeIndex } from '../tree/changes.js';
 import type { ChangeIndex } from '../tree/changes.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../tree/index-json.js';
@@ -18,6 +19,7 @@ import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
 import { fetchBundles, fetchDocuments, fetchMissing, stepsFrom } from './fetch.js';
 import type { Run } from './fetch.js';
+import { fetchedIn } from './files.js';
 import type { Fetched } from './files.js';
 import { Damaged, Lines } from './lines.js';
 import { fetchCheckpoint, fetchLog, heldLog } from './log.js';
@@ -25,7 +27,7 @@ import type { CopiedLog, LogReport } from './log.js';
 import { MovedOn, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 import { differenceFromOurs } from './ours.js';
-import { ownFiles, relabelled } from './own-files.js';
+import { fetchFeeds, ownChanges } from './own-files.js';
 import { stageAll } from './stage.js';
 
 export interface Copied {
@@ -73,9 +75,10 @@ export async function copy(
   const isBase = before !== undefined && isSameTree && isWhole(tree);
   const isHeld = isBase && published?.equals(content) === true;
   if (isHeld) {
-    const log = signed === undefined ? null : await heldLog(tree, client, snapshot, signed);
+    const log = signed && (await progress.blocking(() => heldLog(tree, snapshot, signed)));
     if (log?.coversManifest === false) requireOurs(origin);
-    if (log !== undefined) return { fetched: 'nothing', changes: null, log };
+    if (signed === undefined || log !== undefined)
+      return { fetched: 'nothing', changes: null, log: log ?? null };
   }
   if (isBase && before.sequence > origin.sequence) {
     throw new MovedOn(
@@ -151,28 +154,26 @@ async function prepare(
 ): Promise<Prepared> {
   const { tree, client, progress } = run;
   publisher.next.hasChanges = false;
-  if (before?.sequence === origin.sequence && before.digest === origin.digest) {
-    // Only the time of the build is another, or the snapshot that the downloads are of.
-    publisher.delegate(origin.routes.map(({ name }) => name));
-    const own = { put: relabelled(tree, origin), removed: [] };
-    return { fetched: 'nothing', plan: await progress.blocking(() => publisher.plan()), own };
-  }
-  const index = await fetchIndex(client, origin, progress);
+  // Then only the time of the build is another, or the snapshot that the downloads are of.
+  const isSame = before?.sequence === origin.sequence && before.digest === origin.digest;
+  const index = isSame ? heldIndex(tree, origin) : await fetchIndex(client, origin, progress);
   const steps = before && stepsFrom(before, index);
-  makeFolder(tree.mirror);
-  const scratch = join(tree.mirror, 'lines');
+  makeFolder(fetchedIn(tree));
+  const scratch = join(fetchedIn(tree), 'lines');
   const lines = new Lines(scratch, origin.tree.bytes, addresses(origin), () => client.pause());
   try {
     const session = { ...run, lines, origin, index, taken: new Map<string, Fetched>() };
     const documents = steps === undefined ? await fetchDocuments(session) : undefined;
     if (steps !== undefined) await fetchBundles(session, steps);
     await fetchMissing(session);
-    const own = await ownFiles(session);
+    const feeds = isSame ? [] : await fetchFeeds(session);
+    const { put, removed } = ownChanges(session);
     await stageAll(publisher, origin, documents, lines, progress);
     const plan = await progress.blocking(() => publisher.plan());
     if (plan.digest !== origin.digest)
       throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}`);
-    return { fetched: steps === undefined ? 'everything' : 'changes', plan, own };
+    const fetched = isSame ? 'nothing' : steps === undefined ? 'everything' : 'changes';
+    return { fetched, plan, own: { put: new Map([...feeds, ...put]), removed } };
   } catch (error) {
     throw error instanceof Damaged
       ? new MovedOn(`the origin's downloads are damaged: ${error.message}`)
@@ -182,14 +183,20 @@ async function prepare(
   }
 }
 
+/** The index of the changes that the copy has, with what the origin says of its downloads. */
+function heldIndex(tree: Tree, { sequence, digest, tree: { id }, downloads }: Origin): ChangeIndex {
+  const held = readChangeIndex(tree) ?? { tree: id, sequence, digest, oldest: sequence, changes: [] };
+  return { ...held, downloads: { sequence: downloads.sequence, digest: downloads.digest } };
+}
+
 /** The index of the changes of a snapshot. @throws MovedOn: it is of another */
 async function fetchIndex(
   client: Client,
   { tree, sequence, digest }: Origin,
   progress: Progress,
 ): Promise<ChangeIndex> {
-  const response = await fetchBuffer(client, PATHS.changes);
-  const index = await progress.blocking(() => parseChangeIndex(response?.content ?? Buffer.alloc(0)));
+  const { content } = await fetchBuffer(client, PATHS.changes);
+  const index = await progress.blocking(() => parseChangeIndex(content));
   if (index.tree === tree.id && index.sequence === sequence && index.digest === digest) return index;
   throw new MovedOn(`${PATHS.changes} is of snapshot ${index.sequence}, expected ${sequence}`);
 }

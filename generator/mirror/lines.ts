@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { codeOf, messageOf } from '../errors.js';
 import { gunzippedLines } from '../tree/gunzipped-lines.js';
-import type { Fetched } from './files.js';
+import type { Fetched, Wanted } from './files.js';
 import { bundleHeader, bundleLine } from './origin.js';
 import { parseJson } from '../portable.js';
 import type { Address } from './origin.js';
@@ -22,10 +22,7 @@ const MISSING_MOST = 10_000;
 export class Damaged extends Error {}
 
 /** A document to fetch from its path. */
-export interface Missing extends Address {
-  readonly bytes: number;
-  /** Undefined if nothing says it, and `bytes` is the most that it can be. */
-  readonly sha256: string | undefined;
+export interface Missing extends Wanted, Address {
   fetched?: Fetched;
 }
 
@@ -112,7 +109,7 @@ export class Lines {
     const { path, bytes, sha256 } = data;
     if (address === undefined) throw new Damaged(`no route has the path "${path}"`);
     if (data.body === undefined) {
-      this.addMissing({ ...address, bytes, sha256 });
+      this.addMissing({ ...address, path, bucket: address.route.bucket, bytes, sha256 });
       return line.length;
     }
     const body = Buffer.from(data.body);

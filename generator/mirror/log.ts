@@ -12,10 +12,10 @@ import type { Tree } from '../tree/tree.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { forgetSeen } from '../log/seen.js';
 import type { Client } from './client.js';
-import { fetchEntries, fetchFile, newestHeld, outdated } from './log-entries.js';
+import { fetchEntries, newestHeld, outdated } from './log-entries.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';
 import type { KnownLog } from './log-state.js';
-import { MovedOn } from './origin.js';
+import { MovedOn, fetchBuffer } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 
 /** Much more than a checkpoint with a hundred signatures has: 64 KiB. */
@@ -80,7 +80,8 @@ export async function fetchCheckpoint(
             `delete "${knownLogFile(tree)}" to copy it without`,
     );
   }
-  const note = await fetchFile(client, `${log.path}/checkpoint`, CHECKPOINT_BYTES);
+  const options = { bucket: 'page', most: CHECKPOINT_BYTES } as const;
+  const { content: note } = await fetchBuffer(client, `${log.path}/checkpoint`, options);
   const { opened, trusted } = openTrusted(note, { known, given: keys, named: log.keys });
   const checkpoint = checkpointOf(opened, log.origin);
   const seen = known?.checkpoint;
@@ -96,17 +97,15 @@ export async function fetchCheckpoint(
 }
 
 /** What was seen is remembered. @returns undefined if the copy lacks something of the log */
-export async function heldLog(
+export function heldLog(
   tree: Tree,
-  client: Client,
-  { origin, content }: Snapshot,
+  snapshot: Snapshot,
   { note, checkpoint, trusted, report }: SignedCheckpoint,
-): Promise<LogReport | undefined> {
-  const newest = await newestHeld(tree, client, origin, checkpoint, note);
+): LogReport | undefined {
+  const newest = newestHeld(tree, snapshot.origin, checkpoint, note);
   if (newest === undefined) return undefined;
   writeKnownLog(tree, trusted, note.toString());
-  const isSigned = isOfSnapshot(newest, { origin, content });
-  return { ...report, isSigned, coversManifest: isSigned && newest.manifest !== undefined };
+  return { ...report, ...signedBy(newest, snapshot) };
 }
 
 /**
@@ -118,7 +117,7 @@ export async function heldLog(
 export async function fetchLog(
   tree: Tree,
   client: Client,
-  { origin, content }: Snapshot,
+  snapshot: Snapshot,
   signed: SignedCheckpoint | undefined,
   acceptsUnsigned: boolean,
 ): Promise<CopiedLog> {
@@ -127,20 +126,17 @@ export async function fetchLog(
     const removed = outdated(tree, undefined, new Map());
     return { report: null, own: { put: new Map(), removed, checkpoint: undefined } };
   }
+  const { origin } = snapshot;
   const { note, checkpoint, trusted, report, seen } = signed;
   const read = await fetchEntries(tree, client, origin, checkpoint, seen);
   if (read === undefined) throw new MovedOn('the entries of the log are not those of its checkpoint');
   if (!read.isSuccessor) throw contradiction(tree, note, checkpoint, seen);
   writeKnownLog(tree, trusted, note.toString());
-  const isSigned = isOfSnapshot(read.newest, { origin, content });
-  if (!isSigned && !acceptsUnsigned)
+  const ofEntry = signedBy(read.newest, snapshot);
+  if (!ofEntry.isSigned && !acceptsUnsigned)
     throw new NotSignedYet(`snapshot ${origin.sequence} is not in the signed log yet`);
   const removed = outdated(tree, origin.tree.id, read.files);
-  const coversManifest = isSigned && read.newest.manifest !== undefined;
-  return {
-    report: { ...report, isSigned, coversManifest },
-    own: { put: read.files, removed, checkpoint: note },
-  };
+  return { report: { ...report, ...ofEntry }, own: { put: read.files, removed, checkpoint: note } };
 }
 
 interface Keys {
@@ -225,13 +221,14 @@ function contradiction(
   );
 }
 
-/**
- * Whether the newest entry is that of the snapshot; false if it is that of the one before.
- * @throws MovedOn: it is of another
- */
-function isOfSnapshot(entry: SnapshotEntry, { origin, content }: Snapshot): boolean {
+/** What the newest entry signs of a snapshot. @throws MovedOn: it is of another than that and the one before */
+function signedBy(
+  entry: SnapshotEntry,
+  { origin, content }: Snapshot,
+): Pick<LogReport, 'isSigned' | 'coversManifest'> {
   const { sequence, digest, as_of: asOf, tree } = origin;
-  if (entry.tree === tree.id && entry.sequence + 1 === sequence) return false;
+  if (entry.tree === tree.id && entry.sequence + 1 === sequence)
+    return { isSigned: false, coversManifest: false };
   const isSame =
     entry.tree === tree.id && entry.sequence === sequence && entry.digest === digest && entry.asOf === asOf;
   if (!isSame) {
@@ -240,7 +237,8 @@ function isOfSnapshot(entry: SnapshotEntry, { origin, content }: Snapshot): bool
         `expected snapshot ${sequence} of tree ${tree.id} with digest ${digest}`,
     );
   }
-  if (entry.manifest === undefined || entry.manifest === manifestHash(content)) return true;
+  if (entry.manifest === undefined || entry.manifest === manifestHash(content))
+    return { isSigned: true, coversManifest: entry.manifest !== undefined };
   throw new MovedOn(
     `/snapshot.json is not the one that the newest entry of the log covers: its headers, limits, types or routes are others`,
   );

@@ -94,16 +94,17 @@ async function untilEqual(base: string, run: Run, keys: readonly Verifier[]) {
   let failures = 0;
   for (let tries = 1; ; tries += 1) {
     progress.start(`asking ${base}`, 0, 'bytes');
-    const response = await fetchBuffer(client, '/snapshot.json', { headers, most: SNAPSHOT_BYTES });
+    const options = { headers, most: SNAPSHOT_BYTES, held: published };
+    const { content, etag } = await fetchBuffer(client, '/snapshot.json', options);
     progress.stop();
-    const { content, etag } = response ?? { content: published ?? Buffer.alloc(0), etag: undefined };
     const origin = await progress.blocking(() => parseOrigin(content));
     client.limits.set(origin.limits);
     client.allow(origin.tree.bytes);
     if (last?.equals(content) !== true) failures = 0;
     try {
-      const options = { startsOver, keys, acceptsUnsigned: failures + 1 >= TRIES_UNSIGNED };
-      return { origin, etag, content, copied: await copy(run, { origin, content }, options) };
+      const acceptsUnsigned = failures + 1 >= TRIES_UNSIGNED;
+      const copied = await copy(run, { origin, content }, { startsOver, keys, acceptsUnsigned });
+      return { origin, etag, content, copied };
     } catch (error) {
       if (!(error instanceof MovedOn)) throw error;
       progress.stop();

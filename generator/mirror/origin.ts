@@ -121,18 +121,20 @@ interface BufferOptions {
   readonly bucket?: Bucket;
   /** The most bytes that it may have; those of JSON by default. */
   readonly most?: number;
+  /** The content of the response 304, if the headers permit it. */
+  readonly held?: Buffer | undefined;
 }
 
-/** The content of a small file of the origin, and its ETag; undefined if it is what the ETag is of. */
+/** Fetches a small file of the origin. @throws MovedOn: it is not there; Failure invalid: it has more bytes */
 export const fetchBuffer = (
   client: Client,
   path: string,
-  { headers = {}, bucket = 'api', most = JSON_BYTES }: BufferOptions = {},
-): Promise<{ readonly content: Buffer; readonly etag: string | undefined } | undefined> =>
+  { headers = {}, bucket = 'api', most = JSON_BYTES, held }: BufferOptions = {},
+): Promise<{ readonly content: Buffer; readonly etag: string | undefined }> =>
   client.get(
     () => ({ path, bucket, headers }),
     async ({ status, headers: { etag }, chunks }) => {
-      if (status === 304) return undefined;
+      if (status === 304 && held !== undefined) return { content: held, etag };
       if (status !== 200) throw new MovedOn(`${path} is not there (${status})`);
       const content: Buffer[] = [];
       let bytes = 0;

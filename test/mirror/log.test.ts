@@ -53,7 +53,7 @@ async function fetched({ keys, acceptsUnsigned } = NONE): Promise<CopiedLog> {
 /** What the copy says of its log if it has all of it. */
 async function held() {
   const signedCheckpoint = await fetchCheckpoint(tree, client, snapshot().origin, []);
-  return signedCheckpoint && heldLog(tree, client, snapshot(), signedCheckpoint);
+  return signedCheckpoint && heldLog(tree, snapshot(), signedCheckpoint);
 }
 /** Fetches the log and publishes it in the copy. */
 async function copied(options = NONE): Promise<CopiedLog> {
