@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
-import { makeFolder } from '../files.js';
+import { ifExists, makeFolder } from '../files.js';
 import type { Verifier } from '../log/note.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex } from '../tree/changes.js';
@@ -22,7 +22,8 @@ import type { Run } from './fetch.js';
 import { fetchedIn } from './files.js';
 import type { Fetched } from './files.js';
 import { Damaged, Lines } from './lines.js';
-import { fetchCheckpoint, fetchLog, heldLog } from './log.js';
+import { fetchCheckpoint, fetchLog } from './log.js';
+import { holdsLog } from './log-entries.js';
 import type { CopiedLog, LogReport } from './log.js';
 import { MovedOn, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
@@ -48,7 +49,7 @@ export interface CopyOptions {
 }
 
 /** Whether the index describes the tree, and no repair has marked documents in it as damaged. */
-export function isWhole(tree: Tree): boolean {
+function isWhole(tree: Tree): boolean {
   const { digest } = readManifest(tree.manifest) ?? {};
   return (
     digest !== undefined &&
@@ -68,17 +69,18 @@ export async function copy(
   // Who gives a key trusts what it has signed, and nothing else.
   if (keys.length === 0) requireOurs(origin);
   const signed = await fetchCheckpoint(tree, client, origin, keys);
-  const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
+  const published = ifExists(() => readFileSync(tree.manifest));
   const before = readManifest(tree.manifest);
   const isSameTree = before?.tree.id === origin.tree.id;
   if (before !== undefined) requireCopy(tree, isSameTree);
   const isBase = before !== undefined && isSameTree && isWhole(tree);
   const isHeld = isBase && published?.equals(content) === true;
-  if (isHeld) {
-    const log = signed && (await progress.blocking(() => heldLog(tree, snapshot, signed)));
-    if (log?.coversManifest === false) requireOurs(origin);
-    if (signed === undefined || log !== undefined)
-      return { fetched: 'nothing', changes: null, log: log ?? null };
+  const hasLog = async (): Promise<boolean> =>
+    signed === undefined || progress.blocking(() => holdsLog(tree, origin, signed.checkpoint, signed.note));
+  if (isHeld && (await hasLog())) {
+    const { report } = await fetchLog(tree, client, snapshot, signed, true);
+    if (report?.coversManifest === false) requireOurs(origin);
+    return { fetched: 'nothing', changes: null, log: report };
   }
   if (isBase && before.sequence > origin.sequence) {
     throw new MovedOn(

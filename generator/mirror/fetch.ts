@@ -67,6 +67,10 @@ async function download<T extends Wanted>(
   progress.finish();
 }
 
+/** The name of a download of documents whose hash is known. */
+const nameOf = ({ path, sha256 }: Wanted): string | undefined =>
+  sha256 === undefined ? undefined : /\/documents\/([\w-]+)\.ndjson\.gz$/.exec(path)?.[1];
+
 /**
  * Fetches the documents in the bulk downloads, and the bundles that lead on from their snapshot.
  * @returns the files of documents by id
@@ -96,8 +100,6 @@ export async function fetchDocuments(session: Session): Promise<Documents> {
     ...(contents.get(route.path) ?? unknown),
   }));
   const documents = new Map<string, string>();
-  const nameOf = (each: Wanted): string | undefined =>
-    each.sha256 === undefined ? undefined : /\/documents\/([\w-]+)\.ndjson\.gz$/.exec(each.path)?.[1];
   await download(
     session,
     wanted.filter((each) => nameOf(each) !== undefined),

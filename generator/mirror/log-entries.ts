@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { leafHash } from '../tree/merkle.js';
-import { checkLog, entryAt } from '../log/log-files.js';
+import { checkLog } from '../log/log-files.js';
 import { MAX_ENTRY_BYTES, parseEntry, splitEntries } from '../log/text.js';
 import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
@@ -33,17 +33,13 @@ const folderOf = ({ tree }: Origin): string => logFolder(tree.id);
 const published = (tree: Tree, origin: Origin, path: string): Buffer | undefined =>
   ifExists(() => readFileSync(join(tree.out, folderOf(origin), path)));
 
-/** The newest entry of the copy, if it has all files of the log and the checkpoint. */
-export function newestHeld(
-  tree: Tree,
-  origin: Origin,
-  { size, root }: Checkpoint,
-  note: Buffer,
-): SnapshotEntry | undefined {
-  if (published(tree, origin, 'checkpoint')?.equals(note) !== true) return undefined;
+/** Whether the copy has a checkpoint, and all files of its log. */
+export function holdsLog(tree: Tree, origin: Origin, { size, root }: Checkpoint, note: Buffer): boolean {
   const folder = join(tree.out, folderOf(origin));
-  for (const _damage of checkLog(folder, { size, root: Buffer.from(root, 'base64') })) return undefined;
-  return parseEntry(entryAt(folder, size, size - 1).toString());
+  return (
+    published(tree, origin, 'checkpoint')?.equals(note) === true &&
+    checkLog(folder, { size, root: Buffer.from(root, 'base64') }).next().done === true
+  );
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Tree } from '../tree/tree.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { forgetSeen } from '../log/seen.js';
 import type { Client } from './client.js';
-import { fetchEntries, newestHeld, outdated } from './log-entries.js';
+import { fetchEntries, outdated } from './log-entries.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';
 import type { KnownLog } from './log-state.js';
 import { MovedOn, fetchBuffer } from './origin.js';
@@ -94,18 +94,6 @@ export async function fetchCheckpoint(
     unknownKeys: logKeys(log.keys).flatMap((key) => (isTrusted(key) ? [] : [key.vkey])),
   };
   return { note, checkpoint, trusted, report, seen };
-}
-
-/** What was seen is remembered. @returns undefined if the copy lacks something of the log */
-export function heldLog(
-  tree: Tree,
-  snapshot: Snapshot,
-  { note, checkpoint, trusted, report }: SignedCheckpoint,
-): LogReport | undefined {
-  const newest = newestHeld(tree, snapshot.origin, checkpoint, note);
-  if (newest === undefined) return undefined;
-  writeKnownLog(tree, trusted, note.toString());
-  return { ...report, ...signedBy(newest, snapshot) };
 }
 
 /**
