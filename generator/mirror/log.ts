@@ -14,7 +14,6 @@ import { forgetSeen } from '../log/seen.js';
 import type { Client } from './client.js';
 import { fetchEntries, outdated } from './log-entries.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';
-import type { KnownLog } from './log-state.js';
 import { MovedOn, fetchBuffer } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 
@@ -82,7 +81,9 @@ export async function fetchCheckpoint(
   }
   const options = { bucket: 'page', most: CHECKPOINT_BYTES } as const;
   const { content: note } = await fetchBuffer(client, `${log.path}/checkpoint`, options);
-  const { opened, trusted } = openTrusted(note, { known, given: keys, named: log.keys });
+  // The keys in snapshot.json, which nobody has signed, are believed the first time only.
+  const trusted = keys.length > 0 ? keys : (known?.keys ?? logKeys(log.keys));
+  const opened = openTrusted(note, trusted, keys.length === 0 && known !== undefined);
   const checkpoint = checkpointOf(opened, log.origin);
   const seen = known?.checkpoint;
   requireSuccession(tree, note, checkpoint, seen);
@@ -118,20 +119,13 @@ export async function fetchLog(
   const { note, checkpoint, trusted, report, seen } = signed;
   const read = await fetchEntries(tree, client, origin, checkpoint, seen);
   if (read === undefined) throw new MovedOn('the entries of the log are not those of its checkpoint');
-  if (!read.isSuccessor) throw contradiction(tree, note, checkpoint, seen);
+  if (seen !== undefined && !read.isSuccessor) throw contradiction(tree, note, checkpoint, seen);
   writeKnownLog(tree, trusted, note.toString());
   const ofEntry = signedBy(read.newest, snapshot);
   if (!ofEntry.isSigned && !acceptsUnsigned)
     throw new NotSignedYet(`snapshot ${origin.sequence} is not in the signed log yet`);
   const removed = outdated(tree, origin.tree.id, read.files);
   return { report: { ...report, ...ofEntry }, own: { put: read.files, removed, checkpoint: note } };
-}
-
-interface Keys {
-  readonly known: KnownLog | undefined;
-  readonly given: readonly Verifier[];
-  /** By snapshot.json, which nobody has signed: believed the first time only. */
-  readonly named: readonly string[];
 }
 
 /** Those that are keys of logs; others may be of a kind that a later version knows. */
@@ -146,15 +140,10 @@ const logKeys = (vkeys: readonly string[]): readonly Verifier[] =>
   });
 
 /** @throws Failure invalid: none of the trusted keys has signed it */
-function openTrusted(
-  note: Buffer,
-  { known, given, named }: Keys,
-): { readonly opened: OpenedNote; readonly trusted: readonly Verifier[] } {
-  const trusted = given.length > 0 ? given : (known?.keys ?? logKeys(named));
+function openTrusted(note: Buffer, trusted: readonly Verifier[], isKnown: boolean): OpenedNote {
   try {
-    return { opened: openNote(note, trusted), trusted };
+    return openNote(note, trusted);
   } catch (error) {
-    const isKnown = given.length === 0 && known !== undefined;
     const advice = '; if its operator confirms that the key has changed, give the new one with --key';
     throw Failure.invalid(`the origin's log can't be trusted: ${messageOf(error)}${isKnown ? advice : ''}`);
   }
@@ -196,16 +185,11 @@ function requireSuccession(
 }
 
 /** Both checkpoints are signed, which proves that there are two histories. */
-function contradiction(
-  tree: Tree,
-  note: Buffer,
-  { size }: Checkpoint,
-  seen: Checkpoint | undefined,
-): Failure {
+function contradiction(tree: Tree, note: Buffer, { size }: Checkpoint, seen: Checkpoint): Failure {
   const file = keepContradiction(tree, note.toString());
   return Failure.invalid(
     `the origin's log shows another history than before: its ${size} entries don't begin with the ` +
-      `${seen?.size ?? 0} that were seen, which "${knownLogFile(tree)}" and "${file}" prove by two signed checkpoints`,
+      `${seen.size} that were seen, which "${knownLogFile(tree)}" and "${file}" prove by two signed checkpoints`,
   );
 }
 
