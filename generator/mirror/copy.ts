@@ -10,7 +10,6 @@ import type { ChangeIndex } from '../tree/changes.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import type { Changes } from '../publish/index-route.js';
-import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -27,7 +26,7 @@ import { holdsLog } from './log-entries.js';
 import type { CopiedLog, LogReport } from './log.js';
 import { MovedOn, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
-import { differenceFromOurs } from './ours.js';
+import { requireOurs } from './ours.js';
 import { fetchFeeds, ownChanges } from './own-files.js';
 import { stageAll } from './stage.js';
 
@@ -98,7 +97,7 @@ export async function copy(
     },
     progress,
   );
-  let prepared: Prepared;
+  let prepared: Awaited<ReturnType<typeof prepare>>;
   let log: CopiedLog;
   try {
     // A snapshot that the copy has was accepted before.
@@ -121,16 +120,6 @@ export async function copy(
   return { fetched, changes: plan.changes, log: log.report };
 }
 
-/** @throws Failure invalid: the copy would serve what nobody has signed, and this version does not write */
-function requireOurs(origin: Origin): void {
-  const difference = differenceFromOurs(origin);
-  if (difference === undefined) return;
-  throw Failure.invalid(
-    `/snapshot.json of the origin is not signed by a given key, and says what this version does not: ${difference}; ` +
-      'give the key of its log with --key, or use the version of the origin',
-  );
-}
-
 /** @throws Failure environment: the published tree is not known to be a copy */
 function requireCopy(tree: Tree, isOfOrigin: boolean): void {
   // Without its state, a copy can't be told from its origin.
@@ -141,19 +130,8 @@ function requireCopy(tree: Tree, isOfOrigin: boolean): void {
   );
 }
 
-interface Prepared {
-  readonly fetched: Copied['fetched'];
-  readonly plan: Plan;
-  readonly own: Omit<OwnFiles, 'log'>;
-}
-
 /** @param before what the copy has, if bundles may lead on from there */
-async function prepare(
-  publisher: Publisher,
-  run: Run,
-  origin: Origin,
-  before: Manifest | undefined,
-): Promise<Prepared> {
+async function prepare(publisher: Publisher, run: Run, origin: Origin, before: Manifest | undefined) {
   const { tree, client, progress } = run;
   publisher.next.hasChanges = false;
   // Then only the time of the build is another, or the snapshot that the downloads are of.
@@ -174,7 +152,7 @@ async function prepare(
     const plan = await progress.blocking(() => publisher.plan());
     if (plan.digest !== origin.digest)
       throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}`);
-    const fetched = isSame ? 'nothing' : steps === undefined ? 'everything' : 'changes';
+    const fetched: Copied['fetched'] = isSame ? 'nothing' : steps === undefined ? 'everything' : 'changes';
     return { fetched, plan, own: { put: new Map([...feeds, ...put]), removed } };
   } catch (error) {
     throw error instanceof Damaged

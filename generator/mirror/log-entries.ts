@@ -58,10 +58,11 @@ export async function fetchEntries(
   const staged = join(fetchedIn(tree), 'log');
   // Entries that the copy has may be damaged, or those of another history.
   for (const hasSome of [true, false]) {
-    rmSync(staged, { recursive: true, force: true });
     const [files, writer] = [new Map<string, string>(), new FileWriter(staged)];
     const put = (path: string, content: Buffer): void => {
       if (published(tree, origin, path)?.equals(content) === true) return;
+      // Not before: another run may be at work, if this one has nothing to write.
+      if (files.size === 0) rmSync(staged, { recursive: true, force: true });
       writer.write(path, content);
       files.set(`${folderOf(origin)}/${path}`, join(staged, path));
     };
