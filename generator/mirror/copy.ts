@@ -74,9 +74,9 @@ export async function copy(
   if (before !== undefined) requireCopy(tree, isSameTree);
   const isBase = before !== undefined && isSameTree && isWhole(tree);
   const isHeld = isBase && published?.equals(content) === true;
-  const hasLog = async (): Promise<boolean> =>
-    signed === undefined || progress.blocking(() => holdsLog(tree, origin, signed.checkpoint, signed.note));
-  if (isHeld && (await hasLog())) {
+  const isLogWhole = (): boolean =>
+    signed === undefined || holdsLog(tree, origin, signed.checkpoint, signed.note);
+  if (isHeld && (await progress.blocking(isLogWhole))) {
     const { report } = await fetchLog(tree, client, snapshot, signed, true);
     if (report?.coversManifest === false) requireOurs(origin);
     return { fetched: 'nothing', changes: null, log: report };

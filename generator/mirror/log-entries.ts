@@ -57,7 +57,7 @@ export async function fetchEntries(
   let left = LOG_BYTES;
   const staged = join(fetchedIn(tree), 'log');
   // Entries that the copy has may be damaged, or those of another history.
-  for (const hasSome of [true, false]) {
+  for (const reuses of [true, false]) {
     const [files, writer] = [new Map<string, string>(), new FileWriter(staged)];
     const put = (path: string, content: Buffer): void => {
       if (published(tree, origin, path)?.equals(content) === true) return;
@@ -67,7 +67,7 @@ export async function fetchEntries(
       files.set(`${folderOf(origin)}/${path}`, join(staged, path));
     };
     const bundleOf = async (path: string, width: number): Promise<Buffer> => {
-      const held = hasSome ? published(tree, origin, path) : undefined;
+      const held = reuses ? published(tree, origin, path) : undefined;
       if (held !== undefined) return held;
       const most = Math.min(width * (2 + MAX_ENTRY_BYTES), left);
       const { content } = await fetchBuffer(client, `/${folderOf(origin)}/${path}`, { bucket: 'page', most });

@@ -93,17 +93,17 @@ export class DesiredFiles {
   constructor(tree: Tree, manifest: Manifest, isObjects: boolean, recorded: readonly string[]) {
     const snapshot = parseSnapshot(manifest, `"${tree.manifest}"`);
     this.#out = tree.out;
-    const sentOf = ({ file, class: of, type, attachment }: SnapshotRoute): Sent => {
+    const sentOf = ({ file, class: cacheClass, type, attachment }: SnapshotRoute): Sent => {
       const fields: Headers = {
         'Content-Type': type,
-        'Cache-Control': snapshot.headers.content[of]?.['Cache-Control'] ?? '',
+        'Cache-Control': snapshot.headers.content[cacheClass]?.['Cache-Control'] ?? '',
         ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
       };
       const headers = isObjects ? fields : {};
       return {
         group: file.replace('{tree}', snapshot.tree.id),
         mark: JSON.stringify(headers),
-        class: of,
+        class: cacheClass,
         headers,
       };
     };
@@ -164,9 +164,11 @@ export class DesiredFiles {
     if (!existsSync(join(this.#out, folder))) return;
     for (const template of filesBelow(this.#out, folder)) {
       // Only assets have siblings.
-      const names = sent.class === 'asset' && !isObjects ? namesOfDocuments(template) : [[template]];
-      if (names.some(([name = '']) => pattern.test(name)) && documents(template) === undefined)
-        yield { ...one, template, bytesOf };
+      const hasSiblings = sent.class === 'asset' && !isObjects;
+      const names = hasSiblings ? namesOfDocuments(template) : [[template, ''] as const];
+      const [, suffix] = names.find(([name]) => pattern.test(name)) ?? [];
+      if (suffix !== undefined && documents(template) === undefined)
+        yield { ...one, group: group + suffix, template, bytesOf };
     }
   }
 
@@ -192,9 +194,10 @@ export class DesiredFiles {
       const isDesired = this.of(template)?.has(place.key) ?? false;
       return { template, key: place.key, group: template, isDesired };
     }
-    const names = namesOfDocuments(file).map(([name]) => name);
-    const [group] = this.#patterns.find(([, pattern]) => names.some((name) => pattern.test(name))) ?? [];
-    if (group !== undefined) return { ...single, group };
+    for (const [name, suffix] of namesOfDocuments(file)) {
+      const [group] = this.#patterns.find(([, pattern]) => pattern.test(name)) ?? [];
+      if (group !== undefined) return { ...single, group: group + suffix };
+    }
     const { folder = '', name } = TEMPORARY.exec(file)?.groups ?? {};
     return name === undefined || this.locate(folder + name) === undefined
       ? undefined
