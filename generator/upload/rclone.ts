@@ -3,6 +3,7 @@ import { createReadStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { parseJson } from '../portable.js';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
 import { fileAbove } from './in-the-way.js';
@@ -133,12 +134,8 @@ async function watch(args: readonly string[], progress: Progress) {
 
 /** What a line of the log says, and how far the work is. */
 function read(line: string): { readonly text?: string; readonly stats?: Statistics } {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return { text: line };
-  }
+  const value = parseJson(line);
+  if (value === undefined) return { text: line };
   const { msg, object, stats, level } = message.safeParse(value).data ?? {};
   if (stats !== undefined) return { stats };
   if (msg === undefined || level === 'info' || level === 'debug') return {};

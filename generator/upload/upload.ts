@@ -13,7 +13,7 @@ import type { Tree } from '../tree/tree.js';
 import { compare } from './compare.js';
 import type { Untracked } from './compare.js';
 import { isCheckpoint, isSingle } from './desired.js';
-import type { FileSet } from './desired.js';
+import type { FileSet, Location } from './desired.js';
 import { remoteOf } from './remote.js';
 import { inSession } from './session.js';
 import type { Session } from './session.js';
@@ -48,16 +48,20 @@ export const upload = (tree: Tree, to: string, progress: Progress, connect = rem
       progress.finish();
     }
     const resent = desired.sets.filter(({ group, mark }) => ![undefined, mark].includes(known?.sent[group]));
-    const touched = new Touched();
+    const touched = new Map<string, number[]>();
+    const touch = ({ template, key }: Pick<Location, 'template' | 'key'>): void => {
+      const keys = touched.get(template);
+      if (keys === undefined) touched.set(template, [key]);
+      else keys.push(key);
+    };
     const changed = changedFiles(session, resent);
-    const untracked = changed ? null : await compare(session, (_what, _file, where) => touched.add(where));
+    const untracked = changed ? null : await compare(session, (_what, _file, where) => touch(where));
     for (const file of changed ?? []) {
       const location = desired.locate(file);
       // What was never uploaded needs no deletion: siblings on storage that has none.
-      if (location && (location.isDesired || known?.sent[location.group] !== undefined))
-        touched.add(location);
+      if (location && (location.isDesired || known?.sent[location.group] !== undefined)) touch(location);
     }
-    for (const { template, keys } of resent) for (const key of keys()) touched.add({ template, key });
+    for (const { template, keys } of resent) for (const key of keys()) touch({ template, key });
     const plan = planOf(session, touched);
     const [written, deleted] = [countOf(plan.puts), countOf(plan.deletes)];
     const isWhole = known?.begun === null && known.held !== null;
@@ -103,33 +107,23 @@ function* tilesIn(files: Iterable<string>): Generator<string> {
   for (const file of files) if (isTile(file)) yield file;
 }
 
-/** Keys of files that may have to be written or deleted, by template. */
-class Touched {
-  readonly #keys = new Map<string, number[]>();
-
-  add({ template, key }: { readonly template: string; readonly key: number }): void {
-    const keys = this.#keys.get(template);
-    if (keys === undefined) this.#keys.set(template, [key]);
-    else keys.push(key);
-  }
-
-  /** Ascending keys, each once. */
-  *sorted(): Generator<[template: string, keys: Float64Array]> {
-    for (const [template, keys] of this.#keys) {
-      const ascending = Float64Array.from(keys).toSorted();
-      yield [template, ascending.filter((key, index) => key !== ascending[index - 1])];
-    }
-  }
-}
-
-/** @throws Failure invalid: a file to write is missing or damaged */
-function planOf({ desired }: Session, touched: Touched): Plan & { readonly bytes: number } {
+/**
+ * What to do with files that may have to be written or deleted.
+ * @param touched their keys, by template, in any order; some several times
+ * @throws Failure invalid: a file to write is missing or damaged
+ */
+function planOf(
+  { desired }: Session,
+  touched: ReadonlyMap<string, readonly number[]>,
+): Plan & { readonly bytes: number } {
   const [puts, deletes] = [new Map<FileSet, readonly number[]>(), new Map<string, readonly number[]>()];
   let bytes = 0;
-  for (const [template, keys] of touched.sorted()) {
+  for (const [template, keys] of touched) {
     const [set, nameOf] = [desired.of(template), filler(template)];
     const [put, gone]: [number[], number[]] = [[], []];
-    for (const key of keys) {
+    const ascending = Float64Array.from(keys).toSorted();
+    for (const [index, key] of ascending.entries()) {
+      if (key === ascending[index - 1]) continue;
       if (set?.has(key) === true) {
         put.push(key);
         bytes += set.bytesOf(key, nameOf(key));

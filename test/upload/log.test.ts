@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../generator/log/key-file.js';
+import { addChangedFiles } from '../../generator/publish/changed-files.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { verifyRemote } from '../../generator/upload/compare.js';
 import { upload } from '../../generator/upload/upload.js';
@@ -106,6 +107,24 @@ describe.each([
       'put changes/index.json',
       'put feeds/snapshots.json',
     ]);
+  });
+
+  it('writes what was signed after the snapshot was uploaded, and then nothing', async () => {
+    const { out, remote, ...run } = await site(hasHeaders);
+    await run.upload();
+    callsTo(remote, out);
+    const before = hashesOf(out);
+    writeLog(out, 256, OLD.chunks);
+    const after = hashesOf(out);
+    const changed = Object.keys({ ...before, ...after }).filter((file) => before[file] !== after[file]);
+    addChangedFiles(new Tree(out), 1, changed);
+    expect(await run.upload()).toMatchObject({ compared: false });
+    expect(wrongOn(remote, out)).toEqual([]);
+    const calls = callsTo(remote, out);
+    expect(calls.indexOf('put LOG/checkpoint')).toBeGreaterThan(calls.indexOf('put LOG/tile/0/000'));
+    expect(calls.at(-1)).toMatch(/^delete LOG\/tile\//);
+    expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
+    expect(callsTo(remote, out)).toEqual([]);
   });
 
   it('that can’t write a document leaves snapshot.json, the checkpoint and its tiles', async () => {
