@@ -74,9 +74,7 @@ export async function copy(
   if (before !== undefined) requireCopy(tree, isSameTree);
   const isBase = before !== undefined && isSameTree && isWhole(tree);
   const isHeld = isBase && published?.equals(content) === true;
-  const isLogWhole = (): boolean =>
-    signed === undefined || holdsLog(tree, origin, signed.checkpoint, signed.note);
-  if (isHeld && (await progress.blocking(isLogWhole))) {
+  if (isHeld && (!signed || (await holdsLog(tree, client, origin, signed.checkpoint, signed.note)))) {
     const { report } = await fetchLog(tree, client, snapshot, signed, true);
     if (report?.coversManifest === false) requireOurs(origin);
     return { fetched: 'nothing', changes: null, log: report };

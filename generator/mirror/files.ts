@@ -23,7 +23,7 @@ export interface Fetched extends Measured {
   readonly file: string;
 }
 
-/** What a run fetches and makes of it, until it ends. */
+/** The folder of all that a run fetches and computes; it is deleted as the run ends. */
 export const fetchedIn = ({ mirror }: Tree): string => join(mirror, 'files');
 
 export class Files {

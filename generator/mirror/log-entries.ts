@@ -2,7 +2,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { leafHash } from '../tree/merkle.js';
-import { checkLog } from '../log/log-files.js';
 import { MAX_ENTRY_BYTES, parseEntry, splitEntries } from '../log/text.js';
 import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
@@ -33,13 +32,21 @@ const folderOf = ({ tree }: Origin): string => logFolder(tree.id);
 const published = (tree: Tree, origin: Origin, path: string): Buffer | undefined =>
   ifExists(() => readFileSync(join(tree.out, folderOf(origin), path)));
 
-/** Whether the copy has a checkpoint, and all files of its log. */
-export function holdsLog(tree: Tree, origin: Origin, { size, root }: Checkpoint, note: Buffer): boolean {
-  const folder = join(tree.out, folderOf(origin));
-  return (
-    published(tree, origin, 'checkpoint')?.equals(note) === true &&
-    checkLog(folder, { size, root: Buffer.from(root, 'base64') }).next().done === true
-  );
+/** Whether the copy has a checkpoint, and all files of the log that it needs. */
+export async function holdsLog(
+  tree: Tree,
+  client: Client,
+  origin: Origin,
+  checkpoint: Checkpoint,
+  note: Buffer,
+): Promise<boolean> {
+  if (published(tree, origin, 'checkpoint')?.equals(note) !== true) return false;
+  let isWhole = true;
+  const bundleOf = async (path: string): Promise<Buffer> => published(tree, origin, path) ?? Buffer.alloc(0);
+  const read = await readEntries(client, checkpoint, undefined, bundleOf, (path, content) => {
+    isWhole &&= published(tree, origin, path)?.equals(content) === true;
+  });
+  return isWhole && read !== undefined;
 }
 
 /**

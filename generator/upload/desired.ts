@@ -20,11 +20,14 @@ import { parseSnapshot } from '../tree/snapshot-json.js';
 import type { Manifest, SnapshotRoute } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 
-/** What the files of a route have in common. */
+/** How the files of a route are sent. */
 interface Sent {
-  /** What the record of a remote has the mark under. */
+  /** The template under which the record of a remote keeps the mark. */
   readonly group: string;
-  /** If it changes, all files are sent again: their headers, and the hash of a file that no commit lists. */
+  /**
+   * The headers, and the hash of a file that no commit lists. If the mark changes, all files of the
+   * group are sent again.
+   */
   readonly mark: string;
   readonly class: CacheClass;
   /** Of the objects, if the remote has headers. */
@@ -32,7 +35,7 @@ interface Sent {
 }
 
 export interface FileSet extends Sent {
-  /** Of the names; the name itself, with 0 as the only key, if there is one file. */
+  /** The template of the files' names; for a single file its name, with 0 as the only key. */
   readonly template: string;
   /** Number of files. */
   readonly size: number;

@@ -79,7 +79,7 @@ export const upload = (tree: Tree, to: string, progress: Progress, connect = rem
     };
   });
 
-/** The files that may differ from those of a remote, besides `resent`; undefined if that isn't known. */
+/** The files, besides `resent`, that may differ on the remote; undefined if that isn't known. */
 function changedFiles(
   { tree, manifest, known, desired }: Session,
   resent: readonly FileSet[],

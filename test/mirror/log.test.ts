@@ -57,7 +57,7 @@ async function held() {
   const signedCheckpoint = await fetchCheckpoint(tree, client, snapshotOrigin, []);
   if (signedCheckpoint === undefined) return undefined;
   const { checkpoint, note } = signedCheckpoint;
-  if (!holdsLog(tree, snapshotOrigin, checkpoint, note)) return undefined;
+  if (!(await holdsLog(tree, client, snapshotOrigin, checkpoint, note))) return undefined;
   return (await fetchLog(tree, client, snapshot(), signedCheckpoint, true)).report;
 }
 /** Fetches the log and publishes it in the copy. */
