@@ -152,53 +152,43 @@ export class Client {
     read: (response: OriginResponse) => Promise<T>,
     redirects = 0,
   ): Promise<T> {
-    const waitMs = this.limits.take(options.bucket, options.cost ?? 1);
+    const { path, bucket, cost = 1, start = 0 } = options;
+    const { origin } = this.#base;
+    const waitMs = this.limits.take(bucket, cost);
     if (waitMs > 0) await this.wait(waitMs);
     this.requests += 1;
-    const { path, start = 0 } = options;
-    const headersSent = {
-      ...this.#headers,
-      ...(start > 0 && { Range: `bytes=${start}-` }),
-      ...options.headers,
-    };
-    const sent = this.#connection.request({ path, method: 'GET', headers: headersSent }).catch(toTransient);
+    const range = start > 0 ? { Range: `bytes=${start}-` } : {};
+    const sent = this.#connection
+      .request({ path, method: 'GET', headers: { ...this.#headers, ...range, ...options.headers } })
+      .catch(toTransient);
     const { statusCode: status, headers, body } = await follow(sent, () => 0, this.#progress);
     // It is read by an iterator, which gets the error as well.
     body.on('error', () => undefined);
     try {
       this.limits.learn(String(headers['ratelimit-policy'] ?? ''));
       if (status === 429 || status >= 500) {
-        if (status === 429) this.limits.drain(String(headers['ratelimit'] ?? ''));
         const seconds = Number(headers['retry-after']);
         const isGiven = seconds > 0 && seconds <= WAIT_SECONDS;
         throw new TransientError(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
       }
       if ([301, 302, 307, 308].includes(status)) {
         const location = String(headers.location ?? '');
-        const target = this.#redirected(path, location);
-        if (target === undefined || redirects === REDIRECTS) {
+        const target = URL.canParse(location, origin + path) ? new URL(location, origin + path) : undefined;
+        if (target?.origin !== origin || redirects === REDIRECTS) {
           throw Failure.environment(
-            `${this.#base.origin}${path} redirects to "${location}", expected the document itself`,
+            `${origin}${path} redirects to "${location}", expected the document itself`,
           );
         }
         body.destroy();
-        return await this.#try({ ...options, path: target }, read, redirects + 1);
+        return await this.#try({ ...options, path: target.pathname + target.search }, read, redirects + 1);
       }
-      if (![200, 206, 304, 404, 410, 416].includes(status)) {
-        throw Failure.environment(`${this.#base.origin}${path}: the response is ${status}, expected 200`);
-      }
+      if (![200, 206, 304, 404, 410, 416].includes(status))
+        throw Failure.environment(`${origin}${path}: the response is ${status}, expected 200`);
       return await read({ status, headers, chunks: this.#chunks(body) });
     } finally {
       // The connection can be used again if the response was read.
       body.destroy();
     }
-  }
-
-  /** The path of a redirection on the same origin. */
-  #redirected(path: string, location: string): string | undefined {
-    const url = new URL(this.#base.origin + path);
-    const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-    return target?.origin === this.#base.origin ? target.pathname + target.search : undefined;
   }
 
   async *#chunks(body: AsyncIterable<unknown>): AsyncGenerator<Buffer, void, undefined> {

@@ -2,16 +2,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
-import { makeFolder } from '../files.js';
+import { ifExists, makeFolder } from '../files.js';
 import type { Verifier } from '../keys.js';
 import { updateChunkIndex } from '../log/chunk-index.js';
 import { publishCopiedLog } from '../log/publish-entry.js';
 import type { Progress } from '../progress.js';
+import { readChangeIndex } from '../tree/changes.js';
 import type { ChangeIndex } from '../tree/changes.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import type { Changes } from '../publish/index-route.js';
-import type { OwnFiles, Plan } from '../publish/plan.js';
 import { Publisher } from '../publish/publisher.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -20,14 +20,16 @@ import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
 import { fetchBundles, fetchDocuments, fetchMissing, stepsFrom } from './fetch.js';
 import type { Run } from './fetch.js';
+import { fetchedIn } from './files.js';
 import type { Fetched } from './files.js';
 import { Damaged, Lines } from './lines.js';
-import { fetchCheckpoint, fetchLog, heldLog } from './log.js';
+import { fetchCheckpoint, fetchLog } from './log.js';
+import { holdsLog } from './log-entries.js';
 import type { CopiedLog, LogReport } from './log.js';
 import { MovedOn, addresses, fetchBuffer, parseChangeIndex } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
-import { differenceFromOurs } from './ours.js';
-import { ownFiles, relabelled } from './own-files.js';
+import { requireOurs } from './ours.js';
+import { fetchFeeds, ownChanges } from './own-files.js';
 import { stageAll } from './stage.js';
 
 export interface Copied {
@@ -48,7 +50,7 @@ export interface CopyOptions {
 }
 
 /** Whether the index describes the tree, and no repair has marked documents in it as damaged. */
-export function isWhole(tree: Tree): boolean {
+function isWhole(tree: Tree): boolean {
   const { digest } = readManifest(tree.manifest) ?? {};
   return (
     digest !== undefined &&
@@ -68,16 +70,16 @@ export async function copy(
   // Who gives a key trusts what it has signed, and nothing else.
   if (keys.length === 0) requireOurs(origin);
   const signed = await fetchCheckpoint(tree, client, origin, keys);
-  const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
+  const published = ifExists(() => readFileSync(tree.manifest));
   const before = readManifest(tree.manifest);
   const isSameTree = before?.tree.id === origin.tree.id;
   if (before !== undefined) requireCopy(tree, isSameTree);
   const isBase = before !== undefined && isSameTree && isWhole(tree);
   const isHeld = isBase && published?.equals(content) === true;
-  if (isHeld) {
-    const log = signed === undefined ? null : await heldLog(tree, client, snapshot, signed);
-    if (log?.coversManifest === false) requireOurs(origin);
-    if (log !== undefined) return { fetched: 'nothing', changes: null, log };
+  if (isHeld && (!signed || (await holdsLog(tree, client, origin, signed.checkpoint, signed.note)))) {
+    const { report } = await fetchLog(tree, client, snapshot, signed, true);
+    if (report?.coversManifest === false) requireOurs(origin);
+    return { fetched: 'nothing', changes: null, log: report };
   }
   if (isBase && before.sequence > origin.sequence) {
     throw new MovedOn(
@@ -101,7 +103,7 @@ export async function copy(
     },
     progress,
   );
-  let prepared: Prepared;
+  let prepared: Awaited<ReturnType<typeof prepare>>;
   try {
     // A snapshot that the copy has was accepted before.
     log = await fetchLog(tree, client, snapshot, signed, acceptsUnsigned || isHeld);
@@ -119,16 +121,6 @@ export async function copy(
   return { fetched, changes: plan.changes, log: log.report };
 }
 
-/** @throws Failure invalid: the copy would serve what nobody has signed, and this version does not write */
-function requireOurs(origin: Origin): void {
-  const difference = differenceFromOurs(origin);
-  if (difference === undefined) return;
-  throw Failure.invalid(
-    `/snapshot.json of the origin is not signed by a given key, and says what this version does not: ${difference}; ` +
-      'give the key of its log with --key, or use the version of the origin',
-  );
-}
-
 /** @throws Failure environment: the published tree is not known to be a copy */
 function requireCopy(tree: Tree, isOfOrigin: boolean): void {
   // Without its state, a copy can't be told from its origin.
@@ -139,43 +131,30 @@ function requireCopy(tree: Tree, isOfOrigin: boolean): void {
   );
 }
 
-interface Prepared {
-  readonly fetched: Copied['fetched'];
-  readonly plan: Plan;
-  readonly own: OwnFiles;
-}
-
 /** @param before what the copy has, if bundles may lead on from there */
-async function prepare(
-  publisher: Publisher,
-  run: Run,
-  origin: Origin,
-  before: Manifest | undefined,
-): Promise<Prepared> {
+async function prepare(publisher: Publisher, run: Run, origin: Origin, before: Manifest | undefined) {
   const { tree, client, progress } = run;
   publisher.next.hasChanges = false;
-  if (before?.sequence === origin.sequence && before.digest === origin.digest) {
-    // Only the time of the build is another, or the snapshot that the downloads are of.
-    publisher.delegate(origin.routes.map(({ name }) => name));
-    const own = { put: relabelled(tree, origin), removed: [] };
-    return { fetched: 'nothing', plan: await progress.blocking(() => publisher.plan()), own };
-  }
-  const index = await fetchIndex(client, origin, progress);
+  // Then only the time of the build is another, or the snapshot that the downloads are of.
+  const isSame = before?.sequence === origin.sequence && before.digest === origin.digest;
+  const index = isSame ? heldIndex(tree, origin) : await fetchIndex(client, origin, progress);
   const steps = before && stepsFrom(before, index);
-  makeFolder(tree.mirror);
-  const scratch = join(tree.mirror, 'lines');
+  makeFolder(fetchedIn(tree));
+  const scratch = join(fetchedIn(tree), 'lines');
   const lines = new Lines(scratch, origin.tree.bytes, addresses(origin), () => client.pause());
   try {
     const session = { ...run, lines, origin, index, taken: new Map<string, Fetched>() };
     const documents = steps === undefined ? await fetchDocuments(session) : undefined;
     if (steps !== undefined) await fetchBundles(session, steps);
     await fetchMissing(session);
-    const own = await ownFiles(session);
+    const feeds = isSame ? [] : await fetchFeeds(session);
+    const { put, removed } = ownChanges(session);
     await stageAll(publisher, origin, documents, lines, progress);
     const plan = await progress.blocking(() => publisher.plan());
     if (plan.digest !== origin.digest)
       throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}`);
-    return { fetched: steps === undefined ? 'everything' : 'changes', plan, own };
+    const fetched: Copied['fetched'] = isSame ? 'nothing' : steps === undefined ? 'everything' : 'changes';
+    return { fetched, plan, own: { put: new Map([...feeds, ...put]), removed } };
   } catch (error) {
     throw error instanceof Damaged
       ? new MovedOn(`the origin's downloads are damaged: ${error.message}`)
@@ -185,14 +164,20 @@ async function prepare(
   }
 }
 
+/** The index of the changes that the copy has, with what the origin says of its downloads. */
+function heldIndex(tree: Tree, { sequence, digest, tree: { id }, downloads }: Origin): ChangeIndex {
+  const held = readChangeIndex(tree) ?? { tree: id, sequence, digest, oldest: sequence, changes: [] };
+  return { ...held, downloads: { sequence: downloads.sequence, digest: downloads.digest } };
+}
+
 /** The index of the changes of a snapshot. @throws MovedOn: it is of another */
 async function fetchIndex(
   client: Client,
   { tree, sequence, digest }: Origin,
   progress: Progress,
 ): Promise<ChangeIndex> {
-  const response = await fetchBuffer(client, PATHS.changes);
-  const index = await progress.blocking(() => parseChangeIndex(response?.content ?? Buffer.alloc(0)));
+  const { content } = await fetchBuffer(client, PATHS.changes);
+  const index = await progress.blocking(() => parseChangeIndex(content));
   if (index.tree === tree.id && index.sequence === sequence && index.digest === digest) return index;
   throw new MovedOn(`${PATHS.changes} is of snapshot ${index.sequence}, expected ${sequence}`);
 }

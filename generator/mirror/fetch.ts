@@ -6,12 +6,11 @@ import { listOf } from '../tree/changes.js';
 import type { Change, ChangeIndex, Described } from '../tree/changes.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
-import { filler, urlTemplate } from '../routes/index.js';
-import type { Bucket } from '../routes/index.js';
+import { urlTemplate } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
 import type { Fetched, Files, Wanted } from './files.js';
-import type { Lines, Missing } from './lines.js';
+import type { Lines } from './lines.js';
 import { JSON_BYTES, MovedOn, parseDataPackage } from './origin.js';
 import type { Origin } from './origin.js';
 import type { Documents } from './stage.js';
@@ -46,12 +45,13 @@ export interface Step {
   readonly bundle: Described;
 }
 
-/** Fetches files, and shows the bytes to come and the time that the limits make it take. */
-async function download(
+/** Fetches files one by one, and shows the bytes to come and the time that the limits make it take. */
+async function download<T extends Wanted>(
   { client, files, progress }: Session,
-  wanted: readonly Pick<Wanted, 'bucket' | 'bytes' | 'sha256'>[],
-  fetchAll: () => Promise<void>,
+  wanted: readonly T[],
+  take: (fetched: Fetched, wanted: T) => void | Promise<void>,
 ): Promise<void> {
+  if (wanted.length === 0) return;
   const known = wanted
     .filter((each) => !files.has(each))
     .map(({ bucket, bytes, sha256 }) => ({ bucket, bytes: sha256 === undefined ? 0 : bytes }));
@@ -63,9 +63,13 @@ async function download(
     known.reduce((total, { bytes }) => total + bytes, 0),
     'bytes',
   );
-  await fetchAll();
+  for (const each of wanted) await take(await files.fetch(each), each);
   progress.finish();
 }
+
+/** The name of a download of documents whose hash is known. */
+const nameOf = ({ path, sha256 }: Wanted): string | undefined =>
+  sha256 === undefined ? undefined : /\/documents\/([\w-]+)\.ndjson\.gz$/.exec(path)?.[1];
 
 /**
  * Fetches the documents in the bulk downloads, and the bundles that lead on from their snapshot.
@@ -80,29 +84,31 @@ export async function fetchDocuments(session: Session): Promise<Documents> {
   if (described === undefined) throw Failure.invalid(`the origin has no ${path}`);
   const { bucket } = described;
   const found = await files.fetch({ path, bucket, bytes: JSON_BYTES, sha256: undefined });
-  const { resources } = parseDataPackage(readFileSync(found.file));
   const contents = new Map([
     [path, { bytes: found.bytes, sha256: found.hash.toString('hex') }],
-    ...resources.map((each) => {
+    ...parseDataPackage(readFileSync(found.file)).resources.map((each) => {
       const content = { bytes: each.bytes, sha256: each.hash.slice('sha256:'.length) };
       return [`${PATHS.bulk}/${each.path}`, content] as const;
     }),
   ]);
   const unknown = { bytes: origin.tree.bytes, sha256: undefined };
-  const downloads = single.map((route) => ({ route, key: 0, ...(contents.get(route.path) ?? unknown) }));
-  const wanted = downloads.flatMap(({ route, bytes, sha256 }) => {
-    const name = /\/documents\/([\w-]+)\.ndjson\.gz$/.exec(route.path)?.[1];
-    const isNamed = name !== undefined && sha256 !== undefined;
-    return isNamed ? [{ name, path: route.path, bucket: route.bucket, bytes, sha256 }] : [];
-  });
+  const wanted = single.map((route) => ({
+    route,
+    key: 0,
+    path: route.path,
+    bucket: route.bucket,
+    ...(contents.get(route.path) ?? unknown),
+  }));
   const documents = new Map<string, string>();
-  await download(session, wanted, async () => {
-    for (const each of wanted) documents.set(each.name, (await files.fetch(each)).file);
-  });
+  await download(
+    session,
+    wanted.filter((each) => nameOf(each) !== undefined),
+    ({ file }, each) => void documents.set(nameOf(each) ?? '', file),
+  );
   const other = documents.get('other');
   if (other === undefined) throw Failure.invalid(`${path} of the origin names no documents/other.ndjson.gz`);
   await lines.addFile(other);
-  for (const each of downloads) if (each.route.class === 'download') lines.addMissing(each);
+  for (const each of wanted) if (each.route.class === 'download') lines.addMissing(each);
   const { sequence } = origin.downloads;
   const steps = stepsFrom(origin.downloads, session.index);
   if (steps === undefined)
@@ -110,40 +116,26 @@ export async function fetchDocuments(session: Session): Promise<Documents> {
       `no bundles lead from snapshot ${sequence}, which its downloads have, to ${origin.sequence}`,
     );
   await fetchBundles(session, steps);
-  for (const each of downloads) if (!lines.has(each.route.name)) lines.addMissing(each);
+  for (const each of wanted) if (!lines.has(each.route.name)) lines.addMissing(each);
   return documents;
 }
 
-const ofChanges = ({ file: path, bytes, sha256 }: Described, bucket: Bucket): Wanted => ({
-  path,
-  bucket,
-  bytes,
-  sha256,
-});
-
 /** Fetches bundles, and the lists of their changes. @throws MovedOn, Damaged */
 export async function fetchBundles(session: Session, steps: readonly Step[]): Promise<void> {
-  const { lines, origin, files, taken } = session;
-  if (steps.length === 0) return;
-  const wanted = steps.map((step) => ({ ...step, ...ofChanges(step.bundle, 'download') }));
-  await download(session, wanted, async () => {
-    for (const each of wanted) {
-      const fetched = await files.fetch(each);
-      await lines.addFile(fetched.file, { tree: origin.tree.id, from: each.from, to: each.to.sequence });
-      taken.set(each.bundle.sha256, fetched);
-      await fetchList(session, listOf(each.to));
-    }
+  const { lines, origin, taken } = session;
+  const wanted = steps.flatMap(({ from, to, bundle }) =>
+    [bundle, listOf(to) ?? []].flat().map(({ file: path, bytes, sha256 }) => ({
+      path,
+      bytes,
+      sha256,
+      bucket: path === bundle.file ? ('download' as const) : ('api' as const),
+      step: { tree: origin.tree.id, from, to: to.sequence },
+    })),
+  );
+  await download(session, wanted, async (fetched, { bucket, sha256, step }) => {
+    if (bucket === 'download') await lines.addFile(fetched.file, step);
+    taken.set(sha256, fetched);
   });
-}
-
-/** Fetches a list, which the copy can do without: others may follow it by its lists. */
-async function fetchList({ files, taken }: Session, list: Described | undefined): Promise<void> {
-  if (list === undefined) return;
-  try {
-    taken.set(list.sha256, await files.fetch(ofChanges(list, 'api')));
-  } catch (error) {
-    if (!(error instanceof MovedOn)) throw error;
-  }
 }
 
 /** The bundles that lead from a snapshot to the published one; undefined if one is missing. */
@@ -161,17 +153,5 @@ export function stepsFrom(start: At, { sequence, changes }: ChangeIndex): readon
 }
 
 /** Fetches, one by one, the documents that no bundle and no download of documents has. @throws MovedOn */
-export async function fetchMissing(session: Session): Promise<void> {
-  const wanted = session.lines.missing.map((missing) => ({ missing, ...wantedOf(missing) }));
-  if (wanted.length === 0) return;
-  await download(session, wanted, async () => {
-    for (const each of wanted) each.missing.fetched = await session.files.fetch(each);
-  });
-}
-
-const wantedOf = ({ route, key, bytes, sha256 }: Missing): Wanted => ({
-  path: filler(urlTemplate(route))(key),
-  bucket: route.bucket,
-  bytes,
-  sha256,
-});
+export const fetchMissing = (session: Session): Promise<void> =>
+  download(session, session.lines.missing, (fetched, missing) => void (missing.fetched = fetched));

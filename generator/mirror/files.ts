@@ -1,19 +1,11 @@
 /** The files that a run has fetched, by the hash of their content: none is fetched twice. */
-import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Bucket } from '../routes/index.js';
+import { measure } from '../tree/measure.js';
+import type { Measured } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
 import type { Client, OriginResponse } from './client.js';
 import { MovedOn } from './origin.js';
@@ -27,38 +19,40 @@ export interface Wanted {
   readonly sha256: string | undefined;
 }
 
-export interface Fetched {
+export interface Fetched extends Measured {
   readonly file: string;
-  readonly bytes: number;
-  readonly hash: Buffer;
 }
+
+/** The folder of all that a run fetches and computes; it is deleted as the run ends. */
+export const fetchedIn = ({ mirror }: Tree): string => join(mirror, 'files');
 
 export class Files {
   readonly #folder: string;
   readonly #client: Client;
   readonly #fetched = new Map<string, Fetched>();
 
-  constructor({ mirror }: Tree, client: Client) {
-    this.#folder = join(mirror, 'files');
+  constructor(tree: Tree, client: Client) {
+    this.#folder = fetchedIn(tree);
     this.#client = client;
   }
 
   /** Whether the run has fetched a file. */
-  has({ sha256 }: Pick<Wanted, 'sha256'>): boolean {
-    return sha256 !== undefined && this.#fetched.has(sha256);
+  has({ sha256 = '' }: Wanted): boolean {
+    return this.#fetched.has(sha256);
   }
 
   /** Fetches a file, unless the run has it. @throws MovedOn: it is not there, or has another content */
   async fetch(wanted: Wanted): Promise<Fetched> {
-    const { path, bytes, sha256 = '' } = wanted;
-    const known = this.#fetched.get(sha256);
+    const { path, bytes, sha256 } = wanted;
+    const known = this.#fetched.get(sha256 ?? '');
     // Another run may have deleted it, while this one waited for the origin.
     if (known !== undefined && existsSync(known.file)) return known;
     makeFolder(this.#folder);
     const partial = join(this.#folder, 'partial');
-    const received = await this.#receive(wanted, partial);
+    await this.#receive(wanted, partial);
+    const received = measure(partial);
     const hex = received.hash.toString('hex');
-    if (wanted.sha256 !== undefined && (hex !== sha256 || received.bytes !== bytes))
+    if (sha256 !== undefined && (hex !== sha256 || received.bytes !== bytes))
       throw new MovedOn(`${path} has SHA-256 ${hex}, expected ${sha256}`);
     const file = join(this.#folder, hex);
     renameSync(partial, file);
@@ -68,10 +62,10 @@ export class Files {
   }
 
   /** Writes what is received. If the connection breaks, only the rest is asked for, where that is safe. */
-  async #receive({ path, bucket, bytes, sha256 }: Wanted, partial: string): Promise<Omit<Fetched, 'file'>> {
+  async #receive({ path, bucket, bytes, sha256 }: Wanted, partial: string): Promise<void> {
     rmSync(partial, { force: true });
     const descriptor = openSync(partial, 'a', 0o600);
-    let [sum, received] = [createHash('sha256'), 0];
+    let received = 0;
     let tag: string | undefined;
     const next = () => {
       const start = tag === undefined ? 0 : received;
@@ -82,9 +76,9 @@ export class Files {
     try {
       await this.#client.get(next, async (response) => {
         if (!isRest(response, received, bytes)) {
-          requireWhole(response, path, bytes, sha256 !== undefined);
+          if (response.status !== 200) throw new MovedOn(`${path} is not there (${response.status})`);
           ftruncateSync(descriptor);
-          [sum, received] = [createHash('sha256'), 0];
+          received = 0;
           const { etag } = response.headers;
           // A weak tag permits no ranges (RFC 9110, section 13.1.5), and only a hash shows a mixture.
           tag = sha256 !== undefined && etag?.startsWith('"') === true ? etag : undefined;
@@ -93,13 +87,11 @@ export class Files {
           received += chunk.length;
           if (received > bytes) throw new MovedOn(`${path} has more than ${bytes} bytes`);
           writeFileSync(descriptor, chunk);
-          sum.update(chunk);
         }
       });
     } finally {
       closeSync(descriptor);
     }
-    return { bytes: received, hash: sum.digest() };
   }
 }
 
@@ -109,34 +101,16 @@ function isRest({ status, headers }: OriginResponse, received: number, bytes: nu
   return status === 206 && received > 0 && Number(from) === received && Number(size) === bytes;
 }
 
-/** @throws MovedOn */
-function requireWhole(
-  { status, headers }: OriginResponse,
-  path: string,
-  bytes: number,
-  isExact: boolean,
-): void {
-  const length = headers['content-length'] === undefined ? bytes : Number(headers['content-length']);
-  if (status === 200 && (isExact ? length === bytes : length <= bytes)) return;
-  throw new MovedOn(
-    `${path}: the response is ${status} with ${headers['content-length'] ?? 'unknown'} bytes, expected 200 with ${bytes}`,
-  );
-}
-
-/** What the state of a copy keeps between runs. */
-const KEPT = /^(origin\.json|(copied|log)\.json(\.partial)?|contradiction)$/;
-
 /**
  * Deletes what was fetched, of this run or of one that was killed: it may be withheld one day. If
  * another run is at work, it is left to that.
  */
-export function deleteFetched({ mirror, lock: lockFile }: Tree): void {
-  const left = existsSync(mirror) ? readdirSync(mirror).filter((name) => !KEPT.test(name)) : [];
-  if (left.length === 0) return;
-  const lock = Lock.takeIfFree(lockFile);
+export function deleteFetched(tree: Tree): void {
+  const folder = fetchedIn(tree);
+  const lock = existsSync(folder) ? Lock.takeIfFree(tree.lock) : undefined;
   if (lock === undefined) return;
   try {
-    for (const name of left) rmSync(join(mirror, name), { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   } finally {
     lock.release();
   }

@@ -17,12 +17,12 @@ interface Level {
   readonly tokens: number;
   readonly refillMs: number;
   /** Tokens left at a time; negative if requests have yet to wait. */
-  left: number;
-  at: number;
+  readonly left: number;
+  readonly at: number;
 }
 
 export class Limits {
-  readonly #levels = new Map<Bucket, Level>();
+  #levels: ReadonlyMap<Bucket, Level> = new Map();
   readonly #isLearned = new Set<Bucket>();
   #tokenBytes = 1;
 
@@ -51,10 +51,11 @@ export class Limits {
 
   #set(bucket: Bucket, tokens: number, refill: number): void {
     const refillMs = Math.min(refill, REFILL_MS);
-    const known = this.#now(bucket);
+    const known = this.#levels.get(bucket);
     if (known?.tokens === tokens && known.refillMs === refillMs) return;
-    const taken = known === undefined ? 0 : known.tokens - known.left;
-    this.#levels.set(bucket, { tokens, refillMs, left: tokens - taken, at: performance.now() });
+    const taken = known === undefined ? 0 : known.tokens - leftIn(known);
+    const level = { tokens, refillMs, left: tokens - taken, at: performance.now() };
+    this.#levels = new Map([...this.#levels, [bucket, level]]);
   }
 
   /** The cost of a download in tokens. @param bytes what is asked for of its `size` bytes */
@@ -64,44 +65,27 @@ export class Limits {
 
   /** Takes tokens for a request. @returns how long to wait before it, in ms */
   take(bucket: Bucket, cost: number): number {
-    const waits = countedBy(bucket).map((name) => {
-      const level = this.#now(name);
-      if (level === undefined) return 0;
-      level.left -= name === 'download' ? cost : 1;
-      return Math.max(0, -level.left * level.refillMs);
-    });
-    return Math.ceil(Math.max(...waits));
+    const levels = new Map(this.#levels);
+    let waitMs = 0;
+    for (const name of countedBy(bucket)) {
+      const level = levels.get(name);
+      if (level === undefined) continue;
+      const left = leftIn(level) - (name === 'download' ? cost : 1);
+      levels.set(name, { ...level, left, at: performance.now() });
+      waitMs = Math.max(waitMs, -left * level.refillMs);
+    }
+    this.#levels = levels;
+    return Math.ceil(waitMs);
   }
 
-  /**
-   * A limit has refused a request, since others use the same address. Retry-After says how long.
-   * @param state RateLimit, which names the limit: `"api";r=0;t=1`
-   */
-  drain(state: string): void {
-    const [, name] = /^"(\w+)"/.exec(state) ?? [];
-    const bucket = BUCKETS.find((each) => each === name);
-    const level = bucket && this.#now(bucket);
-    if (level !== undefined) level.left = Math.min(level.left, 0);
-  }
-
-  /** The least time for so many requests, in seconds. */
+  /** The least time for so many requests, in seconds. Takes no tokens. */
   secondsFor(requests: readonly { readonly bucket: Bucket; readonly bytes: number }[]): number {
-    const costs: Record<Bucket, number> = { api: 0, download: 0, page: 0 };
-    for (const { bucket, bytes } of requests)
-      for (const name of countedBy(bucket)) costs[name] += name === 'download' ? this.costOf(bytes) : 1;
-    const seconds = [...this.#levels.keys()].map((name) => {
-      const { left, refillMs } = this.#now(name) ?? { left: 0, refillMs: 0 };
-      return ((costs[name] - left) * refillMs) / 1000;
-    });
-    return Math.ceil(Math.max(0, ...seconds));
-  }
-
-  #now(bucket: Bucket): Level | undefined {
-    const level = this.#levels.get(bucket);
-    if (level === undefined) return undefined;
-    const now = performance.now();
-    level.left = Math.min(level.tokens, level.left + (now - level.at) / level.refillMs);
-    level.at = now;
-    return level;
+    const levels = this.#levels;
+    const waits = requests.map(({ bucket, bytes }) => this.take(bucket, this.costOf(bytes)));
+    this.#levels = levels;
+    return Math.ceil(Math.max(0, ...waits) / 1000);
   }
 }
+
+const leftIn = ({ tokens, refillMs, left, at }: Level): number =>
+  Math.min(tokens, left + (performance.now() - at) / refillMs);

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { codeOf, messageOf } from '../errors.js';
 import { gunzippedLines } from '../tree/gunzipped-lines.js';
-import type { Fetched } from './files.js';
+import type { Fetched, Wanted } from './files.js';
 import { bundleHeader, bundleLine } from './origin.js';
 import { parseJson } from '../portable.js';
 import type { Address } from './origin.js';
@@ -22,10 +22,7 @@ const MISSING_MOST = 10_000;
 export class Damaged extends Error {}
 
 /** A document to fetch from its path. */
-export interface Missing extends Address {
-  readonly bytes: number;
-  /** Undefined if nothing says it, and `bytes` is the most that it can be. */
-  readonly sha256: string | undefined;
+export interface Missing extends Wanted, Address {
   fetched?: Fetched;
 }
 
@@ -36,14 +33,14 @@ export interface Row {
   readonly missing?: Missing | undefined;
 }
 
-/** The lines of a route, as they came: where a body is in the file, or one of these for its size. */
+/** The lines of a route, as they came: where a body is in the file. */
 interface Columns {
   readonly keys: number[];
   readonly starts: number[];
   readonly sizes: number[];
 }
-const DELETED = -1;
-const MISSING = -2;
+/** The size in a line without a body. */
+const NONE = -1;
 
 export class Lines {
   readonly #descriptor: number;
@@ -86,14 +83,13 @@ export class Lines {
     columns.keys.push(key);
     columns.starts.push(this.#end);
     columns.sizes.push(size);
-    if (size === MISSING) return;
     this.#missing.delete(`${route.name} ${key}`);
     this.#end += Math.max(0, size);
   }
 
   /** Adds a document to fetch. @throws Damaged: there are too many */
   addMissing(missing: Missing): void {
-    this.#add(missing, MISSING);
+    this.#add(missing, NONE);
     this.#missing.set(`${missing.route.name} ${missing.key}`, missing);
     if (this.#missing.size > MISSING_MOST)
       throw new Damaged(`more than ${MISSING_MOST} documents have no body`);
@@ -106,13 +102,13 @@ export class Lines {
     const address = this.#addressOf(data.path);
     if ('deleted' in data) {
       // With a route that the snapshot lacks, all its documents go.
-      if (address !== undefined) this.#add(address, DELETED);
+      if (address !== undefined) this.#add(address, NONE);
       return line.length;
     }
     const { path, bytes, sha256 } = data;
     if (address === undefined) throw new Damaged(`no route has the path "${path}"`);
     if (data.body === undefined) {
-      this.addMissing({ ...address, bytes, sha256 });
+      this.addMissing({ ...address, path, bucket: address.route.bucket, bytes, sha256 });
       return line.length;
     }
     const body = Buffer.from(data.body);
@@ -156,10 +152,10 @@ export class Lines {
     for (const [at, index] of order.entries()) {
       const key = keyAt(index);
       if (keyAt(order[at + 1]) === key) continue;
-      const size = sizes[index] ?? DELETED;
-      if (size < 0)
-        yield { key, missing: size === MISSING ? this.#missing.get(`${route} ${key}`) : undefined };
-      else yield { key, body: this.#read(starts[index] ?? 0, size) };
+      const size = sizes[index] ?? NONE;
+      yield size === NONE
+        ? { key, missing: this.#missing.get(`${route} ${key}`) }
+        : { key, body: this.#read(starts[index] ?? 0, size) };
     }
   }
 

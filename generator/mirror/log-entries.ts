@@ -1,28 +1,22 @@
 /** The entries of the origin's log, from which the copy's tiles are computed. */
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { leafHash } from '../tree/merkle.js';
 import { MAX_ENTRY_BYTES, parseEntry, splitEntries } from '../log/text.js';
 import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { TileWriter } from './tile-writer.js';
-import { FileWriter } from '../files.js';
+import { FileWriter, ifExists } from '../files.js';
 import { logFolder } from '../tree/log-paths.js';
 import { filesBelow } from '../tree/scan.js';
 import type { Tree } from '../tree/tree.js';
 import type { Client } from './client.js';
-import { MovedOn, fetchBuffer } from './origin.js';
+import { fetchedIn } from './files.js';
+import { fetchBuffer } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** The most bytes of entries: 1 GiB, in which there is room for 5,000,000 snapshots. */
 const LOG_BYTES = 1024 ** 3;
-
-/** Fetches a file of the log. @throws MovedOn: it is not there; Failure invalid: it has more bytes */
-export async function fetchFile(client: Client, path: string, most: number): Promise<Buffer> {
-  const response = await fetchBuffer(client, path, { bucket: 'page', most });
-  if (response === undefined) throw new MovedOn(`${path} has no content`);
-  return response.content;
-}
 
 export interface Entries {
   readonly newest: SnapshotEntry;
@@ -32,35 +26,27 @@ export interface Entries {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Gives a bundle of so many entries, by its path below the log. */
-type BundleOf = (path: string, width: number) => Buffer | undefined | Promise<Buffer>;
-
 const folderOf = ({ tree }: Origin): string => logFolder(tree.id);
 
 /** A file of the copy's log. */
-function published(tree: Tree, origin: Origin, path: string): Buffer | undefined {
-  const file = join(tree.out, folderOf(origin), path);
-  return existsSync(file) ? readFileSync(file) : undefined;
-}
+const published = (tree: Tree, origin: Origin, path: string): Buffer | undefined =>
+  ifExists(() => readFileSync(join(tree.out, folderOf(origin), path)));
 
-/** The newest entry of the copy, if it has all files of the log and the checkpoint. */
-export async function newestHeld(
+/** Whether the copy has a checkpoint, and all files of the log that it needs. */
+export async function holdsLog(
   tree: Tree,
   client: Client,
   origin: Origin,
   checkpoint: Checkpoint,
   note: Buffer,
-): Promise<SnapshotEntry | undefined> {
-  if (published(tree, origin, 'checkpoint')?.equals(note) !== true) return undefined;
+): Promise<boolean> {
+  if (published(tree, origin, 'checkpoint')?.equals(note) !== true) return false;
   let isWhole = true;
-  const read = await readEntries(
-    client,
-    checkpoint,
-    undefined,
-    (path) => published(tree, origin, path),
-    (path, content) => (isWhole &&= published(tree, origin, path)?.equals(content) === true),
-  );
-  return isWhole ? read?.newest : undefined;
+  const bundleOf = async (path: string): Promise<Buffer> => published(tree, origin, path) ?? Buffer.alloc(0);
+  const read = await readEntries(client, checkpoint, undefined, bundleOf, (path, content) => {
+    isWhole &&= published(tree, origin, path)?.equals(content) === true;
+  });
+  return isWhole && read !== undefined;
 }
 
 /**
@@ -76,37 +62,40 @@ export async function fetchEntries(
   seen: Checkpoint | undefined,
 ): Promise<Entries | undefined> {
   let left = LOG_BYTES;
-  const fetched = async (path: string, width: number): Promise<Buffer> => {
-    const most = Math.min(width * (2 + MAX_ENTRY_BYTES), left);
-    const bundle = await fetchFile(client, `/${folderOf(origin)}/${path}`, most);
-    left -= bundle.length;
-    return bundle;
-  };
-  const attempt = async (bundleOf: BundleOf): Promise<Entries | undefined> => {
-    const staged = stagedLog(tree);
-    rmSync(staged, { recursive: true, force: true });
+  const staged = join(fetchedIn(tree), 'log');
+  // Entries that the copy has may be damaged, or those of another history.
+  for (const reuses of [true, false]) {
     const [files, writer] = [new Map<string, string>(), new FileWriter(staged)];
-    const read = await readEntries(client, checkpoint, seen, bundleOf, (path, content) => {
+    const put = (path: string, content: Buffer): void => {
       if (published(tree, origin, path)?.equals(content) === true) return;
+      // Not before: another run may be at work, if this one has nothing to write.
+      if (files.size === 0) rmSync(staged, { recursive: true, force: true });
       writer.write(path, content);
       files.set(`${folderOf(origin)}/${path}`, join(staged, path));
-    });
-    return read && { ...read, files };
-  };
-  const first = await attempt((path, width) => published(tree, origin, path) ?? fetched(path, width));
-  // Entries that the copy has may be damaged, or those of another history.
-  return first ?? (await attempt(fetched));
+    };
+    const bundleOf = async (path: string, width: number): Promise<Buffer> => {
+      const held = reuses ? published(tree, origin, path) : undefined;
+      if (held !== undefined) return held;
+      const most = Math.min(width * (2 + MAX_ENTRY_BYTES), left);
+      const { content } = await fetchBuffer(client, `/${folderOf(origin)}/${path}`, { bucket: 'page', most });
+      left -= content.length;
+      return content;
+    };
+    const read = await readEntries(client, checkpoint, seen, bundleOf, put);
+    if (read !== undefined) return { ...read, files };
+  }
+  return undefined;
 }
 
-/** Where files are until they are published. */
-const stagedLog = ({ mirror }: Tree): string => join(mirror, 'log');
-
-/** @param put called with all bundles and tiles */
+/**
+ * @param bundleOf gives a bundle of so many entries, by its path below the log
+ * @param put called with all bundles and tiles
+ */
 async function readEntries(
   client: Client,
   { size, root }: Checkpoint,
   seen: Checkpoint | undefined,
-  bundleOf: BundleOf,
+  bundleOf: (path: string, width: number) => Promise<Buffer>,
   put: (path: string, content: Buffer) => void,
 ): Promise<Omit<Entries, 'files'> | undefined> {
   const tiles = new TileWriter(put);
@@ -117,8 +106,8 @@ async function readEntries(
     const width = Math.min(TILE_WIDTH, size - count);
     const path = entriesPath(n, width);
     const bundle = await bundleOf(path, width);
-    const entries = bundle === undefined ? [] : entriesIn(bundle);
-    if (bundle === undefined || entries.length !== width) return undefined;
+    const entries = entriesIn(bundle);
+    if (entries.length !== width) return undefined;
     for (const entry of entries) {
       tiles.add(leafHash(entry));
       count += 1;
@@ -143,8 +132,9 @@ function entriesIn(bundle: Buffer): readonly Uint8Array[] {
   }
 }
 
-/** No documents are where these are: see `areSafe`. */
-const LOG_FILE = /^log\/[0-9a-f]{16}\/(checkpoint$|tile\/|index\/)/;
+/** The files of logs, and of them partial tiles. No documents are there: see `areSafe`. */
+const LOG_FILE = /^log\/([0-9a-f]{16})\/(?:checkpoint$|tile\/|index\/)/;
+const PARTIAL = /^(log\/\w+\/tile\/.*)\.p\/\d+$/;
 
 /**
  * What a copy no longer needs: partial tiles that a full one replaces, and other logs.
@@ -156,18 +146,11 @@ export function* outdated(
   treeId: string | undefined,
   files: ReadonlyMap<string, string>,
 ): Generator<string> {
-  const folders = existsSync(join(out, 'log')) ? readdirSync(join(out, 'log')) : [];
-  for (const id of folders.filter((name) => /^[0-9a-f]{16}$/.test(name))) {
-    const folder = logFolder(id);
-    if (id === treeId) {
-      if (existsSync(join(out, folder, 'tile'))) yield* replaced(out, `${folder}/tile`, files);
-    } else for (const name of filesBelow(out, folder)) if (LOG_FILE.test(name)) yield name;
-  }
-}
-
-function* replaced(out: string, folder: string, files: ReadonlyMap<string, string>): Generator<string> {
-  for (const name of filesBelow(out, folder)) {
-    const [, full] = /^(.*)\.p\/\d+$/.exec(name) ?? [];
-    if (full !== undefined && (files.has(full) || existsSync(join(out, full)))) yield name;
+  if (!existsSync(join(out, 'log'))) return;
+  for (const name of filesBelow(out, 'log')) {
+    const [, id] = LOG_FILE.exec(name) ?? [];
+    const [, full] = PARTIAL.exec(name) ?? [];
+    const isReplaced = full !== undefined && (files.has(full) || existsSync(join(out, full)));
+    if (id !== undefined && (id !== treeId || isReplaced)) yield name;
   }
 }

@@ -23,7 +23,6 @@ export interface KnownLog {
 }
 
 export const knownLogFile = ({ mirror }: Tree): string => join(mirror, 'log.json');
-const contradictionFile = ({ mirror }: Tree): string => join(mirror, 'contradiction');
 
 /**
  * @returns undefined if no log was seen
@@ -55,7 +54,7 @@ export function writeKnownLog(tree: Tree, keys: readonly Verifier[], note: strin
 
 /** Keeps a checkpoint that contradicts the one that was seen last. @returns the file */
 export function keepContradiction(tree: Tree, note: string): string {
-  const file = contradictionFile(tree);
+  const file = join(tree.mirror, 'contradiction');
   makeFolder(tree.mirror);
   writeFileSync(file, note, { flush: true });
   return file;

@@ -14,10 +14,9 @@ import type { Tree } from '../tree/tree.js';
 import { manifestHash } from '../tree/manifest-hash.js';
 import { forgetSeen } from '../log/seen.js';
 import type { Client } from './client.js';
-import { fetchEntries, fetchFile, newestHeld, outdated } from './log-entries.js';
+import { fetchEntries, outdated } from './log-entries.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';
-import type { KnownLog } from './log-state.js';
-import { MovedOn } from './origin.js';
+import { MovedOn, fetchBuffer } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 
 /** Much more than a checkpoint with a hundred signatures has: 64 KiB. */
@@ -82,8 +81,11 @@ export async function fetchCheckpoint(
             `delete "${knownLogFile(tree)}" to copy it without`,
     );
   }
-  const note = await fetchFile(client, `${log.path}/checkpoint`, CHECKPOINT_BYTES);
-  const { opened, trusted } = openTrusted(note, { known, given: keys, named: log.keys });
+  const options = { bucket: 'page', most: CHECKPOINT_BYTES } as const;
+  const { content: note } = await fetchBuffer(client, `${log.path}/checkpoint`, options);
+  // The keys in snapshot.json, which nobody has signed, are believed the first time only.
+  const trusted = keys.length > 0 ? keys : (known?.keys ?? logKeys(log.keys));
+  const opened = openTrusted(note, trusted, keys.length === 0 && known !== undefined);
   const checkpoint = checkpointOf(opened, log.origin);
   const seen = known?.checkpoint;
   requireSuccession(tree, note, checkpoint, seen);
@@ -97,20 +99,6 @@ export async function fetchCheckpoint(
   return { note, checkpoint, trusted, report, seen };
 }
 
-/** What was seen is remembered. @returns undefined if the copy lacks something of the log */
-export async function heldLog(
-  tree: Tree,
-  client: Client,
-  { origin, content }: Snapshot,
-  { note, checkpoint, trusted, report }: SignedCheckpoint,
-): Promise<LogReport | undefined> {
-  const newest = await newestHeld(tree, client, origin, checkpoint, note);
-  if (newest === undefined) return undefined;
-  writeKnownLog(tree, trusted, note.toString());
-  const isSigned = isOfSnapshot(newest, { origin, content });
-  return { ...report, isSigned, coversManifest: isSigned && newest.manifest !== undefined };
-}
-
 /**
  * Fetches the log of a snapshot. What was seen is remembered.
  * @param signed undefined if the tree is not signed
@@ -120,7 +108,7 @@ export async function heldLog(
 export async function fetchLog(
   tree: Tree,
   client: Client,
-  { origin, content }: Snapshot,
+  snapshot: Snapshot,
   signed: SignedCheckpoint | undefined,
   acceptsUnsigned: boolean,
 ): Promise<CopiedLog> {
@@ -129,27 +117,20 @@ export async function fetchLog(
     const removed = [...outdated(tree, undefined, new Map())];
     return { report: null, files: { put: new Map(), removed, checkpoint: undefined } };
   }
+  const { origin } = snapshot;
   const { note, checkpoint, trusted, report, seen } = signed;
   const read = await fetchEntries(tree, client, origin, checkpoint, seen);
   if (read === undefined) throw new MovedOn('the entries of the log are not those of its checkpoint');
-  if (!read.isSuccessor) throw contradiction(tree, note, checkpoint, seen);
+  if (seen !== undefined && !read.isSuccessor) throw contradiction(tree, note, checkpoint, seen);
   writeKnownLog(tree, trusted, note.toString());
-  const isSigned = isOfSnapshot(read.newest, { origin, content });
-  if (!isSigned && !acceptsUnsigned)
+  const ofEntry = signedBy(read.newest, snapshot);
+  if (!ofEntry.isSigned && !acceptsUnsigned)
     throw new NotSignedYet(`snapshot ${origin.sequence} is not in the signed log yet`);
   const removed = [...outdated(tree, origin.tree.id, read.files)];
-  const coversManifest = isSigned && read.newest.manifest !== undefined;
   return {
-    report: { ...report, isSigned, coversManifest },
+    report: { ...report, ...ofEntry },
     files: { put: read.files, removed, checkpoint: note },
   };
-}
-
-interface Keys {
-  readonly known: KnownLog | undefined;
-  readonly given: readonly Verifier[];
-  /** By snapshot.json, which nobody has signed: believed the first time only. */
-  readonly named: readonly string[];
 }
 
 /** Those that are keys of logs; others may be of a kind that a later version knows. */
@@ -164,15 +145,10 @@ const logKeys = (vkeys: readonly string[]): readonly Verifier[] =>
   });
 
 /** @throws Failure invalid: none of the trusted keys has signed it */
-function openTrusted(
-  note: Buffer,
-  { known, given, named }: Keys,
-): { readonly opened: OpenedNote; readonly trusted: readonly Verifier[] } {
-  const trusted = given.length > 0 ? given : (known?.keys ?? logKeys(named));
+function openTrusted(note: Buffer, trusted: readonly Verifier[], isKnown: boolean): OpenedNote {
   try {
-    return { opened: openNote(note, trusted), trusted };
+    return openNote(note, trusted);
   } catch (error) {
-    const isKnown = given.length === 0 && known !== undefined;
     const advice = '; if its operator confirms that the key has changed, give the new one with --key';
     throw Failure.invalid(`the origin's log can't be trusted: ${messageOf(error)}${isKnown ? advice : ''}`);
   }
@@ -214,26 +190,22 @@ function requireSuccession(
 }
 
 /** Both checkpoints are signed, which proves that there are two histories. */
-function contradiction(
-  tree: Tree,
-  note: Buffer,
-  { size }: Checkpoint,
-  seen: Checkpoint | undefined,
-): Failure {
+function contradiction(tree: Tree, note: Buffer, { size }: Checkpoint, seen: Checkpoint): Failure {
   const file = keepContradiction(tree, note.toString());
   return Failure.invalid(
     `the origin's log shows another history than before: its ${size} entries don't begin with the ` +
-      `${seen?.size ?? 0} that were seen, which "${knownLogFile(tree)}" and "${file}" prove by two signed checkpoints`,
+      `${seen.size} that were seen, which "${knownLogFile(tree)}" and "${file}" prove by two signed checkpoints`,
   );
 }
 
-/**
- * Whether the newest entry is that of the snapshot; false if it is that of the one before.
- * @throws MovedOn: it is of another
- */
-function isOfSnapshot(entry: SnapshotEntry, { origin, content }: Snapshot): boolean {
+/** What the newest entry signs of a snapshot. @throws MovedOn: it is of another than that and the one before */
+function signedBy(
+  entry: SnapshotEntry,
+  { origin, content }: Snapshot,
+): Pick<LogReport, 'isSigned' | 'coversManifest'> {
   const { sequence, digest, as_of: asOf, tree } = origin;
-  if (entry.tree === tree.id && entry.sequence + 1 === sequence) return false;
+  if (entry.tree === tree.id && entry.sequence + 1 === sequence)
+    return { isSigned: false, coversManifest: false };
   const isSame =
     entry.tree === tree.id && entry.sequence === sequence && entry.digest === digest && entry.asOf === asOf;
   if (!isSame) {
@@ -242,7 +214,8 @@ function isOfSnapshot(entry: SnapshotEntry, { origin, content }: Snapshot): bool
         `expected snapshot ${sequence} of tree ${tree.id} with digest ${digest}`,
     );
   }
-  if (entry.manifest === undefined || entry.manifest === manifestHash(content)) return true;
+  if (entry.manifest === undefined || entry.manifest === manifestHash(content))
+    return { isSigned: true, coversManifest: entry.manifest !== undefined };
   throw new MovedOn(
     `/snapshot.json is not the one that the newest entry of the log covers: its headers, limits, types or routes are others`,
   );

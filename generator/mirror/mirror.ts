@@ -1,17 +1,17 @@
 /** Makes a copy of a published tree, or brings it up to date: fetch, stage, compare, commit. */
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, addUnchangedNote, asFailure } from '../errors.js';
 import type { Verifier } from '../keys.js';
 import type { Progress } from '../progress.js';
-import { makeFolder, readJson } from '../files.js';
+import { ifExists, makeFolder, readJson } from '../files.js';
 import { backoffMs } from '../portable.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../tree/tree.js';
 import { Client } from './client.js';
-import { copy, isWhole } from './copy.js';
+import { copy } from './copy.js';
 import type { Copied } from './copy.js';
 import type { Run } from './fetch.js';
 import { Files, deleteFetched } from './files.js';
@@ -58,9 +58,9 @@ export async function mirror(
 ): Promise<Mirrored> {
   await completeCommit(tree, progress);
   const client = new Client(base, `${generator.name}/${generator.version} (mirror)`, progress);
-  const files = new Files(tree, client);
+  const run = { tree, client, files: new Files(tree, client), progress };
   try {
-    return await addUnchangedNote(bringUpToDate(base.origin, { tree, client, files, progress }, keys));
+    return await addUnchangedNote(untilEqual(base.origin, run, keys).finally(() => deleteFetched(tree)));
   } catch (error) {
     throw asFailure(error, `state folder "${tree.state}"`);
   } finally {
@@ -68,42 +68,33 @@ export async function mirror(
   }
 }
 
-async function bringUpToDate(base: string, run: Run, keys: readonly Verifier[]): Promise<Mirrored> {
-  const { tree, client } = run;
-  try {
-    const { origin, etag, content, copied } = await untilEqual(base, run, keys);
-    const record = { origin: base, etag, sha256: hash('sha256', content) };
-    makeFolder(tree.mirror);
-    if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
-    const { sequence, digest, as_of: asOf } = origin;
-    const { requests, bytes } = client;
-    return { origin: base, sequence, digest, asOf, ...copied, requests, bytes };
-  } finally {
-    deleteFetched(tree);
-  }
-}
-
 /** Copies the snapshot that is published, and begins again if there is another one by then. */
-async function untilEqual(base: string, run: Run, keys: readonly Verifier[]) {
+async function untilEqual(base: string, run: Run, keys: readonly Verifier[]): Promise<Mirrored> {
   const { tree, client, progress } = run;
-  const published = existsSync(tree.manifest) ? readFileSync(tree.manifest) : undefined;
-  let headers = conditionsFor(base, tree, published);
+  const held = ifExists(() => readFileSync(tree.manifest));
+  let headers = conditionsFor(base, tree, held);
   let startsOver = false;
   /** The snapshot.json of the last attempt, and how often it failed. */
   let last: Buffer | undefined;
   let failures = 0;
   for (let tries = 1; ; tries += 1) {
     progress.start(`asking ${base}`, 0, 'bytes');
-    const response = await fetchBuffer(client, '/snapshot.json', { headers, most: SNAPSHOT_BYTES });
+    const options = { headers, most: SNAPSHOT_BYTES, held };
+    const { content, etag } = await fetchBuffer(client, '/snapshot.json', options);
     progress.stop();
-    const { content, etag } = response ?? { content: published ?? Buffer.alloc(0), etag: undefined };
     const origin = await progress.blocking(() => parseOrigin(content));
     client.limits.set(origin.limits);
     client.allow(origin.tree.bytes);
     if (last?.equals(content) !== true) failures = 0;
     try {
-      const options = { startsOver, keys, acceptsUnsigned: failures + 1 >= TRIES_UNSIGNED };
-      return { origin, etag, content, copied: await copy(run, { origin, content }, options) };
+      const acceptsUnsigned = failures + 1 >= TRIES_UNSIGNED;
+      const copied = await copy(run, { origin, content }, { startsOver, keys, acceptsUnsigned });
+      const record = { origin: base, etag, sha256: hash('sha256', content) };
+      makeFolder(tree.mirror);
+      if (etag !== undefined) writeFileSync(recordFile(tree), JSON.stringify(record));
+      const { sequence, digest, as_of: asOf } = origin;
+      const { requests, bytes } = client;
+      return { origin: base, sequence, digest, asOf, ...copied, requests, bytes };
     } catch (error) {
       if (!(error instanceof MovedOn)) throw error;
       progress.stop();
@@ -120,14 +111,9 @@ async function untilEqual(base: string, run: Run, keys: readonly Verifier[]) {
   }
 }
 
-/** The headers of a request that gets a 304 if the copy is up to date. */
-function conditionsFor(
-  base: string,
-  tree: Tree,
-  published: Buffer | undefined,
-): Readonly<Record<string, string>> {
-  if (published === undefined) return {};
+/** The headers of a request that gets a 304 if the origin's snapshot.json is the one that the copy has. */
+function conditionsFor(base: string, tree: Tree, held: Buffer | undefined): Readonly<Record<string, string>> {
   const { data } = recordSchema.safeParse(readJson(recordFile(tree)));
-  const isOfCopy = data?.origin === base && data.sha256 === hash('sha256', published);
-  return isOfCopy && isWhole(tree) ? { 'If-None-Match': data.etag } : {};
+  const isOfCopy = held !== undefined && data?.origin === base && data.sha256 === hash('sha256', held);
+  return isOfCopy ? { 'If-None-Match': data.etag } : {};
 }

@@ -7,7 +7,7 @@ import { isFormer, isOwn, isRendered } from '../tree/published-routes.js';
 import { placeOf, snapshotSchema } from '../tree/snapshot-json.js';
 import { count, sha256 } from '../tree/values.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import { LOG_ROUTES, ROUTES, urlTemplate } from '../routes/index.js';
+import { LOG_ROUTES, ROUTES, hasFiles, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
 import type { Client } from './client.js';
@@ -51,32 +51,24 @@ const isSafe = ({ path, file, parameters = [] }: PublishedRoute): boolean =>
 
 /** The publisher's own routes, which are the same in all trees of this format. */
 const OWN_ROUTES: readonly PublishedRoute[] = [...ROUTES.filter(isOwn), ...LOG_ROUTES];
-const FORMER_ROUTES = ROUTES.filter(isFormer);
+const KNOWN_ROUTES = [...OWN_ROUTES, ...ROUTES.filter(isFormer)];
 const isOurs = ({ name, path, file }: PublishedRoute): boolean =>
-  [...OWN_ROUTES, ...FORMER_ROUTES].some(
-    (own) => own.name === name && own.path === path && own.file === file,
-  );
+  KNOWN_ROUTES.some((own) => own.name === name && own.path === path && own.file === file);
 
-const namesOf = (parameters: PublishedRoute['parameters'] = []): string =>
-  parameters.map(({ name }) => name).join();
+const namesOf = ({ parameters = [] }: PublishedRoute): string => parameters.map(({ name }) => name).join();
 
 /** Whether a route without files of its own has a page to serve, and a document to require. */
-const isPageOfRecords = (
-  { file, requires, parameters }: PublishedRoute,
-  routes: readonly PublishedRoute[],
-): boolean =>
-  routes.some((route) => route.file === file && isRendered(route)) &&
-  routes.some(
-    (route) =>
-      route.name === requires && isRendered(route) && namesOf(route.parameters) === namesOf(parameters),
-  );
+const isPageOfRecords = (page: PublishedRoute, rendered: readonly PublishedRoute[]): boolean =>
+  rendered.some(({ file }) => file === page.file) &&
+  rendered.some((route) => route.name === page.requires && namesOf(route) === namesOf(page));
 
 /** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
 function areSafe(routes: readonly PublishedRoute[]): boolean {
+  const rendered = routes.filter(isRendered);
   return (
     routes.every((route) => isOurs(route) || (!isOwn(route) && !isFormer(route) && isSafe(route))) &&
-    routes.every((route) => route.requires === undefined || isPageOfRecords(route, routes)) &&
-    areApart(routes.filter(isRendered), OWN_ROUTES)
+    routes.every((route) => hasFiles(route) || isPageOfRecords(route, rendered)) &&
+    areApart(rendered, OWN_ROUTES)
   );
 }
 
@@ -121,18 +113,20 @@ interface BufferOptions {
   readonly bucket?: Bucket;
   /** The most bytes that it may have; those of JSON by default. */
   readonly most?: number;
+  /** The content of the response 304, if the headers permit it. */
+  readonly held?: Buffer | undefined;
 }
 
-/** The content of a small file of the origin, and its ETag; undefined if it is what the ETag is of. */
+/** Fetches a small file of the origin. @throws MovedOn: it is not there; Failure invalid: it has more bytes */
 export const fetchBuffer = (
   client: Client,
   path: string,
-  { headers = {}, bucket = 'api', most = JSON_BYTES }: BufferOptions = {},
-): Promise<{ readonly content: Buffer; readonly etag: string | undefined } | undefined> =>
+  { headers = {}, bucket = 'api', most = JSON_BYTES, held }: BufferOptions = {},
+): Promise<{ readonly content: Buffer; readonly etag: string | undefined }> =>
   client.get(
     () => ({ path, bucket, headers }),
     async ({ status, headers: { etag }, chunks }) => {
-      if (status === 304) return undefined;
+      if (status === 304 && held !== undefined) return { content: held, etag };
       if (status !== 200) throw new MovedOn(`${path} is not there (${status})`);
       const content: Buffer[] = [];
       let bytes = 0;

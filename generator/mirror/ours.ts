@@ -4,6 +4,7 @@
  */
 import { extname } from 'node:path/posix';
 import { contentType } from 'mime-types';
+import { Failure } from '../errors.js';
 import { TAG_HEADERS, publishedHeaders } from '../routes/headers.js';
 import type { Headers } from '../routes/headers.js';
 import { CACHE_CLASSES, tableOf } from '../routes/index.js';
@@ -20,8 +21,8 @@ const YEAR = 365 * 86_400;
 const INERT =
   /^(application\/(json|gzip|octet-stream|vnd\.apache\.parquet|feed\+json|atom\+xml)|text\/(csv|plain))(;|$)/;
 
-/** @returns the first difference that could harm those who use a copy; undefined if there is none */
-export function differenceFromOurs({ headers, routes }: Snapshot): string | undefined {
+/** @throws Failure invalid: a copy would serve what nobody has signed, and this version does not write */
+export function requireOurs({ headers, routes }: Snapshot): void {
   const ours = publishedHeaders(licenceIn(headers.error['Link']));
   const { content } = headers;
   const groups = (['all', 'options', 'not_found', 'error'] as const).map((name) =>
@@ -31,7 +32,12 @@ export function differenceFromOurs({ headers, routes }: Snapshot): string | unde
     const fields = content[name];
     return fields && differenceIn(`headers.content.${name}`, fields, ours.content[name], longest(name));
   });
-  return [...groups, ...classes, ...routes.map(differenceOf)].find((each) => each !== undefined);
+  const difference = [...groups, ...classes, ...routes.map(differenceOf)].find((each) => each !== undefined);
+  if (difference === undefined) return;
+  throw Failure.invalid(
+    `/snapshot.json of the origin is not signed by a given key, and says what this version does not: ${difference}; ` +
+      'give the key of its log with --key, or use the version of the origin',
+  );
 }
 
 /** What is immutable may be kept for a year. */

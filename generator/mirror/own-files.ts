@@ -1,76 +1,52 @@
 /** The files of the copy that are not documents: the changes that it holds, and the feed of snapshots. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { INDEX_FILE, filesIn, listOf, readChangeIndex, untrackedFiles } from '../tree/changes.js';
 import { indexOf } from '../publish/changes/change-index.js';
-import type { ChangeIndex, Described } from '../tree/changes.js';
-import { makeFolder } from '../files.js';
 import type { OwnFiles } from '../publish/plan.js';
-import type { Tree } from '../tree/tree.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
+import { INDEX_FILE, filesIn, listOf, readChangeIndex, untrackedFiles } from '../tree/changes.js';
+import type { Described } from '../tree/changes.js';
+import { makeFolder } from '../files.js';
 import type { Session } from './fetch.js';
+import { fetchedIn } from './files.js';
 import { JSON_BYTES } from './origin.js';
-import type { Origin } from './origin.js';
 
-/** Fetches the feed of snapshots, and says which bundles and lists come and go. */
-export async function ownFiles({ tree, files, index, taken }: Session): Promise<OwnFiles> {
+/** Fetches the feed of snapshots. @returns its files, by their names below the tree */
+export async function fetchFeeds({ files }: Session): Promise<ReadonlyMap<string, string>> {
   const put = new Map<string, string>();
   for (const format of ['atom', 'json'] as const) {
     const name = documentFile(FEEDS.snapshots, format);
     const wanted = { path: `/${name}`, bucket: 'api', bytes: JSON_BYTES, sha256: undefined } as const;
     put.set(name, (await files.fetch(wanted)).file);
   }
+  return put;
+}
+
+/** The changes of the next snapshot: the origin's, restricted to the files that the copy has. */
+export function ownChanges({ tree, index, taken }: Session): Omit<OwnFiles, 'log'> {
   const before = readChangeIndex(tree);
-  const held = new Map(
-    before?.tree === index.tree ? filesIn(before.changes).map(({ file, sha256 }) => [file, sha256]) : [],
-  );
-  const copied = restricted(
-    index,
-    ({ file, sha256 }) =>
-      taken.has(sha256) || (held.get(file) === sha256 && existsSync(join(tree.out, file))),
-  );
-  for (const { file, sha256 } of filesIn(copied.changes)) {
-    const fetched = taken.get(sha256);
-    if (fetched !== undefined) put.set(file.slice(1), fetched.file);
-  }
-  put.set(INDEX_FILE, writeIndex(tree, copied));
-  const removed = untrackedFiles(tree, copied.changes);
-  return { put, removed };
-}
-
-/**
- * The copy's index, if another snapshot is now named as that of the downloads.
- * @returns what to put
- */
-export function relabelled(tree: Tree, { downloads }: Origin): ReadonlyMap<string, string> {
-  const index = readChangeIndex(tree);
-  const { sequence, digest } = downloads;
-  if (index === undefined || isDeepStrictEqual(index.downloads, { sequence, digest })) return new Map();
-  return new Map([[INDEX_FILE, writeIndex(tree, { ...index, downloads: { sequence, digest } })]]);
-}
-
-/** @returns the file, to be linked */
-function writeIndex({ mirror }: Tree, index: ChangeIndex): string {
-  const file = join(mirror, 'index.json');
-  makeFolder(mirror);
-  // A run that was killed may have left a link to the published index, which must stay as it is.
-  rmSync(file, { force: true });
-  writeFileSync(file, JSON.stringify(index));
-  return file;
-}
-
-/** The origin's index, restricted to the files that the copy has. */
-function restricted(index: ChangeIndex, isHeld: (file: Described) => boolean): ChangeIndex {
+  const held = before?.tree === index.tree ? filesIn(before.changes) : [];
+  const isHeld = ({ file, sha256 }: Described): boolean =>
+    taken.has(sha256) ||
+    (held.some((each) => each.file === file && each.sha256 === sha256) && existsSync(join(tree.out, file)));
   const changes = index.changes.map((change) => {
     const list = listOf(change);
-    const hasList = list !== undefined && isHeld(list);
     return {
       ...change,
-      ...(hasList ? {} : { file: null, bytes: null, sha256: null }),
+      ...(list !== undefined && isHeld(list) ? {} : { file: null, bytes: null, sha256: null }),
       bundle: change.bundle !== null && isHeld(change.bundle) ? change.bundle : null,
     };
   });
   const { oldest: _, ...rest } = index;
-  return indexOf({ ...rest, changes });
+  const file = join(fetchedIn(tree), 'index.json');
+  makeFolder(fetchedIn(tree));
+  // A run that was killed may have left a link to the published index, which must stay as it is.
+  rmSync(file, { force: true });
+  writeFileSync(file, JSON.stringify(indexOf({ ...rest, changes })));
+  const put = new Map([[INDEX_FILE, file]]);
+  for (const each of filesIn(changes)) {
+    const fetched = taken.get(each.sha256);
+    if (fetched !== undefined) put.set(each.file.slice(1), fetched.file);
+  }
+  return { put, removed: untrackedFiles(tree, changes) };
 }

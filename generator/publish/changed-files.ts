@@ -4,7 +4,7 @@
  * led, and each other line is the path of a file. Whether a file was put or deleted follows from
  * the published tree; a later commit may have reversed it.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -67,10 +67,6 @@ export function addChangedFiles({ changedFiles }: Tree, sequence: number, files:
   writer.finish();
   flushOne(list);
 }
-
-/** The size of the list of a snapshot, in bytes, which a later step may add to; 0 if there is none. */
-export const listedBytes = ({ changedFiles }: Tree, { sequence }: SnapshotId): number =>
-  statSync(join(changedFiles, String(sequence)), { throwIfNoEntry: false })?.size ?? 0;
 
 /** The files that were listed of one snapshot, with those of later steps. */
 export const filesListed = ({ changedFiles }: Tree, { sequence }: SnapshotId): Iterable<string> =>

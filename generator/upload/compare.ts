@@ -70,7 +70,7 @@ export const verifyRemote = (
   connect = remoteOf,
 ): Promise<RemoteReport> =>
   inSession(tree, to, progress, connect, async (session) => {
-    const { manifest, remote, record, known, desired } = session;
+    const { manifest, remote, remember, known, desired } = session;
     const found: Record<'missing' | 'different' | 'extra', string[]> = {
       missing: [],
       different: [],
@@ -79,7 +79,7 @@ export const verifyRemote = (
     const untracked = await compare(session, (what, file) => found[what].push(file));
     for (const files of Object.values(found)) files.sort();
     if (known !== undefined && Object.values(found).some((files) => files.length > 0))
-      record.write({ ...known, held: null });
+      remember({ ...known, held: null });
     const { total: files } = desired;
     return { remote: remote.name, sequence: manifest.sequence, files, ...found, untracked };
   });

@@ -1,249 +1,215 @@
 /**
- * The files that a remote should hold, by templates. The compressed siblings have templates of
- * their own, and so have the publisher's own files, which the index leaves out.
+ * The files that a remote should hold, in sets: the documents of a route, their compressed siblings
+ * of one coding, or a single one of the files that the index leaves out.
  */
-import { statSync } from 'node:fs';
-import { extname, join, relative } from 'node:path';
-import { Failure, codeOf } from '../errors.js';
-import { HashFileReader, NO_HASH, entriesIn } from '../tree/hash-file.js';
-import { filesIn, readChangeIndex } from '../tree/changes.js';
-import type { Described } from '../tree/changes.js';
-import { CODINGS, siblingsFrom } from '../tree/codings.js';
-import type { Coding } from '../tree/codings.js';
-import { readIndex } from '../tree/index-json.js';
-import { isAsIndexed, measure } from '../tree/measure.js';
-import { locator } from '../tree/locate.js';
-import { isFormer, isLog, isOwn, isRendered } from '../tree/published-routes.js';
-import type { Manifest } from '../tree/snapshot-json.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
-import type { Tree } from '../tree/tree.js';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../errors.js';
 import type { Headers } from '../routes/headers.js';
 import { hasFiles } from '../routes/index.js';
 import type { CacheClass } from '../routes/index.js';
+import { keyForm, templatePattern, textPattern } from '../routes/keys.js';
+import { CODINGS, siblingsFrom } from '../tree/codings.js';
+import type { Coding } from '../tree/codings.js';
+import { HashFileReader, NO_HASH, entriesIn } from '../tree/hash-file.js';
+import { locator, namesOfDocuments } from '../tree/locate.js';
+import { isAsIndexed, measure } from '../tree/measure.js';
+import { isRendered } from '../tree/published-routes.js';
+import { filesBelow } from '../tree/scan.js';
 import { parseSnapshot } from '../tree/snapshot-json.js';
-import type { SnapshotRoute } from '../tree/snapshot-json.js';
-import { isCheckpoint, logFiles } from './log-files.js';
+import type { Manifest, SnapshotRoute } from '../tree/snapshot-json.js';
+import type { Tree } from '../tree/tree.js';
 
-/** What a file must be; of most files of the log nothing is known. */
-interface Content {
-  readonly bytes?: number;
-  readonly hash?: Buffer;
-}
-
-const ANY: Content = {};
-
-/** Contents by key, in memory or in a hash file. */
-interface Contents {
-  readonly size: number;
-  readonly entries: () => Iterable<readonly [key: number, content: Content]>;
-  readonly get: (key: number) => Content | undefined;
-}
-
-/** The files of a route, or their siblings. */
-export interface RouteFiles {
-  readonly template: string;
+/** How the files of a route are sent. */
+interface Sent {
+  /** The template under which the record of a remote keeps the mark. */
+  readonly group: string;
+  /**
+   * The headers, and the hash of a file that no commit lists. If the mark changes, all files of the
+   * group are sent again.
+   */
+  readonly mark: string;
   readonly class: CacheClass;
-  /** Of its objects, if the remote has headers. */
+  /** Of the objects, if the remote has headers. */
   readonly headers: Headers;
-  readonly contents: Contents;
-  /** Of siblings: the contents are what they decode to. */
-  readonly coding: Coding | undefined;
+}
+
+export interface FileSet extends Sent {
+  /** The template of the files' names; for a single file its name, with 0 as the only key. */
+  readonly template: string;
+  /** Number of files. */
+  readonly size: number;
+  readonly keys: () => Iterable<number>;
+  readonly has: (key: number) => boolean;
+  /**
+   * The size of a file that is to be written.
+   * @throws Failure invalid: it isn't there, or has another size than the index says, or it is a
+   * sibling of something else; the programs would skip the one, and publish the other
+   */
+  readonly bytesOf: (key: number, file: string) => number;
+}
+
+/** Where a file of a remote belongs. */
+export interface Location {
+  readonly template: string;
+  readonly key: number;
+  readonly group: string;
+  /** Whether the remote should hold it. */
+  readonly isDesired: boolean;
 }
 
 /** Whether a template is the name of a file. */
 export const isSingle = (template: string): boolean => !template.includes('{');
 
-/** Where a file belongs: a route, siblings of its files, or what rsync left. */
-export interface Location {
-  readonly template: string;
-  readonly key: number;
-  /** Whether the remote should hold it. */
-  readonly isDesired: boolean;
-}
+/** Whether the parameter of a template, if it has one, is a key. */
+const hasKeys = (template: string): boolean =>
+  [...template.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => textPattern(name) === keyForm(name).pattern);
 
 /** `a/.7.json.Xy12Ab`: what a killed rsync leaves of `a/7.json`. */
 const TEMPORARY = /^(?<folder>.*\/)?\.(?<name>[^/]+)\.\w{6}$/;
 
-/** Assets come before the pages that load them, and the tiles of the log before all. */
-const ORDER = ['tile', 'asset', 'record', 'download', 'feed', 'summary', 'page', 'checkpoint'];
+/** Whether a file is the checkpoint of a signed log. */
+export const isCheckpoint = (file: string): boolean => /^log\/[0-9a-f]{16}\/checkpoint$/.test(file);
+
+const patternOf = (template: string): RegExp => new RegExp(`^${templatePattern(template, textPattern)}$`);
+
+type Locate = ReturnType<typeof locator>;
 
 export class DesiredFiles {
-  /** In the order in which they are written. */
-  readonly routes: readonly RouteFiles[];
-  /** How many files there are. */
+  readonly sets: readonly FileSet[];
+  /** Number of files. */
   readonly total: number;
-  /**
-   * What has to be sent again if it changes, whatever the lists of commits say: by template the
-   * headers of objects, and by name the SHA-256 of the publisher's own files, but for the log's tiles
-   * and index.
-   */
-  readonly sent: Record<string, string> = {};
-  readonly #tree: Tree;
-  /** The change lists and bundles. */
-  readonly #changes: ReadonlyMap<string, Pick<Described, 'bytes' | 'sha256'>>;
-  readonly #byTemplate: ReadonlyMap<string, RouteFiles>;
-  readonly #place: ReturnType<typeof locator>;
+  /** The marks of all sets, by group. */
+  readonly marks: Readonly<Record<string, string>>;
+  readonly #out: string;
+  readonly #byTemplate: ReadonlyMap<string, FileSet>;
+  readonly #keyed: Locate;
+  /** The groups of files whose names have no key. */
+  readonly #patterns: readonly (readonly [group: string, pattern: RegExp])[];
   readonly #readers: HashFileReader[] = [];
 
   /**
    * @param isObjects whether the remote has headers and no siblings
-   * @param recorded templates of files that were uploaded
+   * @param recorded groups of files that were uploaded
    * @throws Failure invalid: the tree is damaged
    */
   constructor(tree: Tree, manifest: Manifest, isObjects: boolean, recorded: readonly string[]) {
-    this.#tree = tree;
-    const changes = filesIn(readChangeIndex(tree)?.changes ?? []);
-    this.#changes = new Map(changes.map((each) => [each.file.slice(1), each]));
-    const { headers, routes } = parseSnapshot(manifest, `"${tree.manifest}"`);
-    const headersOf = ({ class: cacheClass, type, attachment }: SnapshotRoute): Headers => ({
-      'Content-Type': type,
-      'Cache-Control': headers.content[cacheClass]?.['Cache-Control'] ?? '',
-      ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
-    });
-    const filesOf = (route: SnapshotRoute): readonly RouteFiles[] => {
-      const rest = { class: route.class, headers: isObjects ? headersOf(route) : {} };
-      const from = isObjects || isOwn(route) ? Number.POSITIVE_INFINITY : manifest.compressed_from;
-      return this.#contentsOf(manifest, route).flatMap(([template, contents]) => [
-        { template, contents, coding: undefined, ...rest },
-        ...siblingsOf(contents, siblingsFrom(route, from)).map(([coding, large]) => ({
-          template: template + coding.suffix,
-          contents: large,
-          coding,
-          ...rest,
-        })),
-      ]);
+    const snapshot = parseSnapshot(manifest, `"${tree.manifest}"`);
+    this.#out = tree.out;
+    const sentOf = ({ file, class: cacheClass, type, attachment }: SnapshotRoute): Sent => {
+      const fields: Headers = {
+        'Content-Type': type,
+        'Cache-Control': snapshot.headers.content[cacheClass]?.['Cache-Control'] ?? '',
+        ...(attachment !== undefined && { 'Content-Disposition': `attachment; filename="${attachment}"` }),
+      };
+      const headers = isObjects ? fields : {};
+      return {
+        group: file.replace('{tree}', snapshot.tree.id),
+        mark: JSON.stringify(headers),
+        class: cacheClass,
+        headers,
+      };
     };
-    this.routes = routes
-      .filter(hasFiles)
-      .toSorted((a, b) => ORDER.indexOf(a.class) - ORDER.indexOf(b.class))
-      .flatMap(filesOf)
-      .filter(({ contents }) => contents.size > 0);
-    for (const { template, headers: each } of this.routes)
-      this.sent[template] = JSON.stringify(each) + (this.sent[template] ?? '');
-    this.total = this.routes.reduce((sum, { contents }) => sum + contents.size, 0);
-    this.#byTemplate = new Map(this.routes.map((files) => [files.template, files]));
-    const published = locator(routes.filter((route) => !isLog(route) && !isFormer(route)));
-    const other = locatorOf([...this.#byTemplate.keys(), ...recorded]);
-    this.#place = (file) => published(file) ?? other(file);
+    const routes = snapshot.routes.filter(hasFiles);
+    const documents = locator(routes.filter(isRendered));
+    const sets = routes.flatMap((route) => {
+      if (!isRendered(route)) return [...this.#ownSets(sentOf(route), isObjects, documents)];
+      const least = isObjects ? Number.POSITIVE_INFINITY : siblingsFrom(route, snapshot.compressed_from);
+      return this.#documentSets(join(tree.index, route.name), sentOf(route), least);
+    });
+    this.sets = sets.filter(({ size }) => size > 0);
+    this.total = this.sets.reduce((sum, { size }) => sum + size, 0);
+    this.marks = Object.fromEntries(this.sets.map(({ group, mark }) => [group, mark]));
+    this.#byTemplate = new Map(this.sets.map((set) => [set.template, set]));
+    const groups = [...routes.map((route) => sentOf(route).group), ...recorded];
+    const others = locator(
+      groups.filter(hasKeys).map((file) => ({ name: '', path: '', file, class: 'page' as const })),
+    );
+    this.#keyed = (file) => documents(file) ?? others(file);
+    this.#patterns = groups.filter((group) => !hasKeys(group)).map((group) => [group, patternOf(group)]);
   }
 
-  #contentsOf(manifest: Manifest, route: PublishedRoute): readonly (readonly [string, Contents])[] {
-    const { out, index } = this.#tree;
-    if (isRendered(route)) {
-      const path = join(index, route.name);
-      const reader = HashFileReader.open(path, 1);
-      if (reader === undefined) return [];
-      this.#readers.push(reader);
-      const { size } = reader;
-      return [[route.file, { size, get: (key) => reader.find(key), entries: () => keyed(path) }]];
-    }
-    const [templates, names] = this.#ownFiles(manifest, route);
-    const contents = new Map(templates.map((template) => [template, new Map<number, Content>()]));
-    const locate = locatorOf(templates);
-    try {
-      for (const name of names) {
-        const place = locate(name);
-        if (place?.suffix !== '') continue;
-        contents.get(place.route.file)?.set(place.key, this.#ownContent(route, name));
-      }
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT' || !(error instanceof Error && 'path' in error)) throw error;
-      throw damaged(relative(out, String(error.path)));
-    }
-    return [...contents];
+  /** The documents of an index file, and their siblings. @param least the size of the smallest that has any */
+  #documentSets(index: string, sent: Sent, least: number): readonly FileSet[] {
+    const reader = HashFileReader.open(index, 1);
+    if (reader === undefined) return [];
+    this.#readers.push(reader);
+    const setOf = (from: number, coding?: Coding): FileSet => {
+      const template = sent.group + (coding?.suffix ?? '');
+      const keys = function* (): Generator<number> {
+        for (const { key, bytes } of entriesIn(index)) if (bytes >= from) yield key;
+      };
+      let size = from === 0 ? reader.size : 0;
+      if (from > 0) for (const _ of keys()) size += 1;
+      const bytesOf = (key: number, file: string): number => {
+        const [path, bytes, entry] = [join(this.#out, file), this.#sizeOf(file), reader.find(key)];
+        if (entry === undefined || entry.hash.equals(NO_HASH)) throw damaged(file);
+        if (coding === undefined ? bytes === entry.bytes : isAsIndexed(path, entry, coding)) return bytes;
+        throw damaged(file);
+      };
+      const has = (key: number): boolean => (reader.find(key)?.bytes ?? -1) >= from;
+      return { ...sent, group: template, template, size, keys, has, bytesOf };
+    };
+    return [setOf(0), ...(Number.isFinite(least) ? CODINGS.map((coding) => setOf(least, coding)) : [])];
   }
 
-  /** The publisher's own files of a route: their templates and their names. */
-  #ownFiles(
-    manifest: Manifest,
-    route: PublishedRoute,
-  ): readonly [templates: readonly string[], names: Iterable<string>] {
-    const { out, index } = this.#tree;
-    if (isLog(route)) return logFiles(out, manifest, route);
-    if (isFormer(route)) {
-      // An earlier version had a route for each.
-      const files = isSingle(route.file) ? [] : Object.keys(readIndex(index).assets ?? {});
-      const its = files.filter((file) => extname(file) === extname(route.file));
-      return [its, its];
+  /** The files of a route that the index leaves out. */
+  *#ownSets(sent: Sent, isObjects: boolean, documents: Locate): Generator<FileSet> {
+    const { group } = sent;
+    const one = { ...sent, size: 1, keys: () => [0], has: () => true };
+    const bytesOf = (_: number, file: string): number => this.#sizeOf(file);
+    if (isSingle(group)) {
+      const mark = `${sent.mark} ${this.#sizeOf(group)} ${measure(join(this.#out, group)).hash.toString('hex')}`;
+      yield { ...one, template: group, mark, bytesOf };
+      return;
     }
-    return [[route.file], isSingle(route.file) ? [route.file] : this.#changes.keys()];
+    const [folder, pattern] = [group.slice(0, group.indexOf('/{')), patternOf(group)];
+    if (!existsSync(join(this.#out, folder))) return;
+    for (const template of filesBelow(this.#out, folder)) {
+      // Only assets have siblings.
+      const hasSiblings = sent.class === 'asset' && !isObjects;
+      const names = hasSiblings ? namesOfDocuments(template) : [[template, ''] as const];
+      const [, suffix] = names.find(([name]) => pattern.test(name)) ?? [];
+      if (suffix !== undefined && documents(template) === undefined)
+        yield { ...one, group: group + suffix, template, bytesOf };
+    }
   }
 
-  #ownContent(route: PublishedRoute, name: string): Content {
-    const path = join(this.#tree.out, name);
-    const listed = this.#changes.get(name);
-    if (listed !== undefined) this.sent[name] = listed.sha256;
-    else if (isLog(route) && !isCheckpoint(name)) statSync(path);
-    else {
-      const content = measure(path);
-      if (isOwn(route)) this.sent[name] = content.hash.toString('hex');
-      return content;
-    }
-    return listed ?? ANY;
+  /** @throws Failure invalid: it isn't there */
+  #sizeOf(file: string): number {
+    const size = statSync(join(this.#out, file), { throwIfNoEntry: false })?.size;
+    if (size === undefined) throw damaged(file);
+    return size;
   }
 
-  of(template: string): RouteFiles | undefined {
+  of(template: string): FileSet | undefined {
     return this.#byTemplate.get(template);
   }
 
   /** Finds what a file of a remote is. @returns undefined if it is none of ours */
   locate(file: string): Location | undefined {
-    const place = this.#place(file);
-    if (place === undefined) {
-      const { folder = '', name = '' } = TEMPORARY.exec(file)?.groups ?? {};
-      // Its name is a template of its own.
-      return this.#place(folder + name) && { template: file, key: 0, isDesired: false };
+    const single = { template: file, key: 0, isDesired: false };
+    const own = isSingle(file) ? this.of(file) : undefined;
+    if (own !== undefined) return { ...single, group: own.group, isDesired: true };
+    const place = this.#keyed(file);
+    if (place !== undefined) {
+      const template = place.route.file + place.suffix;
+      const isDesired = this.of(template)?.has(place.key) ?? false;
+      return { template, key: place.key, group: template, isDesired };
     }
-    const template = place.route.file + place.suffix;
-    const isDesired = this.of(template)?.contents.get(place.key) !== undefined;
-    return { template, key: place.key, isDesired };
-  }
-
-  /**
-   * The size of a file that is to be written; undefined if the remote shouldn't hold it.
-   * @throws Failure invalid: it isn't there, or has another size than the index says, or it is a
-   * sibling of something else; the programs would skip the one, and publish the other
-   */
-  sizeOf({ contents, coding }: RouteFiles, key: number, file: string): number | undefined {
-    const content = contents.get(key);
-    if (content === undefined) return undefined;
-    const path = join(this.#tree.out, file);
-    const size = statSync(path, { throwIfNoEntry: false })?.size;
-    const { bytes = size, hash } = content;
-    const isRight =
-      coding === undefined || bytes === undefined || hash === undefined
-        ? size === bytes
-        : isAsIndexed(path, { bytes, hash }, coding);
-    if (size === undefined || hash?.equals(NO_HASH) === true || !isRight) throw damaged(file);
-    return size;
+    for (const [name, suffix] of namesOfDocuments(file)) {
+      const [group] = this.#patterns.find(([, pattern]) => pattern.test(name)) ?? [];
+      if (group !== undefined) return { ...single, group: group + suffix };
+    }
+    const { folder = '', name } = TEMPORARY.exec(file)?.groups ?? {};
+    return name === undefined || this.locate(folder + name) === undefined
+      ? undefined
+      : { ...single, group: file };
   }
 
   close(): void {
     for (const reader of this.#readers) reader.close();
   }
-}
-
-const locatorOf = (templates: readonly string[]): ReturnType<typeof locator> =>
-  locator(templates.map((file) => ({ name: '', path: '', file, class: 'page' })));
-
-function* keyed(path: string): Generator<readonly [number, Content]> {
-  for (const entry of entriesIn(path)) yield [entry.key, entry];
-}
-
-/** What siblings of files decode to, by their coding. @param from the size of the smallest */
-function siblingsOf(all: Contents, from: number): readonly (readonly [Coding, Contents])[] {
-  if (from === Number.POSITIVE_INFINITY) return [];
-  const isLarge = ({ bytes = 0 }: Content): boolean => bytes >= from;
-  let size = 0;
-  for (const [, content] of all.entries()) if (isLarge(content)) size += 1;
-  const large: Contents = {
-    size,
-    get: (key) => [all.get(key)].find((content) => content && isLarge(content)),
-    entries: function* () {
-      for (const entry of all.entries()) if (isLarge(entry[1])) yield entry;
-    },
-  };
-  return CODINGS.map((coding) => [coding, large]);
 }
 
 const damaged = (file: string): Failure =>

@@ -1,7 +1,7 @@
 /** Paths that change between file and folder: a file that is gone may be in the way of another. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
-import { codeOf } from '../errors.js';
+import { ifExists } from '../files.js';
 
 /** Whether a file that is gone has to be deleted before others can be written. */
 export const isInTheWay = (out: string, file: string): boolean =>
@@ -14,12 +14,5 @@ export function fileAbove(out: string, file: string): string | undefined {
   return undefined;
 }
 
-/** @returns false for a file, undefined if there is neither */
-export function isFolder(path: string): boolean | undefined {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}
+/** @returns undefined if there is nothing */
+export const isFolder = (path: string): boolean | undefined => ifExists(() => statSync(path).isDirectory());

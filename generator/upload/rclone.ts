@@ -3,6 +3,7 @@ import { createReadStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { parseJson } from '../portable.js';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
 import { fileAbove } from './in-the-way.js';
@@ -91,23 +92,11 @@ export class Rclone implements Remote {
       throw failed('rclone', ended, 'comparing', this.name);
   }
 
-  /** @returns also whether some files were compared by size alone, for want of checksums there */
-  async #check(options: readonly string[], progress: Progress) {
-    let [done, isUnsure] = [0, false];
+  /** One listing of everything: by default a folder is a request, and each group has one. */
+  #check(options: readonly string[], progress: Progress) {
     writeFileSync(this.#list, '');
-    // One listing of everything: by default a folder is a request, and each group has one.
     const args = ['check', '--fast-list', ...options, `--combined=${this.#list}`, ...LOGGED];
-    const ended = await run('rclone', [...args, '--', this.#out, this.name], {
-      progress,
-      onMessage: (line) => {
-        const { text, stats } = read(line);
-        done = stats?.checks ?? done;
-        isUnsure ||= text !== undefined && UNSURE.test(text);
-        return text;
-      },
-      done: () => done,
-    });
-    return { ended, isUnsure };
+    return watch([...args, '--', this.#out, this.name], progress);
   }
 
   #only(files: readonly string[]): readonly string[] {
@@ -122,28 +111,31 @@ export class Rclone implements Remote {
     progress: Progress,
     harmless: readonly number[] = [],
   ): Promise<void> {
-    let done = 0;
-    const { code, lastLines } = await run('rclone', args, {
-      progress,
-      onMessage: (line) => {
-        const { text, stats } = read(line);
-        if (stats !== undefined) done = stats.transfers + stats.deletes;
-        return text;
-      },
-      done: () => done,
-    });
-    if (code !== 0 && !harmless.includes(code)) throw failed('rclone', { code, lastLines }, step, this.name);
+    const { ended } = await watch(args, progress);
+    if (ended.code !== 0 && !harmless.includes(ended.code)) throw failed('rclone', ended, step, this.name);
   }
+}
+
+/** Waits for rclone to end. @returns also whether it compared some files by size alone */
+async function watch(args: readonly string[], progress: Progress) {
+  let [done, isUnsure] = [0, false];
+  const ended = await run('rclone', args, {
+    progress,
+    onMessage: (line) => {
+      const { text, stats } = read(line);
+      if (stats !== undefined) done = stats.transfers + stats.deletes || stats.checks;
+      isUnsure ||= text !== undefined && UNSURE.test(text);
+      return text;
+    },
+    done: () => done,
+  });
+  return { ended, isUnsure };
 }
 
 /** What a line of the log says, and how far the work is. */
 function read(line: string): { readonly text?: string; readonly stats?: Statistics } {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return { text: line };
-  }
+  const value = parseJson(line);
+  if (value === undefined) return { text: line };
   const { msg, object, stats, level } = message.safeParse(value).data ?? {};
   if (stats !== undefined) return { stats };
   if (msg === undefined || level === 'info' || level === 'debug') return {};

@@ -1,25 +1,43 @@
 /** What an upload and a comparison have in common: a locked tree, and what a remote should hold. */
-import { resolve } from 'node:path';
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { Failure } from '../errors.js';
-import type { Progress } from '../progress.js';
+import { flushOne, makeFolder, readJson, replaceFile } from '../files.js';
 import { Lock } from '../lock.js';
+import type { Progress } from '../progress.js';
+import { snapshotIdSchema } from '../publish/changed-files.js';
 import { recover } from '../publish/recover.js';
 import { readManifest } from '../tree/manifest.js';
 import { FORMAT } from '../tree/snapshot-json.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { DesiredFiles } from './desired.js';
-import { RemoteRecord } from './record.js';
-import type { Known } from './record.js';
 import type { Connect, Remote } from './remote.js';
+
+/** What a remote is known to hold. */
+const recordSchema = z.object({
+  /** The snapshot that it held as a whole, but for files that uploads after that have changed. */
+  held: snapshotIdSchema.nullable(),
+  /** The snapshot of the last upload that began and has not ended well. */
+  begun: snapshotIdSchema.nullable(),
+  /**
+   * The marks of what was sent, by group (see `FileSet`); empty while it is sent again. What the
+   * tree no longer has stays until an upload has ended well.
+   */
+  sent: z.record(z.string(), z.string()),
+});
+type Known = z.infer<typeof recordSchema>;
 
 export interface Session {
   readonly tree: Tree;
   readonly manifest: Manifest;
   readonly remote: Remote;
-  readonly record: RemoteRecord;
-  /** What the record said at the start. */
+  /** What was known at the start; undefined if that is nothing. */
   readonly known: Known | undefined;
+  /** Replaces what is known, atomically and durably. */
+  readonly remember: (known: Known) => void;
   readonly desired: DesiredFiles;
   readonly progress: Progress;
 }
@@ -36,8 +54,10 @@ export async function inSession<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   tree.requirePublished();
-  const record = new RemoteRecord(tree.uploads, to);
-  const remote = connect(to, resolve(tree.out), record.scratch);
+  // The name of a remote is not stored.
+  const folder = join(tree.uploads, hash('sha256', to).slice(0, 16));
+  const [file, scratch] = [join(folder, 'record.json'), join(folder, 'scratch')];
+  const remote = connect(to, resolve(tree.out), scratch);
   tree.prepareState();
   const lock = Lock.take(tree.lock);
   try {
@@ -48,17 +68,22 @@ export async function inSession<T>(
           'build, or "npm run snapshot -- verify --repair", first',
       );
     }
-    record.prepare();
-    const known = record.read();
+    rmSync(scratch, { recursive: true, force: true });
+    makeFolder(scratch);
+    const known = recordSchema.safeParse(readJson(file)).data;
+    const remember = (next: Known): void => {
+      replaceFile(file, JSON.stringify(next), join(scratch, 'record.json'));
+      flushOne(folder);
+    };
     const desired = new DesiredFiles(tree, manifest, remote.hasHeaders, Object.keys(known?.sent ?? {}));
     try {
-      return await work({ tree, manifest, remote, record, known, desired, progress });
+      return await work({ tree, manifest, remote, known, remember, desired, progress });
     } finally {
       desired.close();
     }
   } finally {
     try {
-      record.tidyUp();
+      rmSync(scratch, { recursive: true, force: true });
     } finally {
       lock.release();
     }

@@ -1,41 +1,51 @@
 /** The transfer itself, in batches and in order. */
 import { Failure, isInterrupt } from '../errors.js';
-import { INDEX_FILE } from '../tree/changes.js';
 import { filler } from '../routes/index.js';
-import type { RouteFiles } from './desired.js';
+import { INDEX_FILE } from '../tree/changes.js';
+import { isCheckpoint } from './desired.js';
+import type { FileSet } from './desired.js';
 import { isInTheWay } from './in-the-way.js';
-import { isCheckpoint, isTiles } from './log-files.js';
 import type { Session } from './session.js';
 
-/** Ascending keys of files, by template. */
-export type Keys = ReadonlyMap<string, readonly number[]>;
-
-/** The files to write and to delete. */
+/** The files to write and to delete, by ascending keys. */
 export interface Plan {
-  readonly puts: Keys;
-  readonly deletes: Keys;
+  readonly puts: ReadonlyMap<FileSet, readonly number[]>;
+  /** By template. */
+  readonly deletes: ReadonlyMap<string, readonly number[]>;
 }
 
-const headersText = ({ headers }: RouteFiles): string => JSON.stringify(headers);
-
-export const countOf = (keys: Keys): number =>
+export const countOf = (keys: ReadonlyMap<unknown, readonly number[]>): number =>
   [...keys.values()].reduce((sum, { length }) => sum + length, 0);
 
 /** How many files a program gets at once. */
 const BATCH_FILES = 5000;
 /** The number of failed batches after which no more are tried. */
 const MOST_FAILURES = 3;
+
+/** Assets come before the pages that load them, and the tiles of the log before all. */
+const CLASSES = ['tile', 'asset', 'record', 'download', 'feed', 'summary', 'page', 'checkpoint'];
+
+const kindOf = ({ headers }: FileSet): string => JSON.stringify(headers);
+
 /** Steps of writing, in their order: what names others comes after them. */
 type PutStep = 'files' | 'list of changes' | 'snapshot' | 'index of the log' | 'checkpoint';
 
-const putStepOf = ({ template, class: cacheClass }: RouteFiles): PutStep => {
+const putStepOf = ({ template, class: cacheClass }: FileSet): PutStep => {
   if (template === INDEX_FILE) return 'list of changes';
   if (template === 'snapshot.json') return 'snapshot';
   if (cacheClass !== 'checkpoint') return 'files';
   return isCheckpoint(template) ? 'checkpoint' : 'index of the log';
 };
 
+/** Whether a file is a tile of the log, or a bundle of entries. */
+export const isTile = (file: string): boolean => /^log\/[0-9a-f]{16}\/tile\//.test(file);
+
 type DeleteStep = 'in the way' | 'rest' | 'needed until last';
+
+function deleteStepOf(out: string, file: string): DeleteStep {
+  if (isInTheWay(out, file)) return 'in the way';
+  return isTile(file) || file.startsWith('assets/') ? 'needed until last' : 'rest';
+}
 
 /**
  * If something can't be written, the rest is, and what is gone is deleted: it may be withheld. Only
@@ -43,30 +53,29 @@ type DeleteStep = 'in the way' | 'rest' | 'needed until last';
  * deleted last, since the checkpoint and the pages before need them.
  * @throws Failure environment: a program is missing, or has failed
  */
-export async function transfer(session: Session, { puts, deletes }: Plan): Promise<void> {
-  const { tree, remote, progress, desired } = session;
+export async function transfer({ tree, remote, progress }: Session, { puts, deletes }: Plan): Promise<void> {
   const [writing, deleting] = [new Attempts(), new Attempts()];
   const isWhole = (): boolean => writing.failure === undefined && deleting.failure === undefined;
+  const sets = [...puts].toSorted(([a], [b]) => CLASSES.indexOf(a.class) - CLASSES.indexOf(b.class));
 
   /** Writes the files of some steps, all of the same headers at once, until a step has failed. */
   const putAll = async (...steps: readonly PutStep[]): Promise<void> => {
     for (const step of steps) {
       if (!isWhole()) return;
-      const routes = desired.routes.filter((files) => putStepOf(files) === step);
-      for (const [kind, headers] of new Map(routes.map((files) => [headersText(files), files.headers]))) {
-        const alike = routes.filter((files) => headersText(files) === kind).map(({ template }) => template);
-        for (const files of batchesOf(filesOf(puts, alike)))
-          await writing.make(() => remote.put(files, headers, progress));
+      const ofStep = sets.filter(([set]) => putStepOf(set) === step);
+      for (const [kind, headers] of new Map(ofStep.map(([set]) => [kindOf(set), set.headers]))) {
+        const alike = ofStep.flatMap(([set, keys]) =>
+          kindOf(set) === kind ? [[set.template, keys] as const] : [],
+        );
+        for (const batch of batchesOf(namesOf(alike)))
+          await writing.make(() => remote.put(batch, headers, progress));
       }
     }
   };
-  const deleteStepOf = (template: string, file: string): DeleteStep => {
-    if (isInTheWay(tree.out, file)) return 'in the way';
-    return isTiles(template) || template.startsWith('assets/') ? 'needed until last' : 'rest';
-  };
   const deleteAll = async (step: DeleteStep): Promise<void> => {
-    const files = filesOf(deletes, deletes.keys(), (...file) => deleteStepOf(...file) === step);
-    for (const batch of batchesOf(files)) await deleting.make(() => remote.delete(batch, progress));
+    const isOfStep = (file: string): boolean => deleteStepOf(tree.out, file) === step;
+    for (const batch of batchesOf(namesOf(deletes), isOfStep))
+      await deleting.make(() => remote.delete(batch, progress));
   };
 
   progress.start('writing', countOf(puts), 'files');
@@ -102,23 +111,20 @@ class Attempts {
 }
 
 /** The names of files, template by template. */
-function* filesOf(
-  keys: Keys,
-  templates: Iterable<string>,
-  isChosen: (template: string, file: string) => boolean = () => true,
-): Generator<string> {
-  for (const template of templates) {
-    const fileOf = filler(template);
-    for (const key of keys.get(template) ?? []) {
-      const file = fileOf(key);
-      if (isChosen(template, file)) yield file;
-    }
+function* namesOf(keys: Iterable<readonly [template: string, keys: readonly number[]]>): Generator<string> {
+  for (const [template, each] of keys) {
+    const nameOf = filler(template);
+    for (const key of each) yield nameOf(key);
   }
 }
 
-function* batchesOf(files: Iterable<string>): Generator<readonly string[]> {
+function* batchesOf(
+  files: Iterable<string>,
+  isChosen = (_file: string): boolean => true,
+): Generator<readonly string[]> {
   let batch: string[] = [];
   for (const file of files) {
+    if (!isChosen(file)) continue;
     batch.push(file);
     if (batch.length < BATCH_FILES) continue;
     yield batch;

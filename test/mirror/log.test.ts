@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../../generator/mirror/client.js';
-import { fetchCheckpoint, fetchLog, heldLog } from '../../generator/mirror/log.js';
+import { fetchCheckpoint, fetchLog } from '../../generator/mirror/log.js';
 import type { CopiedLog } from '../../generator/mirror/log.js';
+import { holdsLog } from '../../generator/mirror/log-entries.js';
 import { parseOrigin } from '../../generator/mirror/origin.js';
 import { parseVerifier } from '../../generator/keys.js';
 import { publishCopiedLog } from '../../generator/log/publish-entry.js';
@@ -53,8 +54,12 @@ async function fetched({ keys, acceptsUnsigned } = NONE): Promise<CopiedLog> {
 }
 /** What the copy says of its log if it has all of it. */
 async function held() {
-  const signedCheckpoint = await fetchCheckpoint(tree, client, snapshot().origin, []);
-  return signedCheckpoint && heldLog(tree, client, snapshot(), signedCheckpoint);
+  const { origin: snapshotOrigin } = snapshot();
+  const signedCheckpoint = await fetchCheckpoint(tree, client, snapshotOrigin, []);
+  if (signedCheckpoint === undefined) return undefined;
+  const { checkpoint, note } = signedCheckpoint;
+  if (!(await holdsLog(tree, client, snapshotOrigin, checkpoint, note))) return undefined;
+  return (await fetchLog(tree, client, snapshot(), signedCheckpoint, true)).report;
 }
 /** Fetches the log and publishes it in the copy. */
 async function copied(options = NONE): Promise<CopiedLog> {

@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../generator/log/key-file.js';
+import { addChangedFiles } from '../../generator/publish/changed-files.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { verifyRemote } from '../../generator/upload/compare.js';
 import { upload } from '../../generator/upload/upload.js';
@@ -108,6 +109,24 @@ describe.each([
     ]);
   });
 
+  it('writes what was signed after the snapshot was uploaded, and then nothing', async () => {
+    const { out, remote, ...run } = await site(hasHeaders);
+    await run.upload();
+    callsTo(remote, out);
+    const before = hashesOf(out);
+    writeLog(out, 256, OLD.chunks);
+    const after = hashesOf(out);
+    const changed = Object.keys({ ...before, ...after }).filter((file) => before[file] !== after[file]);
+    addChangedFiles(new Tree(out), 1, changed);
+    expect(await run.upload()).toMatchObject({ compared: false });
+    expect(wrongOn(remote, out)).toEqual([]);
+    const calls = callsTo(remote, out);
+    expect(calls.indexOf('put LOG/checkpoint')).toBeGreaterThan(calls.indexOf('put LOG/tile/0/000'));
+    expect(calls.at(-1)).toMatch(/^delete LOG\/tile\//);
+    expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
+    expect(callsTo(remote, out)).toEqual([]);
+  });
+
   it('that can’t write a document leaves snapshot.json, the checkpoint and its tiles', async () => {
     const { out, remote, ...run } = await site(hasHeaders);
     await run.upload();
@@ -172,8 +191,8 @@ describe.each([
     const log = logFolder(out);
     rmSync(inState(out, 'uploads'), { recursive: true });
     const alien = { hash: '', headers: {} };
-    const gone = ['tile/0/000.p/253', 'tile/entries/001', 'index/a/77.txt', 'index/a/chunks-9.txt'];
-    const unknown = ['tile/0/000.p/256', 'tile/0/0', 'tile/x', 'index/a/chunks.bak', 'notes.txt'];
+    const gone = ['tile/0/000.p/253', 'tile/entries/001', 'index/a/77.txt', 'index/a/chunks.bak'];
+    const unknown = ['tile.txt', 'index/.hidden', 'notes.txt'];
     for (const file of [...gone, ...unknown]) remote.files.set(`${log}/${file}`, alien);
     remote.files.delete(`${log}/index/a/5.txt`);
     const result = await run.upload();
@@ -195,17 +214,15 @@ describe.each([
     expect(wrongOn(remote, out)).toEqual([]);
   });
 
-  it.each(['index/routes.txt', 'index/a/5.txt', 'index/a/chunks-1.txt', 'index/a/chunks.txt', 'checkpoint'])(
-    'of a tree without %s is refused, and names the file',
-    async (file) => {
-      const { out, remote, ...run } = await site(hasHeaders);
-      rmSync(join(out, logFolder(out), file));
-      const error = await failureOf(run.upload());
-      expect(error.exitCode).toBe(1);
-      expect(error.message).toContain(`"${logFolder(out)}/${file}" of the tree is missing or damaged`);
-      expect(remote.files.size).toBe(0);
-    },
-  );
+  it('of a tree without its checkpoint is refused, and names the file', async () => {
+    const { out, remote, ...run } = await site(hasHeaders);
+    const file = `${logFolder(out)}/checkpoint`;
+    rmSync(join(out, file));
+    const error = await failureOf(run.upload());
+    expect(error.exitCode).toBe(1);
+    expect(error.message).toContain(`"${file}" of the tree is missing or damaged`);
+    expect(remote.files.size).toBe(0);
+  });
 });
 
 describe('objects of the log', () => {
