@@ -42,12 +42,12 @@ export const writeJournal = ({ journal }: Tree, sequence: number, operations?: r
 export function readJournal(tree: Tree): readonly Operation[] {
   const { sequence, operations } = schema.parse(JSON.parse(readFileSync(tree.journal, 'utf8')));
   if (operations !== undefined) return operations;
-  writeJournal(tree, sequence, operationsOf(tree, sequence));
+  writeJournal(tree, sequence, operationsOf(tree, sequence, isCopy(tree)));
   return readJournal(tree);
 }
 
 /** The operations of a commit that changes documents, once everything is staged. */
-export function operationsOf(tree: Tree, sequence: number): readonly Operation[] {
+export function operationsOf(tree: Tree, sequence: number, isOfCopy: boolean): readonly Operation[] {
   const isWithout = existsSync(stagePaths(tree).withoutPrevious);
   return [
     { put: 'tree', at: '' },
@@ -59,7 +59,7 @@ export function operationsOf(tree: Tree, sequence: number): readonly Operation[]
     replacePrevious(isWithout ? 'without-previous' : 'previous'),
     { replace: `changed/${sequence}`, by: 'changed', keep: 'outdated-changed' },
     // Nobody asks a copy for its lists.
-    ...(isCopy(tree) ? [] : [{ replace: `unreported-${sequence}`, by: 'lists', keep: 'outdated-lists' }]),
+    ...(isOfCopy ? [] : [{ replace: `unreported-${sequence}`, by: 'lists', keep: 'outdated-lists' }]),
   ];
 }
 

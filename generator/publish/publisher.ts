@@ -220,7 +220,7 @@ export class Publisher {
         operations = await progress.blocking(() => {
           this.#complete(plan, isCopy, { ...index, snapshotFeed });
           flush(tree.stage);
-          return operationsOf(tree, plan.sequence);
+          return operationsOf(tree, plan.sequence, isCopy);
         }, 'writing to the disk');
       }
       // From here on nothing stops the commit.
