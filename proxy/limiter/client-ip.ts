@@ -1,13 +1,11 @@
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 
 import { rateLimitedLog, type Dependencies } from '../log.js';
 
-/**
- * Client addresses: IP addresses, ranges, and X-Forwarded-For. node:net's SocketAddress and
- * BlockList cost microseconds per request behind a trusted proxy, so addresses are parsed here; the
- * tests compare the results with node:net and URL.
- */
+/** Client addresses: IP addresses, ranges, and X-Forwarded-For. */
 
 /** A range of addresses in CIDR notation: `10.0.0.0/8`. */
 export interface AddressRange {
@@ -37,96 +35,53 @@ const CLIENT_PREFIX = 56;
  */
 const WIDEST_PREFIX = { ipv4: 8, ipv6: 7 } as const;
 
-const COLON = 58;
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-type Family = AddressRange['family'];
+/** A zone (RFC 4007 §11.2), which is dropped. */
+const ZONED = /^([^%]*:[^%]*)%[\w.:~-]+$/;
+/** The last two groups of an IPv6 address as IPv4 (RFC 4291 §2.2). */
+const DOTTED = /(?<=:)\d+\.\d+\.\d+\.\d+$/;
+/** IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
+const MAPPED = ipaddr.IPv6.parseCIDR('::ffff:0:0/96');
 
-/** The last address parsed, IPv4 as IPv4-mapped IPv6. Shared: it saves an object per request. */
-const bits = new DataView(new ArrayBuffer(16));
+/** Proxies stay the same, and the client of a request is compared, written and keyed. */
+const recent = new LRUCache<string, Address | false>({ max: 100, memoMethod: (text) => read(text) ?? false });
 
-const group = (index: number): number => bits.getUint16(2 * index);
+const parse = (text: string): Address | undefined => recent.memo(text) || undefined;
 
-/** RFC 4007 §11.2. Zones are dropped. */
-const ZONE = /^%[\w.:~-]+$/;
-
-/** Parses an address into `bits`. IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
-function parse(text: string): Family | undefined {
-  const mark = text.indexOf('%');
-  const address = mark < 0 ? text : text.slice(0, mark);
-  const version = isIP(address);
-  if (version === 0 || (mark >= 0 && (version === 4 || !ZONE.test(text.slice(mark))))) return undefined;
-  if (version === 4) {
-    bits.setUint32(0, 0);
-    bits.setUint32(4, 0);
-    bits.setUint32(8, 0xffff);
-    bits.setUint32(12, readIPv4(address));
-    return 'ipv4';
-  }
-  readIPv6(address);
-  const isMapped = bits.getUint32(0) === 0 && bits.getUint32(4) === 0 && bits.getUint32(8) === 0xffff;
-  return isMapped ? 'ipv4' : 'ipv6';
+/**
+ * What is an address is up to node:net: ipaddr.js takes "127.1" and octal numbers too, but IPv4 in
+ * few IPv6 addresses.
+ */
+function read(text: string): Address | undefined {
+  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
+  const address = ZONED.exec(text)?.[1] ?? text;
+  if (!isIPv6(address)) return undefined;
+  const ipv6 = ipaddr.IPv6.parse(address.replace(DOTTED, groupsOf));
+  return ipv6.match(MAPPED) ? ipv6.toIPv4Address() : ipv6;
 }
 
-/** @param address accepted by isIP() */
-function readIPv4(address: string): number {
-  let value = 0;
-  let octet = 0;
-  for (let at = 0; at < address.length; at += 1) {
-    const digit = address.charCodeAt(at) - 48;
-    if (digit >= 0) octet = octet * 10 + digit;
-    else [value, octet] = [value * 256 + octet, 0];
-  }
-  return value * 256 + octet;
-}
-
-/** @param address accepted by isIP() (RFC 4291 §2.2) */
-function readIPv6(address: string): void {
-  if (address.includes('.')) {
-    const dotted = address.lastIndexOf(':') + 1;
-    const value = readIPv4(address.slice(dotted));
-    address = `${address.slice(0, dotted)}${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`;
-  }
-  let count = 0;
-  let gap = 8;
-  let value = 0;
-  const push = (): void => {
-    bits.setUint16(2 * count, value);
-    count += 1;
-    value = 0;
-  };
-  for (let at = address.startsWith('::') ? 1 : 0; at < address.length; at += 1) {
-    const code = address.charCodeAt(at);
-    if (code !== COLON) value = value * 16 + (code & 15) + (code > 57 ? 9 : 0);
-    else if (address.charCodeAt(at - 1) === COLON) gap = count;
-    else push();
-  }
-  if (address.charCodeAt(address.length - 1) !== COLON) push();
-  // The groups after "::" belong at the end.
-  for (let to = 7, from = count - 1; to >= gap; to -= 1, from -= 1) {
-    bits.setUint16(2 * to, from >= gap ? group(from) : 0);
-  }
+/** `192.0.2.7` as `c000:207`. */
+function groupsOf(dotted: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv4.parse(dotted).octets;
+  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
 /** RFC 5952 §4: all hexadecimal, with "::" for the first of the longest runs of zero groups. */
-function formatIPv6(): string {
-  let gap = -1;
-  let length = 1;
-  for (let index = 0, run = 0; index < 8; index += 1) {
-    run = group(index) === 0 ? run + 1 : 0;
-    if (run > length) [length, gap] = [run, index - run + 1];
+function format(address: Address): string {
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  const text = address.toNormalizedString();
+  let [start, length] = [0, 0];
+  for (const { 0: zeros, index } of text.matchAll(/\b0(?::0)+\b/g)) {
+    if (zeros.length > length) [start, length] = [index, zeros.length];
   }
-  let text = '';
-  for (let index = 0; index < 8; index += index === gap ? length : 1) {
-    if (index === gap) text += '::';
-    else text += (index === 0 || index === gap + length ? '' : ':') + group(index).toString(16);
-  }
-  return text;
+  if (length === 0) return text;
+  return `${text.slice(0, Math.max(0, start - 1))}::${text.slice(start + length + 1)}`;
 }
 
-/** The network of the address in `bits`. @param prefix a multiple of 8 */
-function formatNetwork(prefix: number): string {
-  for (let at = prefix / 8; at < 16; at += 1) bits.setUint8(at, 0);
-  return `${formatIPv6()}/${prefix}`;
+/** @param prefix a multiple of 8 */
+function networkOf(address: ipaddr.IPv6, prefix: number): string {
+  return `${format(ipaddr.fromByteArray(address.toByteArray().fill(0, prefix / 8)))}/${prefix}`;
 }
 
 /**
@@ -134,10 +89,9 @@ function formatNetwork(prefix: number): string {
  * Undefined if it is not an address.
  */
 export function canonicalAddress(text: string): string | undefined {
-  const family = parse(text);
-  if (family === 'ipv6') return formatIPv6();
-  if (family === undefined || !text.includes(':')) return family && text;
-  return `${bits.getUint8(12)}.${bits.getUint8(13)}.${bits.getUint8(14)}.${bits.getUint8(15)}`;
+  if (isIPv4(text)) return text;
+  const address = parse(text);
+  return address && format(address);
 }
 
 /**
@@ -147,7 +101,8 @@ export function canonicalAddress(text: string): string | undefined {
  */
 export function clientKey(address: string | undefined): string {
   if (address === undefined) return 'gone';
-  return address.includes(':') && parse(address) === 'ipv6' ? formatNetwork(CLIENT_PREFIX) : address;
+  const ipv6 = address.includes(':') ? parse(address) : undefined;
+  return ipv6 instanceof ipaddr.IPv6 ? networkOf(ipv6, CLIENT_PREFIX) : address;
 }
 
 /**
@@ -155,10 +110,9 @@ export function clientKey(address: string | undefined): string {
  * (RFC 3056), which is the /24 of the embedded IPv4 address. `unknown` if it is not an address.
  */
 export function anonymize(text: string): string {
-  const address = canonicalAddress(text);
-  if (address === undefined) return 'unknown';
-  if (!address.includes(':')) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
-  return formatNetwork(group(0) === 0x2002 ? 40 : 48);
+  const address = parse(text);
+  if (address instanceof ipaddr.IPv6) return networkOf(address, address.parts[0] === 0x2002 ? 40 : 48);
+  return address === undefined ? 'unknown' : `${address.toString().replace(/\d+$/, '0')}/24`;
 }
 
 /**
@@ -176,7 +130,7 @@ export function parseRanges(list: string): AddressRange[] {
 
 function parseRange(text: string): AddressRange {
   const [address = '', prefixText, ...rest] = text.split('/');
-  const family = parse(address);
+  const family = parse(address)?.kind();
   if (family === undefined || address.includes('%') || rest.length > 0) throw new Error(expectation(text));
   if (family === 'ipv4' && address.includes(':')) {
     throw new Error(`ranges of IPv4 written as IPv4, not as "${text}"`);
@@ -208,21 +162,13 @@ export type RangeMatcher = (address: string) => boolean;
 
 /** IPv4 addresses match only IPv4 ranges, in any notation: `::/8` does not contain all of IPv4. */
 export function matcherOf(ranges: readonly AddressRange[]): RangeMatcher {
-  const masked = ranges.map(({ address, prefix, family }) => {
-    parse(address);
-    const length = family === 'ipv4' ? prefix + 96 : prefix;
-    return [0, 1, 2, 3].map((word) => {
-      const ones = Math.min(32, Math.max(0, length - 32 * word));
-      const mask = ones === 0 ? 0 : -1 << (32 - ones);
-      return { at: 4 * word, mask, network: bits.getInt32(4 * word) & mask };
-    });
-  });
-  return (address) => {
-    const family = ranges.length === 0 ? undefined : parse(address);
-    return masked.some(
-      (words, index) =>
-        ranges[index]?.family === family &&
-        words.every(({ at, mask, network }) => (bits.getInt32(at) & mask) === network),
+  const networks = ranges.map(({ address, prefix }) => ({ network: ipaddr.parse(address), prefix }));
+  return (text) => {
+    const address = networks.length === 0 ? undefined : parse(text);
+    return networks.some(({ network, prefix }) =>
+      network instanceof ipaddr.IPv4
+        ? address instanceof ipaddr.IPv4 && address.match(network, prefix)
+        : address instanceof ipaddr.IPv6 && address.match(network, prefix),
     );
   };
 }
