@@ -5,7 +5,7 @@ import { Failure, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { AroundCommit } from '../publish/plan.js';
 import type { LogKeys, Signing } from '../config/signing.js';
-import { logFolder } from '../tree/log-paths.js';
+import { logFolder } from './log-paths.js';
 import { isUnreadable, readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
 import { updateChunkIndex } from './chunk-index.js';

@@ -1,5 +1,5 @@
 /** Writes proofs (C2SP tlog-proof). Browsers use this file too. */
-import { base64Of } from '../tree/chunk-text.js';
+import { base64Of } from './chunk-text.js';
 
 export const PROOF_TYPE = 'register-api/document@v1';
 

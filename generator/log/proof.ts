@@ -10,7 +10,7 @@ import { openNote } from './note.js';
 import type { Verifier } from '../keys.js';
 import { PROOF_TYPE } from './proof-text.js';
 import type { DocumentPath, Proof } from './proof-text.js';
-import { HASH, INTEGER, bytesOfBase64, integerOf, parseRoutes } from '../tree/chunk-text.js';
+import { HASH, INTEGER, bytesOfBase64, integerOf, parseRoutes } from './chunk-text.js';
 import { parseCheckpoint, parseEntry } from './text.js';
 
 /** What a proof shows: the document had that content in that snapshot of the tree. */

@@ -7,7 +7,7 @@ import { backoffMs, parseJson } from '../portable.js';
 import { proofText } from './proof-text.js';
 import { inclusionPath, subtreesOf, tilePartOf } from './subtrees.js';
 import { TILE_WIDTH, entriesPath, tilePath } from '../routes/tile-keys.js';
-import { base64Of, bytesOfBase64, parseChunks, parsePages, parseRoutes } from '../tree/chunk-text.js';
+import { base64Of, bytesOfBase64, parseChunks, parsePages, parseRoutes } from './chunk-text.js';
 import { checkpointIn, parseEntry, splitEntries } from './text.js';
 import { headOver, hex, joined, leafHash, pathIn, rootOf, sha256, splitHashes } from './web-merkle.js';
 

@@ -6,7 +6,7 @@ import { addChangedFiles } from '../publish/changed-files.js';
 import { flush } from '../publish/flush.js';
 import { deleteFile, moveInto } from '../publish/moves.js';
 import { ListWriter } from '../publish/stage.js';
-import { checkpointFile, logFolder } from '../tree/log-paths.js';
+import { checkpointFile, logFolder } from './log-paths.js';
 import type { Tree } from '../tree/tree.js';
 import type { HeldKey } from './key-file.js';
 import type { Appended } from './log-files.js';

@@ -15,7 +15,7 @@ import type { Signer } from '../keys.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Signing } from '../config/signing.js';
-import { logFolder } from '../tree/log-paths.js';
+import { logFolder } from './log-paths.js';
 import { EMPTY_HEAD } from '../tree/merkle.js';
 import type { Tree } from '../tree/tree.js';
 import { updateChunkIndex } from './chunk-index.js';

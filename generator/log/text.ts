@@ -4,7 +4,7 @@
  * equal bytes, except that a checkpoint may have lines of extensions. Parsers throw Failure invalid.
  */
 import { Failure } from '../errors.js';
-import { HASH, INTEGER, integerOf } from '../tree/chunk-text.js';
+import { HASH, INTEGER, integerOf } from './chunk-text.js';
 
 /** The length of an entry is a 16-bit integer. */
 export const MAX_ENTRY_BYTES = 65_535;

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { codeOf, messageOf } from '../errors.js';
-import { gunzippedLines } from '../tree/gunzipped-lines.js';
+import { gunzippedLines } from './gunzipped-lines.js';
 import type { Fetched, Wanted } from './files.js';
 import { bundleHeader, bundleLine } from './origin.js';
 import { parseJson } from '../portable.js';

@@ -7,7 +7,7 @@ import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { TileWriter } from './tile-writer.js';
 import { FileWriter, ifExists } from '../files.js';
-import { logFolder } from '../tree/log-paths.js';
+import { logFolder } from '../log/log-paths.js';
 import { filesBelow } from '../tree/scan.js';
 import type { Tree } from '../tree/tree.js';
 import type { Client } from './client.js';

@@ -1,5 +1,5 @@
 /** What snapshot.json says of the signed log. */
-import { logFolder } from '../tree/log-paths.js';
+import { PATHS } from '../routes/paths.js';
 import type { LogKeys } from '../config/signing.js';
 import { part, shapeOfParts, value, valuesOf } from './parts.js';
 import type { Part } from './parts.js';
@@ -12,7 +12,7 @@ interface LogFacts {
 const LOG: readonly Part<LogFacts>[] = [
   part(
     value('path', 'path', '/log/9f86d081884c7d65', 'Path of the log, by the rules of C2SP tlog-tiles.'),
-    ({ treeId }) => `/${logFolder(treeId)}`,
+    ({ treeId }) => `${PATHS.log}/${treeId}`,
   ),
   part(
     value('origin', 'text', 'register.example/log', 'Origin of its checkpoints, and name of its keys.'),

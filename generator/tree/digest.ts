@@ -9,7 +9,6 @@ import { DIGEST_CHUNK, beginsChunk } from './chunks.js';
 import { entriesIn } from './hash-file.js';
 import type { Entry } from './hash-file.js';
 import { TreeHead, leafHash } from './merkle.js';
-import { routeLine } from './route-line.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { PublishedRoute } from './published-routes.js';
 
@@ -69,6 +68,17 @@ export function summarise(
   finish();
   return { documents, bytes, firstKey, root: tree.head().toString('base64') };
 }
+
+/** The line of a route. @param root in base64 */
+export const routeLine = ({
+  name,
+  count,
+  root,
+}: {
+  readonly name: string;
+  readonly count: number;
+  readonly root: string;
+}): string => `${name} ${count} ${root}\n`;
 
 /** The text that the digest is the hash of: a line for each route. */
 export const routesText = (

@@ -2,11 +2,6 @@
 import { opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
-import { filler } from '../routes/index.js';
-import type { Entry } from './hash-file.js';
-import { cursorOverKeys, seek } from './cursor.js';
-import type { Cursor } from './cursor.js';
-import { CODINGS, namesOf, siblingsFrom } from './codings.js';
 import { folderPatterns, locator, namesOfDocuments } from './locate.js';
 import type { PublishedRoute } from './published-routes.js';
 import { HARMLESS } from './tree.js';
@@ -72,53 +67,5 @@ export function* filesBelow(root: string, folder: string): Generator<string, voi
     }
   } finally {
     directory.closeSync();
-  }
-}
-
-/** Merges a route's scanned files with its index entries, both in ascending key order. */
-export class RouteWalk {
-  readonly #placeOf: (key: number) => string;
-  readonly #from: number;
-  readonly #kinds: readonly { readonly suffix: string; readonly keys: Cursor<number> }[];
-  readonly #onExtra: (file: string) => void;
-
-  /**
-   * @param from the size from which documents have compressed siblings
-   * @param onExtra called with each file that has no entry
-   */
-  constructor(route: PublishedRoute, from: number, keys: Scan['keys'], onExtra: (file: string) => void) {
-    this.#placeOf = filler(route.file);
-    this.#from = siblingsFrom(route, from);
-    this.#kinds = ['', ...CODINGS.map(({ suffix }) => suffix)].map((suffix) => ({
-      suffix,
-      keys: cursorOverKeys(keys.get(route.name + suffix) ?? new Float64Array()),
-    }));
-    this.#onExtra = onExtra;
-  }
-
-  /** The files that an entry must have, and whether each was found. */
-  meet({ key, bytes }: Pick<Entry, 'key' | 'bytes'>): { readonly file: string; readonly found: boolean }[] {
-    const names = namesOf(this.#placeOf(key), bytes, this.#from);
-    return this.#kinds.flatMap(({ keys, suffix }, index) => {
-      const found = this.#seek(keys, suffix, key);
-      const file = names[index];
-      if (file === undefined) {
-        // The document is too small for this sibling.
-        this.#seek(keys, suffix, key + 1);
-        return [];
-      }
-      if (found) keys.next();
-      return [{ file, found }];
-    });
-  }
-
-  #seek(keys: Cursor<number>, suffix: string, key: number): boolean {
-    const found = seek(keys, key, (extra) => this.#onExtra(this.#placeOf(extra) + suffix));
-    return found !== undefined;
-  }
-
-  /** No more entries: the remaining files are extra. */
-  finish(): void {
-    for (const { keys, suffix } of this.#kinds) this.#seek(keys, suffix, Number.POSITIVE_INFINITY);
   }
 }

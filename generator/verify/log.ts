@@ -7,7 +7,7 @@ import { openNote } from '../log/note.js';
 import { parseVerifier } from '../keys.js';
 import { readSeen } from '../log/seen.js';
 import { recordOf } from '../log/record.js';
-import { base64Of, bytesOfBase64 } from '../tree/chunk-text.js';
+import { base64Of, bytesOfBase64 } from '../log/chunk-text.js';
 import { parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { manifestHash } from '../tree/manifest-hash.js';
@@ -23,7 +23,7 @@ import {
   chunkForm,
   indexFolder,
   logFolder,
-} from '../tree/log-paths.js';
+} from '../log/log-paths.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';

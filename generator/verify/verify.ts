@@ -4,14 +4,16 @@ import { basename, dirname, join } from 'node:path';
 import { NO_HASH, entriesIn } from '../tree/hash-file.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
-import { CODINGS } from '../tree/codings.js';
+import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
+import { cursorOverKeys, seek } from '../tree/cursor.js';
 import { isPrepared } from '../publish/journal.js';
 import { indexDigest } from '../tree/digest.js';
 import { deleteFile } from '../publish/moves.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import { isNamedContent } from '../publish/former-assets.js';
 import { Lock } from '../lock.js';
-import { RouteWalk, scan } from '../tree/scan.js';
+import { filler } from '../routes/index.js';
+import { scan } from '../tree/scan.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
 import type { Scan } from '../tree/scan.js';
 import { isRendered } from '../tree/published-routes.js';
@@ -182,14 +184,26 @@ function* checkRoute(
   keys: Scan['keys'],
   found: Findings,
 ): Generator<Entry, void, undefined> {
-  const walk = new RouteWalk(route, from, keys, (file) => found.add(file, 'extra'));
+  const fileOf = filler(route.file);
+  const forms = [undefined, ...CODINGS].map((coding) => {
+    const suffix = coding?.suffix ?? '';
+    const scanned = cursorOverKeys(keys.get(route.name + suffix) ?? new Float64Array());
+    const onPassed = (key: number): void => found.add(fileOf(key) + suffix, 'extra');
+    return { coding, scanned, moveTo: (key: number) => seek(scanned, key, onPassed) === key };
+  });
   for (const entry of entries) {
-    const wrong = walk.meet(entry).flatMap(({ file, found: there }, index): [string, Damage['what']][] => {
-      if (!there) return [[file, 'missing']];
-      return isAsIndexed(join(tree.out, file), entry, CODINGS[index - 1]) ? [] : [[file, 'altered']];
+    const names = namesOf(fileOf(entry.key), entry.bytes, siblingsFrom(route, from));
+    const wrong = forms.flatMap(({ coding, scanned, moveTo }, index): [string, Damage['what']][] => {
+      const isThere = moveTo(entry.key);
+      const file = names[index];
+      // A small document has no siblings: the next move passes one that is there.
+      if (file === undefined) return [];
+      if (!isThere) return [[file, 'missing']];
+      scanned.next();
+      return isAsIndexed(join(tree.out, file), entry, coding) ? [] : [[file, 'altered']];
     });
     for (const [file, what] of wrong) found.add(file, what);
     yield wrong.length === 0 ? entry : { ...entry, hash: NO_HASH };
   }
-  walk.finish();
+  for (const { moveTo } of forms) moveTo(Number.POSITIVE_INFINITY);
 }

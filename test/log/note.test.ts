@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { openNote } from '../../generator/log/note.js';
 import { generateSigner, parseSigner, parseVerifier } from '../../generator/keys.js';
-import { base64Of } from '../../generator/tree/chunk-text.js';
+import { base64Of } from '../../generator/log/chunk-text.js';
 import { cosigner, flips, refusal } from './support.js';
 import { TESSERA } from './vectors.js';
 

@@ -9,7 +9,7 @@ import { proofText } from '../../generator/log/proof-text.js';
 import type { Proof } from '../../generator/log/proof-text.js';
 import { parseProof, verifyProof } from '../../generator/log/proof.js';
 import { checkpointText, entryText } from '../../generator/log/text.js';
-import { routeLine } from '../../generator/tree/route-line.js';
+import { routeLine } from '../../generator/tree/digest.js';
 import { temporary } from '../support/folder.js';
 import { cosigner, flips, makeLog, naiveHead, refusal } from './support.js';
 

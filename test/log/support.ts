@@ -6,7 +6,7 @@ import { Failure } from '../../generator/errors.js';
 import { append } from '../../generator/log/log-files.js';
 import type { Appended } from '../../generator/log/log-files.js';
 import { generateSigner, parseSigner } from '../../generator/keys.js';
-import { base64Of } from '../../generator/tree/chunk-text.js';
+import { base64Of } from '../../generator/log/chunk-text.js';
 
 const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {
   const sum = createHash('sha256');

@@ -9,7 +9,7 @@ import {
   parseChunks,
   parsePages,
   parseRoutes,
-} from '../../generator/tree/chunk-text.js';
+} from '../../generator/log/chunk-text.js';
 import {
   checkpointText,
   entryText,
@@ -18,7 +18,7 @@ import {
   splitEntries,
 } from '../../generator/log/text.js';
 import { entriesPath, tilePath } from '../../generator/routes/tile-keys.js';
-import { routeLine } from '../../generator/tree/route-line.js';
+import { routeLine } from '../../generator/tree/digest.js';
 import { flips, refusal } from './support.js';
 
 const HASH = 'CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=';

@@ -1,7 +1,7 @@
 /** Where the signed log of a tree is, below the tree. */
 import { keyForm } from '../routes/keys.js';
 import type { KeyForm } from '../routes/keys.js';
-import type { PublishedRoute } from './published-routes.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 
 /** The folder of a tree's log. Other trees have others, so that no log is taken for another one. */
 export const logFolder = (treeId: string): string => `log/${treeId}`;

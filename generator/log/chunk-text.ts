@@ -1,9 +1,18 @@
 /**
- * The texts of the chunks of the digest, below `index/` of a signed log. Browsers use this file too:
- * nothing in it is of Node alone. Parsers accept only what is written here, and throw Failure invalid.
+ * The texts below `index/` of a signed log: the routes whose lines the digest is the hash of, and
+ * their chunks. Browsers use this file too: nothing in it is of Node alone. Parsers accept only what
+ * is written here, and throw Failure invalid.
  */
 import { Failure } from '../errors.js';
-import type { RouteHead } from './route-line.js';
+
+/** A line of `index/routes.txt`: what is published at a route. */
+export interface RouteHead {
+  readonly name: string;
+  /** Number of documents. */
+  readonly count: number;
+  /** The head over the route's chunks, in base64. */
+  readonly root: string;
+}
 
 /** A line of `index/ROUTE/chunks-N.txt`. */
 export interface ChunkLeaf {
