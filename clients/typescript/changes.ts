@@ -35,10 +35,11 @@ interface Step {
 
 /**
  * Yields what changed since a position, bundle by bundle. It ends at the snapshot that was published
- * when it began; without changes it makes one request. Changes before a `reached` may be applied
+ * when it began; without changes it makes one request. If a cache still has an earlier snapshot than
+ * the copy, nothing is yielded: ask again later. Changes before a `reached` may be applied
  * again after an interruption, with the same result.
  * @throws {StartOverError} if the tree is another one, or the position is older than `oldest`
- * @throws {ProblemError} for a response that is an error
+ * @throws {ProblemError} and {ResponseError} as `get`
  * @throws {Error} if a bundle or document doesn't have its SHA-256: try again later
  */
 export async function* changesSince(
@@ -48,10 +49,11 @@ export async function* changesSince(
 ): AsyncGenerator<Change, void, undefined> {
   const index = await client.get('/changes/index.json', {}, options);
   assertKnown(index, position);
+  // A cache may have the index of an earlier snapshot than the copy: the next run finds what it lacks.
   let at = position;
   while (at.sequence < index.sequence) {
     const step = nextStep(index, at.sequence);
-    const bytes = new Uint8Array(await (await client.fetch(step.file, options)).arrayBuffer());
+    const bytes = await (await client.fetch(step.file, options)).arrayBuffer();
     await assertHash(bytes, step.sha256, step.file);
     yield* changesIn(bytes, step, at);
     at = { tree: at.tree, sequence: step.to, digest: step.digest };
@@ -62,7 +64,7 @@ export async function* changesSince(
 /** Throws unless bundles lead from the position to the published snapshot. */
 function assertKnown(index: Index, { tree, sequence, digest }: Position): void {
   if (index.tree !== tree) throw new StartOverError(`the tree is "${index.tree}", and was "${tree}"`);
-  if (sequence < index.oldest || sequence > index.sequence)
+  if (sequence < index.oldest)
     throw new StartOverError(
       `the changes lead from snapshot ${index.oldest} to ${index.sequence}, and the copy has ${sequence}`,
     );
@@ -81,7 +83,7 @@ function nextStep({ changes }: Index, at: number): Step {
 }
 
 /** The changes in a bundle, whose first line says what it leads from and to. */
-async function* changesIn(bytes: Uint8Array<ArrayBuffer>, step: Step, at: Position): AsyncGenerator<Change> {
+async function* changesIn(bytes: ArrayBuffer, step: Step, at: Position): AsyncGenerator<Change> {
   let isFirst = true;
   for await (const text of linesIn(bytes, step.file)) {
     const line: unknown = JSON.parse(text);
@@ -119,14 +121,17 @@ async function changeIn({ path, deleted, sha256, body }: Line, file: string): Pr
   return { kind: 'put', path, sha256, body };
 }
 
-async function assertHash(bytes: Uint8Array<ArrayBuffer>, sha256: string, what: string): Promise<void> {
+/** Named so that versions of TypeScript with and without a generic `Uint8Array` agree. */
+type Bytes = Parameters<typeof crypto.subtle.digest>[1];
+
+async function assertHash(bytes: Bytes, sha256: string, what: string): Promise<void> {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   const hex = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
   if (hex !== sha256) throw new Error(`${what}: expected the SHA-256 ${sha256}, got ${hex}`);
 }
 
 /** The lines of a gzip file. */
-async function* linesIn(bytes: Uint8Array<ArrayBuffer>, file: string): AsyncGenerator<string> {
+async function* linesIn(bytes: ArrayBuffer, file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
   // Since Node 22, the error of a cut stream has no message.
@@ -138,7 +143,7 @@ async function* linesIn(bytes: Uint8Array<ArrayBuffer>, file: string): AsyncGene
   for (let read = await next(); !read.done; read = await next()) {
     const lines = (rest + decoder.decode(read.value, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    yield* lines;
+    for (const line of lines) yield line;
   }
   if (rest + decoder.decode() !== '') throw new Error(`${file}: expected a line break after the last line`);
 }

@@ -2,6 +2,7 @@
  * A client for a register that is published with register-api. No dependencies; needs `fetch`:
  * Node 20.19 or newer, or a browser.
  */
+import { JSON_ROUTES } from './api.js';
 import type { components, paths } from './api.js';
 
 /** A path of the service, as the description has it: `/api/v1/group/{id}`. */
@@ -34,110 +35,223 @@ export interface RequestOptions {
 export interface ClientOptions {
   /** What to use instead of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** How often a request is repeated after a 429 or 503; 4 by default. */
+  /** How often a request is repeated: after a 429, 502, 503 or 504, or a lost connection; 4 by default. */
   readonly retries?: number;
   /** A longer `Retry-After` is not waited for; 300 seconds (= 5 minutes) by default. */
   readonly maxWaitSeconds?: number;
-  /** How much JSON is kept in memory, in characters; 16 Mi by default, 0 for none. */
+  /** How long a request may take, up to the headers, or the end of JSON; 30 seconds by default. */
+  readonly timeoutSeconds?: number;
+  /** How much JSON is kept in memory, in characters; 16 Mi by default. None in browsers, which have a cache. */
   readonly cacheCharacters?: number;
 }
 
 export type Problem = components['schemas']['Problem'];
 
-/** A response that is an error: `code` is stable, the message is for people. */
-export class ProblemError extends Error {
-  override readonly name = 'ProblemError';
-  readonly status: number;
+/** A response that is neither what was asked for nor a problem of the service: of something in between. */
+export class ResponseError extends Error {
+  override readonly name: string = 'ResponseError';
   readonly url: string;
-  /** Undefined if the response came from something in between, and is no problem of the service. */
-  readonly code: Problem['error'] | undefined;
-  readonly problem: Problem | undefined;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The seconds that `Retry-After` asks to wait for; undefined without it. */
+  readonly retryAfter: number | undefined;
 
-  constructor(status: number, url: string, problem: Problem | undefined) {
-    super(`${url}: ${status} ${problem?.detail ?? 'without an explanation'}`);
-    this.status = status;
+  constructor({ url, status, headers }: Response, reason: string) {
+    super(`${url}: ${status} ${reason}`);
     this.url = url;
-    this.code = problem?.error;
+    this.status = status;
+    this.headers = headers;
+    this.retryAfter = retryAfterOf(headers);
+  }
+}
+
+/** A problem that the service reports: `code` is stable, the message is for people. */
+export class ProblemError extends ResponseError {
+  override readonly name = 'ProblemError';
+  readonly code: Problem['error'];
+  readonly problem: Problem;
+
+  constructor(response: Response, problem: Problem) {
+    super(response, problem.detail);
+    this.code = problem.error;
     this.problem = problem;
   }
 }
 
+/** As many requests as browsers have under way to one host. */
+const CONCURRENT_REQUESTS = 6;
+
+/** What something between client and service, or a service that starts, may answer for a moment. */
+const TRANSIENT = new Set([429, 502, 503, 504]);
+
 /**
- * Sends each request once the headers of the one before have arrived, and none while it waits for a
- * `Retry-After`. Bodies may overlap: read each to its end before the next request to avoid that.
+ * Sends up to six requests at once. While one waits because the service is busy (429 or 503), no
+ * other is sent.
  */
 export class RegisterClient {
   readonly #base: string;
   readonly #fetch: typeof globalThis.fetch;
   readonly #retries: number;
-  readonly #maxWaitMs: number;
+  readonly #maxWaitSeconds: number;
+  readonly #timeoutMs: number;
   readonly #cache: Cache;
-  /** The end of the last request in the queue. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #slots = new Slots(CONCURRENT_REQUESTS);
+  /** Held by the refused request that waits. */
+  readonly #gate = new Slots(1);
 
-  /** @param baseUrl `https://register.example` */
+  /** @param baseUrl `https://register.example`, also with a path that all requests begin with */
   constructor(baseUrl: string, options: ClientOptions = {}) {
-    this.#base = baseUrl;
+    this.#base = new URL(baseUrl).href.replace(/\/$/, '');
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
     this.#retries = options.retries ?? 4;
-    this.#maxWaitMs = 1000 * (options.maxWaitSeconds ?? 300);
-    this.#cache = new Cache(options.cacheCharacters ?? 16 * 1024 * 1024);
+    this.#maxWaitSeconds = options.maxWaitSeconds ?? 300;
+    this.#timeoutMs = 1000 * (options.timeoutSeconds ?? 30);
+    this.#cache = new Cache(options.cacheCharacters ?? (isBrowser() ? 0 : 16 * 1024 * 1024));
   }
 
   /**
    * The document at a route: the value of its JSON, as the description has it (not validated), or
-   * the response if it is something else. JSON is requested with the ETag of the copy in memory.
-   * @throws {ProblemError} for any status but 2xx, with `code` `not_found` if there is no such record
+   * the response if the route is of something else. JSON that is in memory is requested with its ETag.
+   * @throws {ProblemError} for a problem of the service, with `code` `not_found` if there is no such record
+   * @throws {ResponseError} for any other response but 2xx, and for one that should be JSON and is not
+   * @throws {DOMException} `TimeoutError`, or the reason of `signal`
    */
   get<R extends JsonRoute>(route: R, ...rest: Arguments<R>): Promise<Document<R>>;
   get<R extends Exclude<Route, JsonRoute>>(route: R, ...rest: Arguments<R>): Promise<Response>;
   async get(route: Route, parameters: object = {}, options: RequestOptions = {}): Promise<unknown> {
-    const url = this.#urlOf(fill(route, parameters));
+    const url = this.#base + fill(route, parameters);
+    if (!JSON_ROUTES.has(route)) return this.#send(url, {}, options.signal, itself);
     const known = this.#cache.get(url);
     const headers: Record<string, string> = known === undefined ? {} : { 'If-None-Match': known.etag };
-    const response = await this.#send(url, headers, options.signal);
-    if (response.status === 304 && known !== undefined) return parse(known.text);
-    if (!/^application\/json\b/.test(response.headers.get('content-type') ?? '')) return response;
-    const text = await response.text();
-    const etag = response.headers.get('etag');
-    if (etag !== null) this.#cache.set(url, { etag, text });
-    return parse(text);
+    return this.#send(url, headers, options.signal, async (response) => {
+      if (response.status === 304 && known !== undefined) return parse(known.text);
+      const text = await response.text();
+      const value = isOfType(response, 'application/json') ? parsed(text) : undefined;
+      if (value === undefined) throw new ResponseError(response, 'expected JSON');
+      const etag = response.headers.get('etag');
+      if (etag !== null) this.#cache.set(url, { etag, text });
+      return value;
+    });
   }
 
   /**
    * The response at a path, such as one in `links` or in a change; its body is for the caller to read.
-   * @throws {ProblemError} for any status but 2xx
+   * @throws the same as `get`
    */
   fetch(path: string, options: RequestOptions = {}): Promise<Response> {
-    return this.#send(this.#urlOf(path), {}, options.signal);
+    return this.#send(this.#base + path, {}, options.signal, itself);
   }
 
-  #urlOf(path: string): string {
-    return new URL(path, this.#base).href;
-  }
-
-  #send(url: string, headers: Record<string, string>, signal: AbortSignal | undefined): Promise<Response> {
-    const sent = this.#last.then(() => this.#attempt(url, headers, signal));
-    this.#last = sent.catch(() => undefined);
-    // A request that waits for its turn ends at once if it is aborted.
-    return abortable(sent, signal);
-  }
-
-  async #attempt(
+  /** @param read is part of the request: it may be cut off and repeated */
+  async #send<T>(
     url: string,
     headers: Record<string, string>,
     signal: AbortSignal | undefined,
-  ): Promise<Response> {
-    for (let attempt = 0; ; attempt += 1) {
-      signal?.throwIfAborted();
-      const response = await this.#fetch(url, { headers, ...(signal === undefined ? {} : { signal }) });
-      if (response.ok || response.status === 304) return response;
-      const error = new ProblemError(response.status, url, await problemIn(response));
-      const isRefused = response.status === 429 || response.status === 503;
-      const waitMs = retryAfterMs(response) ?? 1000 * 2 ** attempt;
-      if (!isRefused || attempt >= this.#retries || waitMs > this.#maxWaitMs) throw error;
-      await sleep(waitMs, signal);
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const leave = await this.#slots.take(signal);
+    let open: (() => void) | undefined;
+    try {
+      // Waits for those that were refused before.
+      (await this.#gate.take(signal))();
+      for (let attempt = 0; ; attempt += 1) {
+        try {
+          return await this.#attempt(url, headers, signal, read);
+        } catch (error) {
+          signal?.throwIfAborted();
+          const waitSeconds = (error instanceof ResponseError ? error.retryAfter : undefined) ?? 2 ** attempt;
+          if (attempt >= this.#retries || waitSeconds > this.#maxWaitSeconds || !isTransient(error))
+            throw error;
+          if (isBusy(error)) open ??= await this.#gate.take(signal);
+          await sleep(1000 * waitSeconds, signal);
+        }
+      }
+    } finally {
+      open?.();
+      leave();
     }
+  }
+
+  async #attempt<T>(
+    url: string,
+    headers: Record<string, string>,
+    signal: AbortSignal | undefined,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const controller = new AbortController();
+    const abort = (): void => controller.abort(signal?.reason);
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort);
+    const timer = setTimeout(() => {
+      const waited = `${url}: no response in ${this.#timeoutMs / 1000} seconds`;
+      controller.abort(new DOMException(waited, 'TimeoutError'));
+    }, this.#timeoutMs);
+    try {
+      const response = await this.#fetch(url, { headers, signal: controller.signal });
+      if (response.ok || response.status === 304) return await read(response);
+      const text = await response.text();
+      const problem = isOfType(response, 'application/problem+json') ? parsed(text) : undefined;
+      throw isProblem(problem)
+        ? new ProblemError(response, problem)
+        : new ResponseError(response, 'without an explanation');
+    } finally {
+      clearTimeout(timer);
+      // The caller's signal also ends the reading of a body that is left to the caller.
+      if (read !== itself) signal?.removeEventListener('abort', abort);
+    }
+  }
+}
+
+const itself = (response: Response): Promise<Response> => Promise.resolve(response);
+
+/** Browsers cache what they fetch, unless the request has a condition of its own. */
+function isBrowser(): boolean {
+  const { navigator }: { readonly navigator?: object; readonly fetch: unknown } = globalThis;
+  return navigator !== undefined && 'onLine' in navigator;
+}
+
+/** Whether the service asks for a pause. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof ResponseError && (error.status === 429 || error.status === 503);
+
+/** Whether the same request may succeed: `fetch` rejects with a TypeError if a connection is lost. */
+const isTransient = (error: unknown): boolean =>
+  error instanceof ResponseError ? TRANSIENT.has(error.status) : error instanceof TypeError;
+
+/** A number of slots, which are taken in the order in which they were asked for. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** @returns gives the slot back; rejects if the signal is aborted before there is one */
+  async take(signal: AbortSignal | undefined): Promise<() => void> {
+    signal?.throwIfAborted();
+    if (this.#free > 0) this.#free -= 1;
+    else await this.#turn(signal);
+    return () => {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    };
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((settle, reject) => {
+      const take = (): void => {
+        signal?.removeEventListener('abort', abort);
+        settle();
+      };
+      const abort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(take), 1);
+        reject(signal?.reason);
+      };
+      this.#waiting.push(take);
+      signal?.addEventListener('abort', abort, { once: true });
+    });
   }
 }
 
@@ -192,37 +306,44 @@ function fill(route: string, parameters: object): string {
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
-/** The problem in a response; undefined if it has none. */
-async function problemIn(response: Response): Promise<Problem | undefined> {
-  const text = await response.text();
-  if (!/^application\/problem\+json\b/.test(response.headers.get('content-type') ?? '')) return undefined;
-  const problemOf: (text: string) => Problem = JSON.parse;
-  return problemOf(text);
+const isOfType = ({ headers }: Response, type: string): boolean =>
+  headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === type;
+
+/** The value of a JSON text; undefined if it is none. */
+function parsed(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
-/** `Retry-After` in milliseconds: of seconds, or of a date (RFC 9110, section 10.2.3). */
-function retryAfterMs({ headers }: Response): number | undefined {
+const isProblem = (value: unknown): value is Problem =>
+  typeof value === 'object' && value !== null && 'error' in value && 'detail' in value;
+
+/** `Retry-After` in seconds: a number, or until a date (RFC 9110, section 10.2.3). */
+function retryAfterOf(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
-  const ms = /^\d+$/.test(value) ? 1000 * Number(value) : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
-}
-
-/** The same, but rejected as soon as the signal is aborted. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((settle, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    void promise.then(settle, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const slept = new Promise<void>((settle) => {
-    timer = setTimeout(settle, ms);
+  return new Promise((settle, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    const abort = (): void => {
+      end();
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      end();
+      settle();
+    }, ms);
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort);
   });
-  return abortable(slept, signal).finally(() => clearTimeout(timer));
 }

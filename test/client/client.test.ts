@@ -1,12 +1,12 @@
 /** The typed client against the real proxy, and against servers that misbehave. */
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
 import { TYPES_FILE, clientTypes } from '../../clients/generate.js';
-import { ProblemError } from '../../clients/typescript/client.js';
+import { ProblemError, ResponseError } from '../../clients/typescript/client.js';
 import type { Document, RegisterClient } from '../../clients/typescript/client.js';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
@@ -153,6 +153,20 @@ describe('get', () => {
 
 const LIMITED = ['--api-tokens', '2', '--api-refill-seconds', '1'];
 
+/** Answers each request with the next of these; the last again and again. */
+function answering(...answers: readonly RequestListener[]): RequestListener {
+  let turn = 0;
+  return (request, response) => {
+    answers[Math.min(turn++, answers.length - 1)]?.(request, response);
+  };
+}
+const answer =
+  (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': type, ...headers }).end(body);
+const HERE = answer(200, 'application/json', '{"name":"here"}');
+const lost: RequestListener = (request) => request.socket.destroy();
+
 describe('a refused request', () => {
   it('is repeated after Retry-After, and no other is sent before', async () => {
     const { client, statuses } = await proxied(out, LIMITED);
@@ -171,28 +185,32 @@ describe('a refused request', () => {
       retries: 0,
     });
     const all = await Promise.allSettled([7, 8, 7, 8].map((id) => client.get('/api/v1/group/{id}', { id })));
-    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
-    expect(all[3]).toMatchObject({ reason: { status: 429, code: 'rate_limited' } });
-    expect(statuses).toEqual([200, 200, 429, 429]);
+    const refused = all.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(2);
+    expect(refused[1]).toMatchObject({ reason: { status: 429, code: 'rate_limited' } });
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 200, 429, 429]);
     const busy = await served(
       refusing(9, 503, () => ({ 'retry-after': '0' })),
       { retries: 2 },
     );
     const error = await rejectionOf(busy.client.get('/api/v1'));
-    expect(error).toMatchObject({ status: 503, code: undefined, problem: undefined });
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(error).not.toBeInstanceOf(ProblemError);
+    expect(error).toMatchObject({ status: 503, retryAfter: 0 });
     expect(busy.statuses).toEqual([503, 503, 503]);
   });
 
   it.each([
-    ['seconds', () => ({ 'retry-after': '1' }), 900],
-    ['a date', () => ({ 'retry-after': new Date(Date.now() + 2000).toUTCString() }), 900],
-    ['nothing', () => ({}), 900],
-  ])('waits for %s', async (_, headers, least) => {
-    const { client, statuses } = await served(refusing(1, 503, headers));
+    ['seconds', 429, () => ({ 'retry-after': '1' }), 900],
+    ['a date', 503, () => ({ 'retry-after': new Date(Date.now() + 2000).toUTCString() }), 900],
+    ['nothing', 502, () => ({}), 900],
+    ['nothing', 504, () => ({}), 900],
+  ])('waits for %s (%i)', async (_, status, headers, least) => {
+    const { client, statuses } = await served(refusing(1, status, headers));
     const start = performance.now();
     expect((await client.get('/api/v1')).name).toBe('here');
     expect(performance.now() - start).toBeGreaterThan(least);
-    expect(statuses).toEqual([503, 200]);
+    expect(statuses).toEqual([status, 200]);
   });
 
   it('is an error at once if it would have to wait for too long', async () => {
@@ -200,7 +218,9 @@ describe('a refused request', () => {
       refusing(1, 429, () => ({ 'retry-after': '61' })),
       { maxWaitSeconds: 60 },
     );
-    expect(await rejectionOf(client.get('/api/v1'))).toMatchObject({ status: 429 });
+    const error = await rejectionOf(client.get('/api/v1'));
+    expect(error).toMatchObject({ status: 429, retryAfter: 61 });
+    expect(error instanceof ResponseError && error.headers.get('retry-after')).toBe('61');
     expect(statuses).toEqual([429]);
     // The next is sent all the same.
     expect((await client.get('/api/v1')).name).toBe('here');
@@ -213,17 +233,102 @@ describe('a refused request', () => {
   });
 });
 
+const cut: RequestListener = (_, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+  response.write('{"name":', () => response.destroy());
+};
+const endless: RequestListener = (_, response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+
+describe('a lost connection', () => {
+  it('is tried again', async () => {
+    const { client, statuses } = await served(answering(lost, HERE));
+    expect((await client.get('/api/v1')).name).toBe('here');
+    expect(statuses).toEqual([200]);
+  });
+
+  it('is tried again if it ends within a document', async () => {
+    const { client, statuses } = await served(answering(cut, HERE));
+    expect((await client.get('/api/v1')).name).toBe('here');
+    expect(statuses).toEqual([200, 200]);
+  });
+
+  it('is an error in the end', async () => {
+    const { client } = await served(lost, { retries: 1 });
+    expect(await rejectionOf(client.get('/api/v1'))).toBeInstanceOf(TypeError);
+  });
+});
+
+const slowly: RequestListener = (_, response) => {
+  response.writeHead(200, { 'content-type': 'text/csv' }).write('id');
+  setTimeout(() => response.end(',name'), 500);
+};
+
+describe('a slow request', () => {
+  it('ends by itself, and holds up no other', async () => {
+    const { client } = await served(
+      answering(() => undefined, HERE),
+      { timeoutSeconds: 0.5 },
+    );
+    const slow = rejectionOf(client.get('/api/v1'));
+    await new Promise((settle) => setTimeout(settle, 100));
+    let isOver = false;
+    void slow.then(() => (isOver = true));
+    expect((await client.get('/api/v1')).name).toBe('here');
+    expect(isOver).toBe(false);
+    expect(String(await slow)).toMatch(/^TimeoutError: .*\/api\/v1: no response in 0.5 seconds$/);
+  });
+
+  it('ends as well if it is a document that does not come to its end', async () => {
+    const { client } = await served(endless, { timeoutSeconds: 0.2 });
+    expect(await rejectionOf(client.get('/api/v1'))).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('is none if it is a download that is being read', async () => {
+    const { client } = await served(slowly, { timeoutSeconds: 0.2 });
+    expect(await (await client.get('/downloads/groups.csv')).text()).toBe('id,name');
+  });
+});
+
+describe('a response that is not of the service', () => {
+  it.each([
+    ['a page', answer(200, 'text/html', '<h1>Are you human?</h1>'), 200],
+    ['no JSON', answer(200, 'application/json', '<h1>'), 200],
+    ['a page of an error', answer(403, 'text/html', '<h1>'), 403],
+    ['a problem that is none', answer(404, 'application/problem+json', '<h1>'), 404],
+    ['a problem of somebody else', answer(404, 'application/problem+json', '{"title":"no"}'), 404],
+  ])('is an error of its own kind: %s', async (_, listener, status) => {
+    const { client, statuses } = await served(listener);
+    const error = await rejectionOf(client.get('/api/v1/stats'));
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(error).not.toBeInstanceOf(ProblemError);
+    expect(error).toMatchObject({ name: 'ResponseError', status, retryAfter: undefined });
+    expect(error instanceof ResponseError && error.headers.get('content-type')).toMatch(
+      /^(text|application)/,
+    );
+    expect(statuses).toEqual([status]);
+  });
+});
+
+describe('the base URL', () => {
+  it.each(['/copies/one', '/copies/one/'])('keeps its path: %s', async (base) => {
+    const { client, paths } = await served(HERE, {}, base);
+    await client.get('/api/v1/group/{id}', { id: 7 });
+    await client.fetch('/group/7/history.json');
+    expect(paths).toEqual(['/copies/one/api/v1/group/7', '/copies/one/group/7/history.json']);
+  });
+});
+
 describe('an abort', () => {
   it('ends a wait at once, and that of a request in the queue, and nothing else', async () => {
     const { client, statuses } = await served(refusing(1, 429, () => ({ 'retry-after': '2' })));
     const waiting = new AbortController();
     const queued = new AbortController();
     const start = performance.now();
-    const [first, second, third] = [
-      rejectionOf(client.get('/api/v1', {}, { signal: waiting.signal })),
-      rejectionOf(client.get('/api/v1', {}, { signal: queued.signal })),
-      client.get('/api/v1'),
-    ];
+    const first = rejectionOf(client.get('/api/v1', {}, { signal: waiting.signal }));
+    await vi.waitFor(() => expect(statuses).toEqual([429]));
+    const second = rejectionOf(client.get('/api/v1', {}, { signal: queued.signal }));
+    const third = client.get('/api/v1');
     setTimeout(() => queued.abort(new Error('no more')), 50);
     expect(await second).toMatchObject({ message: 'no more' });
     setTimeout(() => waiting.abort(), 50);
@@ -231,6 +336,14 @@ describe('an abort', () => {
     expect(performance.now() - start).toBeLessThan(1500);
     expect((await third).name).toBe('here');
     expect(statuses).toEqual([429, 200]);
+  });
+
+  it('ends a request that is under way', async () => {
+    const { client } = await served(() => undefined);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error('enough')), 100);
+    const options = { signal: controller.signal };
+    expect(await rejectionOf(client.get('/api/v1', {}, options))).toMatchObject({ message: 'enough' });
   });
 
   it('before a request sends none', async () => {
@@ -242,6 +355,12 @@ describe('an abort', () => {
     expect(statuses).toEqual([]);
   });
 });
+
+/** Runs a program, with those that the project has installed. */
+const run = async (cwd: string, program: string, ...args: readonly string[]): Promise<string> => {
+  const env = { ...process.env, PATH: `${join(PROJECT, 'node_modules/.bin')}:${process.env['PATH']}` };
+  return (await promisify(execFile)(program, args, { cwd, env })).stdout;
+};
 
 describe('the README', () => {
   it('has examples that run', async () => {
@@ -272,16 +391,26 @@ describe('the README', () => {
       await update();
       show();`;
     const code = [...examples, more].join('\n').replace('https://register.example', proxy.base);
+    const made = path('client');
+    cpSync(join(TYPES_FILE, '..'), made, { recursive: true });
     const folder = path('project');
-    cpSync(join(TYPES_FILE, '..'), folder, { recursive: true });
-    writeFileSync(join(folder, 'example.ts'), code);
+    mkdirSync(folder);
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    // The settings that the README names, those of the folder, are the oldest that there are.
-    const settings = { extends: './tsconfig.json', compilerOptions: { noEmit: false, outDir: 'build' } };
-    const config = join(folder, 'example.json');
-    writeFileSync(config, JSON.stringify({ ...settings, files: ['example.ts'] }));
-    await promisify(execFile)(process.execPath, [join(PROJECT, 'node_modules/.bin/tsc'), '-p', config]);
-    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'build/example.js')]);
+    await run(made, 'npm', 'pack', '--silent');
+    await run(folder, 'npm', 'install', '--silent', '--offline', join(made, 'register-api-client-0.1.0.tgz'));
+    writeFileSync(join(folder, 'example.ts'), code);
+    // The oldest settings that the README names.
+    const compilerOptions = {
+      target: 'es2022',
+      lib: ['es2022', 'dom', 'dom.iterable'],
+      module: 'nodenext',
+      types: [],
+      strict: true,
+      outDir: 'build',
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['example.ts'] }));
+    await run(folder, 'tsc');
+    const stdout = await run(folder, process.execPath, 'build/example.js');
     const now = '/api/v1/group/7 new 2\n';
     expect(stdout).toBe(`new 5\nno such group\n1 groups\n${now}${now}${now}`);
   });

@@ -42,7 +42,11 @@ export async function proxied(
 }
 
 /** A client of a server of the test's own. */
-export async function served(answer: RequestListener, options: ClientOptions = {}): Promise<Noting> {
+export async function served(
+  answer: RequestListener,
+  options: ClientOptions = {},
+  path = '',
+): Promise<Noting> {
   const server = createServer(answer);
   await new Promise<void>((settle) => {
     server.listen(0, '127.0.0.1', settle);
@@ -53,7 +57,7 @@ export async function served(answer: RequestListener, options: ClientOptions = {
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
-  return noting(`http://127.0.0.1:${address.port}`, options);
+  return noting(`http://127.0.0.1:${address.port}${path}`, options);
 }
 
 /** What a promise is rejected with. */
