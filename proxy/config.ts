@@ -3,18 +3,12 @@ import { distance } from 'fastest-levenshtein';
 import { join } from 'node:path';
 
 import { ConfigError } from './errors.js';
+import type { AccessLogConfig } from './http/access-log.js';
 import { parseRanges, type AddressRange } from './limiter/client-ip.js';
 import type { Quota } from './limiter/gcra.js';
-import type { QuotaOverrides } from './tree/watcher.js';
+import type { QuotaOverrides } from './snapshot/watcher.js';
 
 /** What the operator can set, by flags and environment variables. */
-
-export interface AccessLogConfig {
-  /** If not, addresses are shortened. */
-  readonly hasFullAddresses: boolean;
-  /** Whether lines have user agent, referer, request id and the limiter's decision. */
-  readonly hasDetails: boolean;
-}
 
 /** The checked and frozen settings. */
 export interface Config {

@@ -11,13 +11,13 @@ import { matcherOf } from './limiter/client-ip.js';
 import { RedisBuckets } from './limiter/redis-store.js';
 import { baseOf, listen, passedSocket } from './listen.js';
 import { errorCode } from './log.js';
-import { createAccessLog } from './ops/access-log.js';
+import { createAccessLog } from './http/access-log.js';
 import { createAdminServer, readinessOf } from './ops/admin.js';
 import { createMetrics } from './ops/metrics.js';
 import { readPackage, returnToUser, type Package } from './package.js';
 import { openDisk } from './tree/disk.js';
-import { SnapshotError, titleOf, type Snapshot } from './tree/snapshot.js';
-import { SnapshotWatcher, type ActiveSnapshot } from './tree/watcher.js';
+import { SnapshotError, titleOf, type Snapshot } from './snapshot/snapshot.js';
+import { SnapshotWatcher, type ActiveSnapshot } from './snapshot/watcher.js';
 
 /**
  * The proxy process: command line, listening, signals, exit codes. The only file that uses

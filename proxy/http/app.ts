@@ -9,13 +9,13 @@ import type { Metrics } from '../ops/metrics.js';
 import { CHECKPOINT_REVALIDATE_MS, FileCache, type CachedFile } from '../tree/file-cache.js';
 import { TimeoutError } from '../timeout.js';
 import type { Disk } from '../tree/disk.js';
-import { SNAPSHOT_FILE } from '../tree/snapshot.js';
-import type { ActiveSnapshot, SnapshotWatcher } from '../tree/watcher.js';
+import { SNAPSHOT_FILE } from '../snapshot/snapshot.js';
+import type { ActiveSnapshot, SnapshotWatcher } from '../snapshot/watcher.js';
 import { classOf, createContext, type RequestContext } from './context.js';
-import { ALLOW, UNCOMPRESSED } from './headers.js';
+import { ALLOW, UNCOMPRESSED } from '../snapshot/headers.js';
 import { createMessageClasses, type MessageClasses } from './messages.js';
 import { acceptedCodings } from './negotiation.js';
-import { NOTHING_HERE } from './request-target.js';
+import { NOTHING_HERE } from '../snapshot/request-target.js';
 import { findViolation } from './request-rules.js';
 import {
   options,
@@ -25,7 +25,7 @@ import {
   type HttpResponse,
   type Representation,
 } from './responses.js';
-import type { FileMatch, Route } from './router.js';
+import type { FileMatch, Route } from '../snapshot/router.js';
 import { write, writeFile } from './writer.js';
 
 /** The proxy's request handling. */

@@ -1,9 +1,10 @@
-import type { BucketName, RateLimitState } from '../limiter/middleware.js';
-import type { ActiveSnapshot } from '../tree/watcher.js';
-import type { ResponseClass } from './headers.js';
+import type { BucketName } from '../limiter/gcra.js';
+import type { RateLimitState } from '../limiter/middleware.js';
+import type { ActiveSnapshot } from '../snapshot/watcher.js';
+import type { ResponseClass } from '../snapshot/headers.js';
 import type { HttpResponse } from './responses.js';
 import type { Violation } from './request-rules.js';
-import { matchRoute, type Route, type RouteMatch } from './router.js';
+import { matchRoute, type Route, type RouteMatch } from '../snapshot/router.js';
 
 declare module 'http' {
   interface IncomingMessage {

@@ -1,14 +1,6 @@
+import { CODINGS, type Coding } from '../tree/files.js';
+
 /** Which content codings (RFC 9110 §8.4.1) and which form of an error a client accepts. Pure. */
-
-/** The generator's codings; of equal weights, the first is preferred. */
-export const CODINGS = ['br', 'gzip'] as const;
-export type Coding = (typeof CODINGS)[number];
-
-/** The suffixes of the file's name, and of its entity tag. */
-export const SIBLINGS: Readonly<Record<Coding, { readonly suffix: string; readonly tag: string }>> = {
-  br: { suffix: '.br', tag: '-br' },
-  gzip: { suffix: '.gz', tag: '-gz' },
-};
 
 /** A member of Accept-Encoding, with its weight (RFC 9110 §12.4.2). */
 const MEMBER =

@@ -1,10 +1,6 @@
-/** Range requests (RFC 9110 §14), limited to a single range of bytes. Pure. */
+import type { ByteRange } from '../tree/files.js';
 
-/** A part of a representation, from 0, both ends inclusive. */
-export interface ByteRange {
-  readonly first: number;
-  readonly last: number;
-}
+/** Range requests (RFC 9110 §14), limited to a single range of bytes. Pure. */
 
 /** Units are case-insensitive (RFC 9110 §14.1); a list may have empty elements (§5.6.1.2). */
 const BYTE_RANGE = /^bytes=[ \t,]*(\d*)-(\d*)[ \t,]*$/i;

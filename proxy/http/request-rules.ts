@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { ErrorCode } from './headers.js';
+import type { ErrorCode } from '../snapshot/headers.js';
 
 /** Rules that every request must meet before its target is parsed. */
 

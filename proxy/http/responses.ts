@@ -1,17 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { errorPageOf } from '../tree/error-pages.js';
-import { errorOf } from '../tree/snapshot.js';
+import { errorPageOf } from '../snapshot/error-pages.js';
+import { errorOf } from '../snapshot/snapshot.js';
 import type { CachedFile } from '../tree/file-cache.js';
-import type { ActiveSnapshot } from '../tree/watcher.js';
+import type { ByteRange } from '../tree/files.js';
+import type { ActiveSnapshot } from '../snapshot/watcher.js';
 import type { RequestContext } from './context.js';
-import type { ErrorCode, HeaderList } from './headers.js';
+import type { ErrorCode, HeaderList } from '../snapshot/headers.js';
 import { prefersHtml } from './negotiation.js';
-import { QUOTED_MAX_LENGTH } from './parameters.js';
+import { QUOTED_MAX_LENGTH } from '../snapshot/parameters.js';
 import { evaluatePreconditions, isRangeCurrent } from './preconditions.js';
-import { parseRange, type ByteRange } from './ranges.js';
-import { uriReference } from './request-target.js';
-import type { Route } from './router.js';
+import { parseRange } from './ranges.js';
+import { uriReference } from '../snapshot/request-target.js';
+import type { Route } from '../snapshot/router.js';
 
 /** Computes responses as values; nothing is written here. */
 

@@ -3,14 +3,14 @@ import { Server as NetServer, Socket } from 'node:net';
 
 import { canonicalAddress, clientKey } from '../limiter/client-ip.js';
 import { errorCode } from '../log.js';
-import type { AccessLog } from '../ops/access-log.js';
+import type { AccessLog } from './access-log.js';
 import type { Metrics } from '../ops/metrics.js';
-import type { ActiveSnapshot } from '../tree/watcher.js';
+import type { ActiveSnapshot } from '../snapshot/watcher.js';
 import type { App } from './app.js';
 import { boundRequests, connectionOf, follow, whenFinished } from './connections.js';
-import { ALLOW } from './headers.js';
+import { ALLOW } from '../snapshot/headers.js';
 import { settleBody } from './request-rules.js';
-import { MAX_PATH_BYTES } from './request-target.js';
+import { MAX_PATH_BYTES } from '../snapshot/request-target.js';
 import { protocolError, type HttpResponse } from './responses.js';
 import { flush } from './writer.js';
 

@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 import { errorCode } from '../log.js';
-import { readChunks, type OpenFile } from '../tree/files.js';
+import { readChunks, type ByteRange, type OpenFile } from '../tree/files.js';
 import type { RequestContext } from './context.js';
-import type { ByteRange } from './ranges.js';
 import type { HttpResponse } from './responses.js';
 
 /**

@@ -12,6 +12,17 @@ export interface Quota {
   readonly emissionIntervalMs: number;
 }
 
+export const BUCKETS = ['api', 'download', 'page'] as const;
+export type BucketName = (typeof BUCKETS)[number];
+export type Quotas = Readonly<Record<BucketName, Quota>>;
+
+/** Used if neither the operator nor the snapshot sets a limit. */
+export const DEFAULT_QUOTAS: Quotas = {
+  api: { burst: 60, emissionIntervalMs: 1_000 },
+  download: { burst: 12, emissionIntervalMs: 60_000 },
+  page: { burst: 240, emissionIntervalMs: 250 },
+};
+
 export interface Decision {
   readonly allowed: boolean;
   /** Whole tokens in use, rounded up: 1 to `burst`. */

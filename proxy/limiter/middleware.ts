@@ -3,20 +3,9 @@ import { rateLimit } from 'express-rate-limit';
 
 import type { Clock } from '../log.js';
 import { clientKey } from './client-ip.js';
-import type { Quota } from './gcra.js';
+import { BUCKETS, type BucketName, type Quotas } from './gcra.js';
 import { keyOf, MemoryStore } from './memory-store.js';
 import { RedisStore, type RedisBuckets } from './redis-store.js';
-
-export const BUCKETS = ['api', 'download', 'page'] as const;
-export type BucketName = (typeof BUCKETS)[number];
-export type Quotas = Readonly<Record<BucketName, Quota>>;
-
-/** Used if neither the operator nor the snapshot sets a limit. */
-export const DEFAULT_QUOTAS: Quotas = {
-  api: { burst: 60, emissionIntervalMs: 1_000 },
-  download: { burst: 12, emissionIntervalMs: 60_000 },
-  page: { burst: 240, emissionIntervalMs: 250 },
-};
 
 /** The state of a client's bucket after a request. */
 export interface RateLimitState {

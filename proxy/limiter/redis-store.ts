@@ -3,9 +3,8 @@ import { Redis, type Result } from 'ioredis';
 
 import { errorCode, type Clock, type Log } from '../log.js';
 import { TimeoutError, withTimeout } from '../timeout.js';
-import { decide, emissionMs, type Decision, type Quota } from './gcra.js';
+import { decide, emissionMs, type BucketName, type Decision, type Quota } from './gcra.js';
 import { parseKey, rateLimitInfo, type MemoryStore } from './memory-store.js';
-import type { BucketName } from './middleware.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {

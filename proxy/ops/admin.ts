@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 
-import type { Snapshot } from '../tree/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Exposition } from './metrics.js';
 
 /**

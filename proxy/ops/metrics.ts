@@ -1,6 +1,6 @@
-import { byClass, type ResponseClass } from '../http/headers.js';
-import { BUCKETS, type BucketName } from '../limiter/middleware.js';
-import type { Snapshot } from '../tree/snapshot.js';
+import { byClass, type ResponseClass } from '../snapshot/headers.js';
+import { BUCKETS, type BucketName } from '../limiter/gcra.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 
 /** Metrics of the proxy, and their exposition for Prometheus. */
 

@@ -1,12 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { join } from 'node:path';
 
-import { SIBLINGS, type Coding } from '../http/negotiation.js';
-import type { Validators } from '../http/preconditions.js';
 import type { Clock } from '../log.js';
 import { TimeoutError, withTimeout } from '../timeout.js';
 import type { Disk } from './disk.js';
-import { openFile, type FileRead, type OpenFile } from './files.js';
+import { SIBLINGS, openFile, type Coding, type FileRead, type OpenFile } from './files.js';
 import { LargeDigests } from './large-digests.js';
 import { publishedDigest, type PublishedDigests } from './published-digests.js';
 
@@ -34,11 +32,15 @@ const DIGEST_BUDGET_MS = 5_000;
 const REVALIDATE_BUDGET_MS = 250;
 
 /** A file in one state: the data for headers, and its bytes unless too many for memory. */
-export interface CachedFile extends Validators {
+export interface CachedFile {
   /** Relative to the root. */
   readonly path: string;
   /** The compression of the bytes. */
   readonly coding: Coding | undefined;
+  /** Strong entity tag, including its quotes. */
+  readonly etag: string;
+  /** Whole seconds since 1970. */
+  readonly modifiedSeconds: number;
   /** Last-Modified, as an HTTP-date (RFC 9110 §5.6.7). */
   readonly lastModified: string;
   readonly size: number;

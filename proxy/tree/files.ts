@@ -6,14 +6,28 @@ import { brotliDecompressSync, crc32, inflateRawSync } from 'node:zlib';
 
 import * as v from 'valibot';
 
-import type { Coding } from '../http/negotiation.js';
-import type { ByteRange } from '../http/ranges.js';
 import { errorCode } from '../log.js';
 
 /**
  * Reads published files. The generator replaces files by renaming, so an open file can be read to
  * its end, whatever is published meanwhile.
  */
+
+/** The generator's codings; of equal weights, the first is preferred. */
+export const CODINGS = ['br', 'gzip'] as const;
+export type Coding = (typeof CODINGS)[number];
+
+/** The suffixes of the file's name, and of its entity tag. */
+export const SIBLINGS: Readonly<Record<Coding, { readonly suffix: string; readonly tag: string }>> = {
+  br: { suffix: '.br', tag: '-br' },
+  gzip: { suffix: '.gz', tag: '-gz' },
+};
+
+/** A part of a representation, from 0, both ends inclusive. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
 
 export interface ReadRequest {
   /** The tree's folder. Links in its path are followed, links inside it are not. */

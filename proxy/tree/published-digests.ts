@@ -3,7 +3,6 @@ import * as v from 'valibot';
 
 import type { Disk } from './disk.js';
 import { shorten, type FileRead } from './files.js';
-import type { Snapshot } from './snapshot.js';
 
 /** Digests of large downloads that the generator has published, so that they need not be read whole. */
 export interface PublishedDigests {
@@ -16,7 +15,7 @@ export interface PublishedDigests {
 export const NO_DIGESTS: PublishedDigests = { changedMs: 0, files: new Map() };
 
 /** Relative to the tree's root. */
-const DATA_PACKAGE = 'downloads/datapackage.json';
+export const DATA_PACKAGE = 'downloads/datapackage.json';
 /** 4 MiB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -31,16 +30,14 @@ const schema = v.object({
 });
 
 /**
- * Reads the digests in datapackage.json; none if no route has it, or it is malformed.
+ * Reads the digests in datapackage.json; none if it is missing or malformed.
  *
  * @param document snapshot.json as read
  */
 export async function readPublishedDigests(
-  { routes }: Pick<Snapshot, 'routes'>,
   { root, changedMs }: FileRead,
   disk: Disk,
 ): Promise<PublishedDigests> {
-  if (!routes.some(({ file }) => file === DATA_PACKAGE)) return NO_DIGESTS;
   try {
     const read = await disk.read({ root, path: DATA_PACKAGE, maxBytes: MAX_BYTES });
     if (read?.bytes === undefined || read.changedMs > changedMs) return NO_DIGESTS;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { publishedHeaders } from '../../generator/routes/headers.js';
-import { parseSnapshot } from '../../proxy/tree/snapshot.js';
+import { parseSnapshot } from '../../proxy/snapshot/snapshot.js';
 import { newKey } from '../log/witness-server.js';
 import { inProcess, temporary } from '../publish/support.js';
 import { HOSTILE_NAMES, HOSTILE_TEXTS, alterations, jsonObject } from '../tree/hostile.js';

@@ -7,7 +7,7 @@ import { writeSample } from '../../data/sample.js';
 import { answersOf } from '../../generator/outputs/openapi/answers.js';
 import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
 import { tableOf } from '../../generator/routes/index.js';
-import { MAX_PATH_BYTES } from '../../proxy/http/request-target.js';
+import { MAX_PATH_BYTES } from '../../proxy/snapshot/request-target.js';
 import { ask, askRaw, controlledDisk, startProxy as startInProcess } from '../proxy/support.js';
 import type { Answer, AskOptions } from '../proxy/support.js';
 import { buildSigned } from '../contract/signed-tree.js';

@@ -11,7 +11,7 @@ import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js
 import { createMetrics } from '../../proxy/ops/metrics.js';
 import type { Disk } from '../../proxy/tree/disk.js';
 import { readNow } from '../../proxy/tree/files.js';
-import { SnapshotWatcher, type QuotaOverrides } from '../../proxy/tree/watcher.js';
+import { SnapshotWatcher, type QuotaOverrides } from '../../proxy/snapshot/watcher.js';
 import { ERRORS, HEADERS, LIMITS } from '../support/snapshot.js';
 
 /** Hand-made trees, and the proxy on a port of its own with a clock that only moves when told to. */

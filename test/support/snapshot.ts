@@ -1,5 +1,5 @@
 /** What every hand-made snapshot.json has, as the generator writes it. */
-import type { DeclaredHeaders } from '../../proxy/http/headers.js';
+import type { DeclaredHeaders } from '../../proxy/snapshot/headers.js';
 
 export const LIMITS = {
   api: { tokens: 60, refill_seconds: 1 },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../data/sample.js';
 import { snapshotSchema } from '../../generator/tree/snapshot-json.js';
-import { parseSnapshot } from '../../proxy/tree/snapshot.js';
+import { parseSnapshot } from '../../proxy/snapshot/snapshot.js';
 import { buildSigned } from '../contract/signed-tree.js';
 import { temporary } from '../support/folder.js';
 import { HOSTILE_NAMES, alterations, jsonObject, withFewRoutes } from './hostile.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
-import { parseSnapshot } from '../../../proxy/tree/snapshot.js';
+import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
 import {
   controlledDisk,
   problemOf,

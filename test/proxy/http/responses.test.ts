@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createContext, type RequestContext } from '../../../proxy/http/context.js';
-import { ERROR_CODES } from '../../../proxy/http/headers.js';
+import { ERROR_CODES } from '../../../proxy/snapshot/headers.js';
 import {
   content,
   downloadCost,
@@ -11,9 +11,9 @@ import {
   protocolError,
   redirect,
 } from '../../../proxy/http/responses.js';
-import type { Route } from '../../../proxy/http/router.js';
+import type { Route } from '../../../proxy/snapshot/router.js';
 import type { CachedFile } from '../../../proxy/tree/file-cache.js';
-import { SnapshotWatcher, type ActiveSnapshot } from '../../../proxy/tree/watcher.js';
+import { SnapshotWatcher, type ActiveSnapshot } from '../../../proxy/snapshot/watcher.js';
 import { emptyFolder, ERRORS, INLINE_DISK, LINK, problemOf, tree } from '../support.js';
 
 async function activeOf(root: string): Promise<ActiveSnapshot> {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { createAccessLog } from '../../../proxy/ops/access-log.js';
+import { createAccessLog } from '../../../proxy/http/access-log.js';
 import {
   ask,
   askRaw,

@@ -2,14 +2,8 @@
 import express from 'express';
 import { createServer } from 'node:http';
 import { onTestFinished } from 'vitest';
-import {
-  createLimiter,
-  DEFAULT_QUOTAS,
-  type BucketName,
-  type LimitedRequest,
-  type Limiter,
-  type Quotas,
-} from '../../../proxy/limiter/middleware.js';
+import { DEFAULT_QUOTAS, type BucketName, type Quotas } from '../../../proxy/limiter/gcra.js';
+import { createLimiter, type LimitedRequest, type Limiter } from '../../../proxy/limiter/middleware.js';
 import type { RedisBuckets } from '../../../proxy/limiter/redis-store.js';
 
 interface Outcome {

@@ -1,6 +1,6 @@
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DEFAULT_QUOTAS } from '../../../proxy/limiter/middleware.js';
+import { DEFAULT_QUOTAS } from '../../../proxy/limiter/gcra.js';
 import { quota, started, statuses } from './limited-app.js';
 
 describe('createLimiter', () => {

@@ -13,8 +13,7 @@ import {
   readPublishedDigests,
   type PublishedDigests,
 } from '../../../proxy/tree/published-digests.js';
-import { parseSnapshot } from '../../../proxy/tree/snapshot.js';
-import { emptyFolder, gate, INLINE_DISK, publish, ROUTES, snapshotJson } from '../support.js';
+import { emptyFolder, gate, INLINE_DISK, publish } from '../support.js';
 
 /** Files up to this size are held. 1 MiB. */
 const HELD_MAX_BYTES = 1024 * 1024;
@@ -458,9 +457,7 @@ async function published(root: string, dataPackage: string): Promise<PublishedDi
   await publish(root, 'snapshot.json', '{}');
   const document = await INLINE_DISK.read({ root, path: 'snapshot.json', maxBytes: 100 });
   if (document === undefined) throw new Error('expected a snapshot.json');
-  const routes = [{ ...ROUTES[0], path: '/package', file: 'downloads/datapackage.json' }];
-  const snapshot = parseSnapshot(JSON.stringify(snapshotJson({ routes })));
-  return readPublishedDigests(snapshot, document, INLINE_DISK);
+  return readPublishedDigests(document, INLINE_DISK);
 }
 
 describe('the digest of a large file', () => {

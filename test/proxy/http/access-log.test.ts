@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 
 import { errorCode } from '../../../proxy/log.js';
-import { createAccessLog } from '../../../proxy/ops/access-log.js';
+import { createAccessLog } from '../../../proxy/http/access-log.js';
 
 const CONTEXT = {
   match: { kind: 'file', path: '/api/v1/group/8', route: { class: 'record' } },

@@ -1,13 +1,17 @@
-import { BUILT_IN, createHeaderTables, type HeaderTables } from '../http/headers.js';
-import { emptyRouter, type Router } from '../http/router.js';
-import type { Quota } from '../limiter/gcra.js';
-import { BUCKETS, DEFAULT_QUOTAS, type BucketName, type Quotas } from '../limiter/middleware.js';
+import { BUILT_IN, createHeaderTables, type HeaderTables } from './headers.js';
+import { emptyRouter, type Router } from './router.js';
+import { BUCKETS, DEFAULT_QUOTAS, type BucketName, type Quota, type Quotas } from '../limiter/gcra.js';
 import { errorCode, type Dependencies, type Log } from '../log.js';
-import type { Disk } from './disk.js';
+import type { Disk } from '../tree/disk.js';
 import { NO_ERROR_PAGES, readErrorPages, type ErrorPages } from './error-pages.js';
-import { cachedFile, type CachedFile } from './file-cache.js';
-import type { FileRead } from './files.js';
-import { NO_DIGESTS, readPublishedDigests, type PublishedDigests } from './published-digests.js';
+import { cachedFile, type CachedFile } from '../tree/file-cache.js';
+import type { FileRead } from '../tree/files.js';
+import {
+  DATA_PACKAGE,
+  NO_DIGESTS,
+  readPublishedDigests,
+  type PublishedDigests,
+} from '../tree/published-digests.js';
 import { parseSnapshot, SNAPSHOT_FILE, SnapshotError, titleOf, type Snapshot } from './snapshot.js';
 
 /** The polling interval, after which a new snapshot is in service: 1000 ms (= 1 second). */
@@ -162,7 +166,9 @@ export class SnapshotWatcher {
     const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
     const document = cachedFile(SNAPSHOT_FILE, read, read.digest);
     const errorPages = await readErrorPages(snapshot, read.root, this.#disk);
-    const digests = await readPublishedDigests(snapshot, read, this.#disk);
+    const digests = snapshot.routes.some(({ file }) => file === DATA_PACKAGE)
+      ? await readPublishedDigests(read, this.#disk)
+      : NO_DIGESTS;
     const before = this.#isReadable ? this.#active : undefined;
     this.#active = {
       ...activate(snapshot, this.#active.epoch + 1, read.root, document, this.#overrides),

@@ -1,4 +1,4 @@
-import type { PathParameter, QueryParameter } from '../tree/snapshot.js';
+import type { PathParameter, QueryParameter } from './snapshot.js';
 import type { ErrorCode } from './headers.js';
 import { NOTHING_HERE } from './request-target.js';
 

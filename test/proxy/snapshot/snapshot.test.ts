@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { ERROR_CODES } from '../../../proxy/http/headers.js';
-import { errorOf, parseSnapshot, SnapshotError, titleOf } from '../../../proxy/tree/snapshot.js';
+import { ERROR_CODES } from '../../../proxy/snapshot/headers.js';
+import { errorOf, parseSnapshot, SnapshotError, titleOf } from '../../../proxy/snapshot/snapshot.js';
 import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
 
 function parse(changes: Record<string, unknown>): unknown {

@@ -2,12 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 
-import type { AccessLogConfig } from '../config.js';
-import { classOf } from '../http/context.js';
-import type { ResponseClass } from '../http/headers.js';
+import { classOf } from './context.js';
+import type { ResponseClass } from '../snapshot/headers.js';
 import { anonymize } from '../limiter/client-ip.js';
 
 /** Writes a JSON line for each response, and for each request without one. */
+
+export interface AccessLogConfig {
+  /** If not, addresses are shortened. */
+  readonly hasFullAddresses: boolean;
+  /** Whether lines have user agent, referer, request id and the limiter's decision. */
+  readonly hasDetails: boolean;
+}
 
 export interface AccessLog {
   /** Writes the line when the response has ended, or the client has gone. */

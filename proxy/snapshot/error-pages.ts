@@ -1,6 +1,6 @@
-import type { HeaderList } from '../http/headers.js';
-import type { RouteMatch } from '../http/router.js';
-import type { Disk } from './disk.js';
+import type { HeaderList } from './headers.js';
+import type { RouteMatch } from './router.js';
+import type { Disk } from '../tree/disk.js';
 import type { RouteDeclaration, Snapshot } from './snapshot.js';
 
 /**

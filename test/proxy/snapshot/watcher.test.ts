@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import type { Disk } from '../../../proxy/tree/disk.js';
-import { SnapshotWatcher, type QuotaOverrides } from '../../../proxy/tree/watcher.js';
+import { SnapshotWatcher, type QuotaOverrides } from '../../../proxy/snapshot/watcher.js';
 import { emptyFolder, INLINE_DISK, publish, publishSnapshot, tree } from '../support.js';
 
 const NO_OVERRIDES: QuotaOverrides = { api: {}, download: {}, page: {} };

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
-import { CACHE_CLASSES, ERROR_CODES, type ErrorCode } from '../http/headers.js';
-import { createRouter, type Router } from '../http/router.js';
-import { BUCKETS } from '../limiter/middleware.js';
+import { CACHE_CLASSES, ERROR_CODES, type ErrorCode } from './headers.js';
+import { createRouter, type Router } from './router.js';
+import { BUCKETS } from '../limiter/gcra.js';
 
 /** The part of snapshot.json, the contract with the generator, that the proxy reads. Pure. */
 

@@ -1,4 +1,4 @@
-import type { BucketName, Quotas } from '../limiter/middleware.js';
+import type { BucketName, Quotas } from '../limiter/gcra.js';
 
 /**
  * The headers of every response, as tables computed once per snapshot. Values come from

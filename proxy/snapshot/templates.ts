@@ -1,4 +1,4 @@
-import type { RouteDeclaration } from '../tree/snapshot.js';
+import type { RouteDeclaration } from './snapshot.js';
 import { WELL_KNOWN } from './request-target.js';
 
 /** Compiles the templates of a route: texts with parameters in braces. Pure. */

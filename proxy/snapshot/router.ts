@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
-import type { BucketName } from '../limiter/middleware.js';
-import type { PathParameter, QueryParameter, RouteDeclaration } from '../tree/snapshot.js';
+import type { BucketName } from '../limiter/gcra.js';
+import type { PathParameter, QueryParameter, RouteDeclaration } from './snapshot.js';
 import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
 import { PATH_VALUES, expectedInteger, readInteger } from './parameters.js';
 import { NOTHING_HERE, parseTarget, type RedirectedTarget } from './request-target.js';

@@ -10,8 +10,8 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { emptyRouter, matchRoute, type Router } from '../../../proxy/http/router.js';
-import { parseSnapshot } from '../../../proxy/tree/snapshot.js';
+import { emptyRouter, matchRoute, type Router } from '../../../proxy/snapshot/router.js';
+import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
 import { ROUTES, snapshotJson } from '../support.js';
 
 const LOG = '/log/efd62e2505583bf5';

@@ -7,8 +7,8 @@ import {
   createHeaderTables,
   type HeaderList,
   type HeaderTables,
-} from '../../../proxy/http/headers.js';
-import { BUCKETS, DEFAULT_QUOTAS, type BucketName } from '../../../proxy/limiter/middleware.js';
+} from '../../../proxy/snapshot/headers.js';
+import { BUCKETS, DEFAULT_QUOTAS, type BucketName } from '../../../proxy/limiter/gcra.js';
 import { EXPOSED, HEADERS, LINK } from '../support.js';
 
 const tables = createHeaderTables(HEADERS, DEFAULT_QUOTAS);
