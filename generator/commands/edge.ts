@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { hostHeaders, hostNotFound, hostRedirects } from '../edge/headers.js';
 import { nginxConfiguration } from '../edge/nginx.js';
 import { readPublished } from '../edge/published.js';
@@ -24,12 +25,6 @@ interface NginxFlags extends Flags {
   readonly trustProxy?: readonly string[];
 }
 
-/** Files by name, and how what they say differs from what the proxy does. */
-interface Written {
-  readonly files: Readonly<Record<string, string>>;
-  readonly notes?: readonly string[];
-}
-
 export function addEdge(program: Command, terminal: Terminal): void {
   const edge = program
     .command('edge')
@@ -42,7 +37,7 @@ export function addEdge(program: Command, terminal: Terminal): void {
         'edge headers --write site',
       ),
     );
-  common(edge.command('nginx'))
+  withOptions(edge.command('nginx'), outOption(), ...OUTPUT)
     .description('A whole configuration of nginx: the tree, headers, errors and limits, without Node.')
     .option('--listen <address:port>', 'where nginx listens', addressAndPort, '127.0.0.1:8081')
     .option(
@@ -53,45 +48,53 @@ export function addEdge(program: Command, terminal: Terminal): void {
     .requiredOption('--write <file>', 'the file to write')
     .action((flags: NginxFlags) => {
       const { out, write, listen, trustProxy: trusted = [] } = flags;
-      run(terminal, flags, (published) => {
+      writeFor(terminal, flags, (published) => {
         const { text, notes } = nginxConfiguration(published, { out, file: resolve(write), listen, trusted });
         return { files: { [write]: text }, notes };
       });
     });
-  common(edge.command('headers'))
+  withOptions(edge.command('headers'), outOption(), ...OUTPUT)
     .description(
       '_headers, _redirects and api/404.html, as static hosts such as Netlify and Cloudflare Pages read them.',
     )
     .requiredOption('--write <folder>', 'the folder to write them into')
     .action((flags: Flags) => {
-      run(terminal, flags, (published) => ({
+      writeFor(terminal, flags, (published) => ({
         files: {
           [join(flags.write, '_headers')]: hostHeaders(published),
           [join(flags.write, '_redirects')]: hostRedirects(published),
           [join(flags.write, 'api/404.html')]: hostNotFound(published),
         },
+        notes: [],
       }));
     });
 }
 
-const common = (command: Command): Command => withOptions(command, outOption(), ...OUTPUT);
-
-/** Writes files that differ, and says which. */
-function run(terminal: Terminal, flags: Flags, configure: (published: Snapshot) => Written): void {
-  const { out, json, quiet } = flags;
-  const published = readPublished(new Tree(out));
-  const { sequence } = published;
-  const { files, notes = [] } = configure(published);
+/**
+ * Writes the files that differ, and says which.
+ * @param configure gives their content by name, and notes on how it differs from what the proxy does
+ */
+function writeFor(
+  terminal: Terminal,
+  flags: Flags,
+  configure: (published: Snapshot) => {
+    readonly files: Readonly<Record<string, string>>;
+    readonly notes: readonly string[];
+  },
+): void {
+  const published = readPublished(new Tree(flags.out));
+  const { files, notes } = configure(published);
   const written = Object.entries(files).map(([file, text]) => {
-    if (liesIn(resolve(file), resolve(out))) {
-      throw Failure.usage(`"${file}" lies in the tree "${out}", expected a place outside`);
-    }
+    if (liesIn(resolve(file), resolve(flags.out)))
+      throw Failure.usage(`"${file}" lies in the tree "${flags.out}", expected a place outside`);
     return { file, changed: writing(`"${file}"`, () => writeIfChanged(file, text)) };
   });
-  if (json !== true && quiet !== true) for (const note of notes) terminal.warn(`note: ${note}`);
-  print(terminal, flags, { snapshot: sequence, files: written, notes }, () =>
+  if (flags.json !== true && flags.quiet !== true) for (const note of notes) terminal.warn(`note: ${note}`);
+  print(terminal, flags, { snapshot: published.sequence, files: written, notes }, () =>
     written.map(({ file, changed }) =>
-      changed ? `Wrote "${file}" for the routes of snapshot ${sequence}` : `"${file}" is up to date`,
+      changed
+        ? `Wrote "${file}" for the routes of snapshot ${published.sequence}`
+        : `"${file}" is up to date`,
     ),
   );
 }
@@ -112,17 +115,13 @@ function addressAndPort(text: string): string {
   throw new InvalidArgumentError('expected an address and a port, such as 127.0.0.1:8081 or [::1]:8081');
 }
 
+const range = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
 /** Addresses and CIDR ranges. */
-function ranges(text: string): readonly string[] {
-  return text.split(',').map((range) => {
-    const [address = '', bits, ...more] = range.split('/');
-    const version = isIP(address);
-    const most = version === 6 ? 128 : 32;
-    const isPrefix =
-      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= most);
-    if (version !== 0 && !range.includes('%') && isPrefix && more.length === 0) return range;
+const ranges = (text: string): readonly string[] =>
+  text.split(',').map((each) => {
+    if (range.safeParse(each).success && !each.endsWith('/0')) return each;
     throw new InvalidArgumentError(
-      `"${range}": expected an address or a CIDR range, such as 10.0.0.0/8, and not everybody's`,
+      `"${each}": expected an address or a CIDR range, such as 10.0.0.0/8, and not everybody's`,
     );
   });
-}

@@ -4,14 +4,22 @@ import { Failure } from '../errors.js';
 import type { Verifier } from '../keys.js';
 import type { Mirrored } from '../mirror/mirror.js';
 import { Tree } from '../tree/tree.js';
-import { OUTPUT, collect, examples, outOption, stateOption, waitOption, withOptions } from './options.js';
+import {
+  OUTPUT,
+  baseUrlOf,
+  collect,
+  examples,
+  outOption,
+  stateOption,
+  waitOption,
+  withOptions,
+} from './options.js';
 import type { OnTree } from './options.js';
-import { baseUrlOf } from './published.js';
 import { asOfText, costText, counted, list, size } from './report.js';
 import type { Cost } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
-import { verifiersOf } from './verifier-keys.js';
+import { verifiersOf } from './verify-proof.js';
 
 interface Flags extends OnTree {
   readonly key?: readonly string[];
@@ -36,11 +44,12 @@ export function addMirror(program: Command, terminal: Terminal): void {
     );
   withOptions(command, waitOption, ...OUTPUT).action(async (base: URL, flags: Flags) => {
     const { out, state, key = [], json, quiet } = flags;
-    const tree = new Tree(out, state);
     const keys = key.flatMap(logKeysOf);
     // The HTTP client takes 100 ms to load, which the other commands save.
     const { mirror } = await import('../mirror/mirror.js');
-    const result = await onTree(terminal, flags, () => mirror(base, tree, terminal.effects(quiet), keys));
+    const result = await onTree(terminal, flags, () =>
+      mirror(base, new Tree(out, state), terminal.effects(quiet), keys),
+    );
     print(terminal, flags, result, (cost) => mirroredLines(out, result, cost));
     if (json !== true) for (const line of warningsOf(result)) terminal.warn(line);
   });

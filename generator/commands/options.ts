@@ -104,3 +104,9 @@ export const examples = (...lines: readonly string[]): string =>
     lines.length > 1 ? 'Examples' : 'Example',
     ...lines.map((line) => `  $ npm run snapshot -- ${line}`),
   ].join('\n');
+
+/** The base URL of a service; undefined if a text is none. */
+export function baseUrlOf(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url : undefined;
+}

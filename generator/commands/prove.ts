@@ -1,26 +1,32 @@
-import { writeFileSync } from 'node:fs';
+/** Makes proofs, from the files of a service or of a folder. */
+import { createHash } from 'node:crypto';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { Effects } from '../build/build.js';
 import { Failure, writing } from '../errors.js';
+import { chunksOf } from '../files.js';
 import { parseVerifier } from '../keys.js';
 import { MOST_BODY_BYTES, prove } from '../log/prove.js';
-import type { ProofRequest, Proven } from '../log/prove.js';
+import type { HashedDocument, ProofRequest, Proven } from '../log/prove.js';
 import { JSON_BYTES } from '../mirror/origin.js';
 import { parseJson } from '../portable.js';
-import { locator } from '../tree/locate.js';
-import { isRendered } from '../tree/published-routes.js';
-import { snapshotSchema } from '../tree/snapshot-json.js';
-import type { Snapshot } from '../tree/snapshot-json.js';
-import { OUTPUT, withOptions } from './options.js';
-import type { Common } from './options.js';
-import { size } from './report.js';
+import { follow } from '../progress.js';
+import type { Progress } from '../progress.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { keyForm } from '../routes/keys.js';
-import { openPublished } from './published.js';
-import type { PublishedFile, PublishedFiles } from './published.js';
+import { locator } from '../tree/locate.js';
+import { isRendered } from '../tree/published-routes.js';
+import { parseSnapshot } from '../tree/snapshot-json.js';
+import type { Snapshot } from '../tree/snapshot-json.js';
+import { OUTPUT, baseUrlOf, examples, withOptions } from './options.js';
+import type { Common } from './options.js';
+import { size } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
-import { verified } from './verifier-keys.js';
+import { verified } from './verify-proof.js';
 
 interface Flags extends Common {
   readonly write?: string;
@@ -35,75 +41,138 @@ export function addProve(program: Command, terminal: Terminal): void {
     .option('--write <file>', 'the file to write; its name should end with .tlog-proof')
     .addHelpText(
       'after',
-      `
-Examples
-  $ npm run -s snapshot -- prove https://register.example /api/v1/group/45 > group-45.tlog-proof
-  $ npm run snapshot -- prove https://register.example '/api/v1/largest?limit=10' --write largest.tlog-proof
-  $ npm run snapshot -- prove dist /group/45/history.json --write history.tlog-proof`,
+      examples(
+        'prove https://register.example /api/v1/group/45 --write group-45.tlog-proof',
+        "prove https://register.example '/api/v1/largest?limit=10' --write largest.tlog-proof",
+        'prove dist /group/45/history.json --write history.tlog-proof',
+      ),
     );
   withOptions(command, ...OUTPUT).action(async (from: string, path: string, flags: Flags) => {
     const { write, json, quiet } = flags;
-    if (json === true && write === undefined) {
+    if (json === true && write === undefined)
       throw Failure.usage('--json prints facts instead of the proof, expected it along with --write');
-    }
-    const files = await openPublished(from, terminal.effects(quiet));
+    const effects = terminal.effects(quiet);
+    const source = await sourceAt(from, effects);
     try {
-      const { text, sha256, sequence, index, origin } = await proofOf(path, files);
+      const { text, sha256, sequence, index, origin } = await proofOf(path, source, effects.progress);
       if (write === undefined) return terminal.say(text.slice(0, -1));
       writing(`"${write}"`, () => writeFileSync(write, text));
       const bytes = Buffer.byteLength(text);
-      const facts = { path, sha256, sequence, index, bytes, requests: files.requests() };
+      const facts = { path, sha256, sequence, index, bytes, requests: source.requests() };
       print(terminal, flags, facts, () => [
         `${write} proves ${path} in signed snapshot ${sequence} of ${origin} (${size(bytes)})`,
         `  verify it with a key that you have from elsewhere: npm run snapshot -- verify-proof ${write} --key KEY`,
       ]);
     } finally {
-      files.close();
+      source.close();
     }
   });
 }
 
-/** Finds a document by the route table that the tree publishes, and proves it. */
-async function proofOf(path: string, files: PublishedFiles): Promise<Proven> {
-  const get = async (published: string, bucket: Bucket = 'page'): Promise<Uint8Array | undefined> => {
-    const file = { path: published, file: published.slice(1), bucket };
-    return (await files.read(file, JSON_BYTES, JSON_BYTES))?.body;
+/** Where files of a published tree are read from. */
+interface Source {
+  /**
+   * The hash of a file, and its content up to `most` bytes; undefined if there is no such file.
+   * @param file its path below the tree, if that is not the path of its URL
+   * @param longest how many bytes it may have at all
+   * @throws Failure environment: it can't be read; invalid: it is longer
+   */
+  readonly read: (
+    file: { readonly path: string; readonly file?: string; readonly bucket: Bucket },
+    most: number,
+    longest: number,
+  ) => Promise<HashedDocument | undefined>;
+  /** The number of requests so far; 0 for a folder. */
+  readonly requests: () => number;
+  readonly close: () => void;
+}
+
+/** @param from the URL of a service, or a folder. @throws Failure environment: it is neither */
+async function sourceAt(from: string, { generator, progress }: Effects): Promise<Source> {
+  if (!/^https?:\/\//.test(from)) {
+    if (!existsSync(join(from, 'snapshot.json')))
+      throw Failure.environment(`"${from}" is no published tree and no http or https URL`);
+    return {
+      read: ({ path, file = path }, ...bounds) => hashed(path, chunksIn(join(from, file)), ...bounds),
+      requests: () => 0,
+      close: () => progress.stop(),
+    };
+  }
+  const base = baseUrlOf(from);
+  if (base === undefined)
+    throw Failure.usage(`"${from}" is no base URL: expected one without a path, user name or query`);
+  const { Client } = await import('../mirror/client.js');
+  const client = new Client(base, `${generator.name}/${generator.version} (prove)`, progress);
+  progress.start(`asking ${from}`, 0, 'bytes');
+  return {
+    read: ({ path, bucket }, ...bounds) =>
+      client.get(
+        // All files must be of one snapshot.
+        () => ({ path, bucket, headers: { 'Cache-Control': 'no-cache' } }),
+        ({ status, chunks }) => hashed(path, status === 200 ? chunks : undefined, ...bounds),
+      ),
+    requests: () => client.requests,
+    close: () => {
+      client.close();
+      progress.stop();
+    },
   };
-  const snapshot = await get('/snapshot.json', 'api');
-  if (snapshot === undefined)
+}
+
+/** The content of a file; undefined if there is none. */
+const chunksIn = (file: string): Iterable<Buffer> | undefined =>
+  statSync(file, { throwIfNoEntry: false })?.isFile() === true ? chunksOf(file) : undefined;
+
+async function hashed(
+  path: string,
+  chunks: Iterable<Buffer> | AsyncIterable<Buffer> | undefined,
+  most: number,
+  longest: number,
+): Promise<HashedDocument | undefined> {
+  if (chunks === undefined) return undefined;
+  const hash = createHash('sha256');
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    if (bytes > longest) throw Failure.invalid(`${path} has more than ${longest} bytes`);
+    // A folder's chunks share one buffer.
+    if (bytes <= most) kept.push(Buffer.from(chunk));
+  }
+  return { sha256: hash.digest('hex'), body: bytes <= most ? Buffer.concat(kept) : undefined };
+}
+
+/** Finds a document by the route table that the tree publishes, and proves it. */
+async function proofOf(path: string, { read }: Source, progress: Progress): Promise<Proven> {
+  const get = async (file: string, bucket: Bucket = 'page'): Promise<Uint8Array | undefined> =>
+    (await read({ path: file, bucket }, JSON_BYTES, JSON_BYTES))?.body;
+  const content = await get('/snapshot.json', 'api');
+  if (content === undefined)
     throw Failure.environment('/snapshot.json is not there, expected a published tree');
-  const published = readSnapshot(Buffer.from(snapshot));
-  const { request, document } = documentAt(path, published);
+  const snapshot = parseSnapshot(parseJson(Buffer.from(content).toString()), '/snapshot.json');
+  const { request, file } = documentAt(path, snapshot);
   const proof = await prove(request, {
     get,
-    document: () => files.read(document, MOST_BODY_BYTES, published.tree.bytes),
-    wait: files.wait,
+    document: () => read(file, MOST_BODY_BYTES, snapshot.tree.bytes),
+    wait: async (ms) => {
+      progress.start('waiting for the next snapshot', 0, 'files');
+      await follow(setTimeout(ms), () => 0, progress);
+    },
   });
   // By the keys that the tree itself names, so that no mistake is noticed only when the proof is needed.
-  verified('the log', proof.text, (published.log?.keys ?? []).map(parseVerifier));
+  verified('the log', proof.text, (snapshot.log?.keys ?? []).map(parseVerifier));
   return proof;
 }
 
-/** @throws Failure invalid */
-function readSnapshot(content: Buffer): Snapshot {
-  const { data } = snapshotSchema.safeParse(parseJson(content.toString()));
-  if (data !== undefined) return data;
-  throw Failure.invalid('/snapshot.json is invalid: expected the routes of a tree, and the keys of its log');
-}
-
 /** @throws Failure usage: no document has the path */
-function documentAt(
-  path: string,
-  { routes }: Snapshot,
-): { readonly request: ProofRequest; readonly document: PublishedFile } {
+function documentAt(path: string, { routes }: Snapshot) {
   const place = locator(routes.filter(isRendered), urlTemplate)(path);
   if (place?.suffix !== '') throw Failure.usage(noDocument(path, routes));
   const { name, file, bucket, parameters: [parameter] = [] } = place.route;
   const key = parameter && { value: place.key, of: keyForm(parameter.name).keyOf };
-  return {
-    request: { path, route: name, key },
-    document: { path, file: filler(file)(place.key), bucket },
-  };
+  const request: ProofRequest = { path, route: name, key };
+  return { request, file: { path, file: filler(file)(place.key), bucket } };
 }
 
 /** What is wrong with a path, and which one may be meant. */
@@ -111,11 +180,12 @@ function noDocument(path: string, routes: Snapshot['routes']): string {
   const pages = routes.filter(({ requires }) => requires !== undefined);
   const page = locator(pages, (each) => each.path)(path);
   const shown = routes.find(({ name }) => name === page?.route.requires);
-  const listed = routes.find((route) => route.path === path && urlTemplate(route) !== path);
-  const parameter = listed?.parameters?.find((each) => each.in === 'query');
+  const query = routes
+    .find((route) => route.path === path)
+    ?.parameters?.find((parameter) => parameter.in === 'query');
   const meant =
     page !== undefined && shown !== undefined
       ? filler(urlTemplate(shown))(page.key)
-      : parameter && `${path}?${parameter.name}=${parameter.default}`;
+      : query && `${path}?${query.name}=${query.default}`;
   return `no route of documents leads to "${path}"${meant === undefined ? ', expected a path such as /api/v1/group/45' : `: did you mean ${meant}?`}`;
 }

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { reading } from '../errors.js';
+import { Failure, messageOf, reading } from '../errors.js';
+import { parseVerifier } from '../keys.js';
+import type { Verifier } from '../keys.js';
+import { verifyProof } from '../log/proof.js';
 import type { VerifiedProof } from '../log/proof.js';
 import { OUTPUT, collect, examples, withOptions } from './options.js';
 import type { Common } from './options.js';
 import { asOfText } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
-import { verified, verifiersOf } from './verifier-keys.js';
 
 interface Flags extends Common {
   readonly key: readonly string[];
@@ -33,28 +35,53 @@ export function addVerifyProof(program: Command, terminal: Terminal): void {
       ),
     );
   withOptions(command, ...OUTPUT).action((file: string, flags: Flags) => {
-    const { key, body } = flags;
-    const verifiers = key.flatMap(verifiersOf);
-    const content = body === undefined ? undefined : read(body);
-    const proof = verified(`"${file}"`, read(file).toString(), verifiers, content);
+    const verifiers = flags.key.flatMap(verifiersOf);
+    const content = flags.body === undefined ? undefined : read(`"${flags.body}"`, flags.body);
+    const proof = verified(`"${file}"`, read(`"${file}"`, file).toString(), verifiers, content);
     const { isBodyIncluded, ...facts } = proof;
-    const isBodyKnown = isBodyIncluded || content !== undefined;
-    print(terminal, flags, { ...facts, body: isBodyKnown }, () => provenLines(file, proof, isBodyKnown));
+    const body = isBodyIncluded || content !== undefined;
+    print(terminal, flags, { ...facts, body }, () => [
+      `${file}: ${proof.path} was in snapshot ${proof.sequence} of ${proof.origin} (${asOfText(proof.asOf)})`,
+      `  content  SHA-256 ${proof.sha256}${body ? '' : ', which is not in the proof: compare the document with --body'}`,
+      `  entry    ${proof.index} of the log, counted from 0`,
+      `  signed   ${proof.signedBy.join(', ')}`,
+    ]);
   });
 }
 
 /** @throws Failure environment */
-const read = (file: string): Buffer => reading(`"${file}"`, () => readFileSync(file));
+const read = (what: string, file: string): Buffer => reading(what, () => readFileSync(file));
 
-function provenLines(
-  file: string,
-  { path, sha256, sequence, asOf, origin, index, signedBy }: VerifiedProof,
-  isBodyKnown: boolean,
-): string[] {
-  return [
-    `${file}: ${path} was in snapshot ${sequence} of ${origin} (${asOfText(asOf)})`,
-    `  content  SHA-256 ${sha256}${isBodyKnown ? '' : ', which is not in the proof: compare the document with --body'}`,
-    `  entry    ${index} of the log, counted from 0`,
-    `  signed   ${signedBy.join(', ')}`,
-  ];
+/** The keys that an option gives: one, or the lines of a file. @throws Failure usage, environment */
+export function verifiersOf(given: string): readonly Verifier[] {
+  const isKey = /^[^+\s]+\+[0-9a-f]{8}\+/.test(given);
+  const text = isKey ? given : read(`"${given}" (--key)`, given).toString();
+  const keys = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  if (keys.length === 0) throw Failure.usage(`"${given}" (--key) has no key, expected NAME+ID+BASE64`);
+  try {
+    return keys.map(parseVerifier);
+  } catch (error) {
+    throw Failure.usage(`"${given}" (--key): ${messageOf(error)}`);
+  }
+}
+
+/**
+ * What a proof shows.
+ * @param what has the proof, for the message
+ * @throws Failure invalid, with the reason
+ */
+export function verified(
+  what: string,
+  proof: string,
+  verifiers: readonly Verifier[],
+  content?: Uint8Array,
+): VerifiedProof {
+  try {
+    return verifyProof(proof, verifiers, content);
+  } catch (error) {
+    throw error instanceof Failure ? Failure.invalid(`${what} proves nothing: ${error.message}`) : error;
+  }
 }
