@@ -1,11 +1,12 @@
 /** Writes what signing adds to a log: tiles, checkpoint, and what the keys have signed. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FileWriter, makeFolder, readText, replaceFile } from '../files.js';
+import { makeFolder, readText, replaceFile } from '../files.js';
 import { addChangedFiles } from '../publish/changed-files.js';
 import { flush } from '../publish/flush.js';
 import { deleteFile, moveInto } from '../publish/moves.js';
 import { ListWriter } from '../publish/stage.js';
+import { filesBelow } from '../tree/scan.js';
 import { checkpointFile, logFolder } from './log-paths.js';
 import type { Tree } from '../tree/tree.js';
 import type { HeldKey } from './key-file.js';
@@ -65,8 +66,8 @@ export function publishEntry(
 
 /** The files of a log that a copy takes over from its origin. */
 export interface CopiedFiles {
-  /** Tiles by their names below the tree, each with a file to link there. */
-  readonly put: ReadonlyMap<string, string>;
+  /** A folder of new tiles, by their names below the tree; it need not exist. */
+  readonly staged: string;
   readonly removed: readonly string[];
   /** A note; undefined if the origin has no log. */
   readonly checkpoint: Buffer | undefined;
@@ -76,14 +77,11 @@ export interface CopiedFiles {
 export function publishCopiedLog(
   tree: Tree,
   { id: treeId, sequence }: { readonly id: string; readonly sequence: number },
-  { put, removed, checkpoint }: CopiedFiles,
+  { staged, removed, checkpoint }: CopiedFiles,
 ): void {
-  const staged = join(tree.state, 'signing');
-  rmSync(staged, { recursive: true, force: true });
-  addChangedFiles(tree, sequence, [...put.keys(), ...removed, checkpointFile(treeId)]);
-  if (put.size > 0) {
-    const files = new FileWriter(staged);
-    for (const [name, source] of put) files.link(name, source);
+  const put = existsSync(staged) ? [...filesBelow(staged, '')] : [];
+  addChangedFiles(tree, sequence, [...put, ...removed, checkpointFile(treeId)]);
+  if (put.length > 0) {
     flush(staged);
     for (const _ of moveInto(staged, tree.out));
   }

@@ -38,7 +38,7 @@ const BOUNDS: Bounds = {
 /** How often all files of a tree may be received: for attempts that the origin makes void. */
 const COPIES = 4;
 
-export interface RequestOptions {
+interface Request {
   readonly path: string;
   readonly bucket: Bucket;
   /** Tokens of the limit of downloads; 1 by default. */
@@ -54,6 +54,9 @@ export interface OriginResponse {
   readonly headers: IncomingHttpHeaders;
   readonly chunks: AsyncIterable<Buffer>;
 }
+
+/** The origin publishes another snapshot meanwhile, or a cache is older than another. */
+export class MovedOn extends Error {}
 
 /** Something that may pass by itself. */
 class TransientError extends Error {
@@ -74,7 +77,7 @@ export class Client {
   /** Sent and received so far. */
   requests = 0;
   bytes = 0;
-  readonly #base: URL;
+  readonly #origin: string;
   readonly #connection: Connection;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #progress: Progress;
@@ -83,11 +86,11 @@ export class Client {
   #mostBytes: number;
 
   /** @param base an http or https URL, of which only the origin is used */
-  constructor(base: URL, userAgent: string, progress: Progress, bounds = BOUNDS) {
+  constructor({ origin }: URL, userAgent: string, progress: Progress, bounds = BOUNDS) {
     this.#bounds = bounds;
     this.#mostBytes = bounds.bytes;
-    this.#base = base;
-    this.#connection = new Connection(base.origin, {
+    this.#origin = origin;
+    this.#connection = new Connection(origin, {
       connect: { timeout: SILENCE_MS },
       headersTimeout: SILENCE_MS,
       bodyTimeout: SILENCE_MS,
@@ -105,15 +108,42 @@ export class Client {
     this.#mostBytes = this.#bounds.bytes + COPIES * bytes;
   }
 
-  /** Has signals handled during long work. */
-  async pause(): Promise<void> {
-    await this.#progress.advance(0);
+  /** Waits. @throws Failure environment: the run would take too long */
+  async wait(ms: number): Promise<void> {
+    this.#requireTime(ms);
+    await this.#heard(setTimeout(ms));
   }
 
-  /** Waits; signals are handled meanwhile. @throws Failure environment: the run would take too long */
-  wait(ms: number): Promise<void> {
-    this.#requireTime(ms);
-    return follow(setTimeout(ms), () => 0, this.#progress);
+  /**
+   * Fetches a small file.
+   * @param most the most bytes that it may have
+   * @param held the content that the response 304 stands for, if the headers permit it
+   * @throws MovedOn: it is not there; Failure invalid: it has more bytes
+   */
+  async fetch({
+    most,
+    held,
+    ...request
+  }: Request & { readonly most: number; readonly held?: Buffer | undefined }): Promise<{
+    readonly content: Buffer;
+    readonly etag: string | undefined;
+  }> {
+    const { path } = request;
+    return this.get(
+      () => request,
+      async ({ status, headers: { etag }, chunks }) => {
+        if (status === 304 && held !== undefined) return { content: held, etag };
+        if (status !== 200) throw new MovedOn(`${path} is not there (${status})`);
+        const content: Buffer[] = [];
+        let bytes = 0;
+        for await (const chunk of chunks) {
+          content.push(chunk);
+          bytes += chunk.length;
+          if (bytes > most) throw Failure.invalid(`${path} of the origin has more than ${most} bytes`);
+        }
+        return { content: Buffer.concat(content), etag };
+      },
+    );
   }
 
   /**
@@ -122,46 +152,48 @@ export class Client {
    * all tries again
    * @throws Failure environment: it failed too often; what `read` throws
    */
-  async get<T>(next: () => RequestOptions, read: (response: OriginResponse) => Promise<T>): Promise<T> {
+  async get<T>(next: () => Request, read: (response: OriginResponse) => Promise<T>): Promise<T> {
     let furthest = 0;
     for (let tries = 1; ; tries += 1) {
-      const options = next();
-      const { path, start = 0 } = options;
+      const request = next();
+      const { path, start = 0 } = request;
       // What a try got counts only if the next goes on from there.
       if (start > furthest) [furthest, tries] = [start, 1];
       try {
-        return await this.#try(options, read);
+        return await this.#try(request, read);
       } catch (error) {
         if (!(error instanceof TransientError)) throw error;
-        if (tries >= TRIES) {
-          throw Failure.environment(`${this.#base.origin}${path}: ${error.message} (${tries} times)`);
-        }
+        if (tries >= TRIES)
+          throw Failure.environment(`${this.#origin}${path}: ${error.message} (${tries} times)`);
         await this.wait(error.waitMs ?? backoffMs(tries));
       }
     }
   }
 
+  /** Waits for a promise, and has signals handled meanwhile. */
+  #heard<T>(work: Promise<T>): Promise<T> {
+    return follow(work, () => 0, this.#progress);
+  }
+
   #requireTime(ms = 0): void {
     if (performance.now() - this.#startedAt + ms <= this.#bounds.ms) return;
     const seconds = this.#bounds.ms / 1000;
-    throw Failure.environment(`${this.#base.origin} would take longer than ${seconds} s, so it was given up`);
+    throw Failure.environment(`${this.#origin} would take longer than ${seconds} s, so it was given up`);
   }
 
-  async #try<T>(
-    options: RequestOptions,
-    read: (response: OriginResponse) => Promise<T>,
-    redirects = 0,
-  ): Promise<T> {
-    const { path, bucket, cost = 1, start = 0 } = options;
-    const { origin } = this.#base;
+  async #try<T>(request: Request, read: (response: OriginResponse) => Promise<T>, redirects = 0): Promise<T> {
+    const { path, bucket, cost = 1, start = 0 } = request;
+    const url = this.#origin + path;
     const waitMs = this.limits.take(bucket, cost);
     if (waitMs > 0) await this.wait(waitMs);
     this.requests += 1;
     const range = start > 0 ? { Range: `bytes=${start}-` } : {};
-    const sent = this.#connection
-      .request({ path, method: 'GET', headers: { ...this.#headers, ...range, ...options.headers } })
-      .catch(toTransient);
-    const { statusCode: status, headers, body } = await follow(sent, () => 0, this.#progress);
+    const sent = this.#connection.request({
+      path,
+      method: 'GET',
+      headers: { ...this.#headers, ...range, ...request.headers },
+    });
+    const { statusCode: status, headers, body } = await this.#heard(sent.catch(toTransient));
     // It is read by an iterator, which gets the error as well.
     body.on('error', () => undefined);
     try {
@@ -173,17 +205,14 @@ export class Client {
       }
       if ([301, 302, 307, 308].includes(status)) {
         const location = String(headers.location ?? '');
-        const target = URL.canParse(location, origin + path) ? new URL(location, origin + path) : undefined;
-        if (target?.origin !== origin || redirects === REDIRECTS) {
-          throw Failure.environment(
-            `${origin}${path} redirects to "${location}", expected the document itself`,
-          );
-        }
+        const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+        if (target?.origin !== this.#origin || redirects === REDIRECTS)
+          throw Failure.environment(`${url} redirects to "${location}", expected the document itself`);
         body.destroy();
-        return await this.#try({ ...options, path: target.pathname + target.search }, read, redirects + 1);
+        return await this.#try({ ...request, path: target.pathname + target.search }, read, redirects + 1);
       }
       if (![200, 206, 304, 404, 410, 416].includes(status))
-        throw Failure.environment(`${origin}${path}: the response is ${status}, expected 200`);
+        throw Failure.environment(`${url}: the response is ${status}, expected 200`);
       return await read({ status, headers, chunks: this.#chunks(body) });
     } finally {
       // The connection can be used again if the response was read.
@@ -195,23 +224,21 @@ export class Client {
     const chunks: AsyncIterator<unknown, unknown> = body[Symbol.asyncIterator]();
     const { slowMs, bytesPerSecond } = this.#bounds;
     const startedAt = performance.now();
-    let received = 0;
-    for (;;) {
-      const { value } = await follow(chunks.next().catch(toTransient), () => 0, this.#progress);
+    for (let received = 0; ;) {
+      const { value } = await this.#heard(chunks.next().catch(toTransient));
       if (!Buffer.isBuffer(value)) return;
       this.bytes += value.length;
       received += value.length;
       this.#requireTime();
       if (this.bytes > this.#mostBytes) {
         throw Failure.invalid(
-          `${this.#base.origin} has sent more than ${this.#mostBytes} bytes, expected ${COPIES} times its tree at most`,
+          `${this.#origin} has sent more than ${this.#mostBytes} bytes, expected ${COPIES} times its tree at most`,
         );
       }
       const ms = performance.now() - startedAt;
       if (ms > slowMs && received < (ms / 1000) * bytesPerSecond)
         throw new TransientError(`the response is slower than ${bytesPerSecond} bytes a second`);
-      const pause = this.#progress.advance(value.length);
-      if (pause !== undefined) await pause;
+      await this.#progress.advance(value.length);
       yield value;
     }
   }

@@ -1,27 +1,17 @@
 /** Fetches what leads from the copy to the origin's snapshot: bundles, or the bulk downloads. */
 import { readFileSync } from 'node:fs';
 import { Failure } from '../errors.js';
-import type { Progress } from '../progress.js';
 import { listOf } from '../tree/changes.js';
 import type { Change, ChangeIndex, Described } from '../tree/changes.js';
 import { isRendered } from '../tree/published-routes.js';
-import type { Tree } from '../tree/tree.js';
 import { urlTemplate } from '../routes/index.js';
+import { FEEDS, documentFile } from '../routes/feeds.js';
 import { PATHS } from '../routes/paths.js';
-import type { Client } from './client.js';
-import type { Fetched, Files, Wanted } from './files.js';
+import { MovedOn } from './client.js';
+import type { Fetched, Run, Wanted } from './files.js';
 import type { Lines } from './lines.js';
-import { JSON_BYTES, MovedOn, parseDataPackage } from './origin.js';
+import { JSON_BYTES, parseDataPackage } from './origin.js';
 import type { Origin } from './origin.js';
-import type { Documents } from './stage.js';
-
-/** What the attempts of a run have in common. */
-export interface Run {
-  readonly tree: Tree;
-  readonly client: Client;
-  readonly files: Files;
-  readonly progress: Progress;
-}
 
 /** One attempt. */
 export interface Session extends Run {
@@ -32,14 +22,8 @@ export interface Session extends Run {
   readonly taken: Map<string, Fetched>;
 }
 
-/** A snapshot by its number and digest. */
-interface At {
-  readonly sequence: number;
-  readonly digest: string;
-}
-
 /** A bundle and the snapshots between which it leads. */
-export interface Step {
+interface Step {
   readonly from: number;
   readonly to: Change;
   readonly bundle: Described;
@@ -52,38 +36,38 @@ async function download<T extends Wanted>(
   take: (fetched: Fetched, wanted: T) => void | Promise<void>,
 ): Promise<void> {
   if (wanted.length === 0) return;
-  const known = wanted
-    .filter((each) => !files.has(each))
+  const missing = wanted
+    .filter((each) => files.known(each) === undefined)
     .map(({ bucket, bytes, sha256 }) => ({ bucket, bytes: sha256 === undefined ? 0 : bytes }));
-  const seconds = client.limits.secondsFor(known);
+  const seconds = client.limits.secondsFor(missing);
   const [time, unit] =
     seconds < 120 ? [seconds, 's'] : seconds < 7200 ? [seconds / 60, 'min'] : [seconds / 3600, 'h'];
   progress.start(
     seconds === 0 ? 'downloading' : `downloading (at least ${Math.ceil(time)} ${unit} by the limits)`,
-    known.reduce((total, { bytes }) => total + bytes, 0),
+    missing.reduce((total, { bytes }) => total + bytes, 0),
     'bytes',
   );
   for (const each of wanted) await take(await files.fetch(each), each);
   progress.finish();
 }
 
-/** The name of a download of documents whose hash is known. */
-const nameOf = ({ path, sha256 }: Wanted): string | undefined =>
-  sha256 === undefined ? undefined : /\/documents\/([\w-]+)\.ndjson\.gz$/.exec(path)?.[1];
+/** The files of the documents of routes by id: compressed lines, in the order of the ids. */
+export type Documents = ReadonlyMap<string, string>;
 
 /**
  * Fetches the documents in the bulk downloads, and the bundles that lead on from their snapshot.
- * @returns the files of documents by id
  * @throws MovedOn, Damaged; Failure invalid: the origin doesn't offer enough
  */
 export async function fetchDocuments(session: Session): Promise<Documents> {
-  const { origin, lines, files } = session;
-  const single = origin.routes.filter((route) => isRendered(route) && !urlTemplate(route).includes('{'));
+  const { origin, lines, files, index } = session;
+  const { sequence } = origin.downloads;
+  const steps = stepsFrom(origin.downloads, index);
+  if (steps === undefined)
+    throw new MovedOn(
+      `no bundles lead from snapshot ${sequence}, which its downloads have, to ${origin.sequence}`,
+    );
   const path = `${PATHS.bulk}/datapackage.json`;
-  const described = single.find((route) => route.path === path);
-  if (described === undefined) throw Failure.invalid(`the origin has no ${path}`);
-  const { bucket } = described;
-  const found = await files.fetch({ path, bucket, bytes: JSON_BYTES, sha256: undefined });
+  const found = await files.fetch({ path, bucket: 'download', bytes: JSON_BYTES, sha256: undefined });
   const contents = new Map([
     [path, { bytes: found.bytes, sha256: found.hash.toString('hex') }],
     ...parseDataPackage(readFileSync(found.file)).resources.map((each) => {
@@ -92,31 +76,23 @@ export async function fetchDocuments(session: Session): Promise<Documents> {
     }),
   ]);
   const unknown = { bytes: origin.tree.bytes, sha256: undefined };
-  const wanted = single.map((route) => ({
-    route,
-    key: 0,
-    path: route.path,
-    bucket: route.bucket,
-    ...(contents.get(route.path) ?? unknown),
-  }));
+  const single = origin.routes
+    .filter((route) => isRendered(route) && !urlTemplate(route).includes('{'))
+    .map((route) => ({ ...route, route, key: 0, ...(contents.get(route.path) ?? unknown) }));
+  // What the lines below have replaces them.
+  for (const each of single) lines.addMissing(each);
   const documents = new Map<string, string>();
-  await download(
-    session,
-    wanted.filter((each) => nameOf(each) !== undefined),
-    ({ file }, each) => void documents.set(nameOf(each) ?? '', file),
-  );
+  const named = single.flatMap((each) => {
+    const name = contents.has(each.path)
+      ? /\/documents\/([\w-]+)\.ndjson\.gz$/.exec(each.path)?.[1]
+      : undefined;
+    return name === undefined ? [] : [{ ...each, name }];
+  });
+  await download(session, named, ({ file }, { name }) => void documents.set(name, file));
   const other = documents.get('other');
   if (other === undefined) throw Failure.invalid(`${path} of the origin names no documents/other.ndjson.gz`);
   await lines.addFile(other);
-  for (const each of wanted) if (each.route.class === 'download') lines.addMissing(each);
-  const { sequence } = origin.downloads;
-  const steps = stepsFrom(origin.downloads, session.index);
-  if (steps === undefined)
-    throw new MovedOn(
-      `no bundles lead from snapshot ${sequence}, which its downloads have, to ${origin.sequence}`,
-    );
   await fetchBundles(session, steps);
-  for (const each of wanted) if (!lines.has(each.route.name)) lines.addMissing(each);
   return documents;
 }
 
@@ -138,8 +114,14 @@ export async function fetchBundles(session: Session, steps: readonly Step[]): Pr
   });
 }
 
-/** The bundles that lead from a snapshot to the published one; undefined if one is missing. */
-export function stepsFrom(start: At, { sequence, changes }: ChangeIndex): readonly Step[] | undefined {
+/**
+ * The bundles that lead from a snapshot to the published one; undefined if one is missing.
+ * @param start the snapshot, by its number and digest
+ */
+export function stepsFrom(
+  start: Pick<Change, 'sequence' | 'digest'>,
+  { sequence, changes }: ChangeIndex,
+): readonly Step[] | undefined {
   const steps: Step[] = [];
   for (let at = start; at.sequence !== sequence;) {
     const { sequence: from, digest } = at;
@@ -155,3 +137,14 @@ export function stepsFrom(start: At, { sequence, changes }: ChangeIndex): readon
 /** Fetches, one by one, the documents that no bundle and no download of documents has. @throws MovedOn */
 export const fetchMissing = (session: Session): Promise<void> =>
   download(session, session.lines.missing, (fetched, missing) => void (missing.fetched = fetched));
+
+/** Fetches the feed of snapshots. @returns its files, by their names below the tree */
+export async function fetchFeeds({ files }: Session): Promise<ReadonlyMap<string, string>> {
+  const put = new Map<string, string>();
+  for (const format of ['atom', 'json'] as const) {
+    const name = documentFile(FEEDS.snapshots, format);
+    const wanted = { path: `/${name}`, bucket: 'api', bytes: JSON_BYTES, sha256: undefined } as const;
+    put.set(name, (await files.fetch(wanted)).file);
+  }
+  return put;
+}

@@ -3,12 +3,21 @@ import { closeSync, existsSync, ftruncateSync, openSync, renameSync, rmSync, wri
 import { join } from 'node:path';
 import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
+import type { Progress } from '../progress.js';
 import type { Bucket } from '../routes/index.js';
 import { measure } from '../tree/measure.js';
 import type { Measured } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
+import { MovedOn } from './client.js';
 import type { Client, OriginResponse } from './client.js';
-import { MovedOn } from './origin.js';
+
+/** What the attempts of a run have in common. */
+export interface Run {
+  readonly tree: Tree;
+  readonly client: Client;
+  readonly files: Files;
+  readonly progress: Progress;
+}
 
 /** A file of the origin. */
 export interface Wanted {
@@ -36,17 +45,17 @@ export class Files {
     this.#client = client;
   }
 
-  /** Whether the run has fetched a file. */
-  has({ sha256 = '' }: Wanted): boolean {
-    return this.#fetched.has(sha256);
+  /** A file that the run has fetched. Another run may have deleted it, while this one waited. */
+  known({ sha256 = '' }: Wanted): Fetched | undefined {
+    const known = this.#fetched.get(sha256);
+    return known !== undefined && existsSync(known.file) ? known : undefined;
   }
 
   /** Fetches a file, unless the run has it. @throws MovedOn: it is not there, or has another content */
   async fetch(wanted: Wanted): Promise<Fetched> {
+    const known = this.known(wanted);
+    if (known !== undefined) return known;
     const { path, bytes, sha256 } = wanted;
-    const known = this.#fetched.get(sha256 ?? '');
-    // Another run may have deleted it, while this one waited for the origin.
-    if (known !== undefined && existsSync(known.file)) return known;
     makeFolder(this.#folder);
     const partial = join(this.#folder, 'partial');
     await this.#receive(wanted, partial);
@@ -54,9 +63,8 @@ export class Files {
     const hex = received.hash.toString('hex');
     if (sha256 !== undefined && (hex !== sha256 || received.bytes !== bytes))
       throw new MovedOn(`${path} has SHA-256 ${hex}, expected ${sha256}`);
-    const file = join(this.#folder, hex);
-    renameSync(partial, file);
-    const fetched = { ...received, file };
+    const fetched = { ...received, file: join(this.#folder, hex) };
+    renameSync(partial, fetched.file);
     this.#fetched.set(hex, fetched);
     return fetched;
   }
@@ -70,8 +78,8 @@ export class Files {
     const next = () => {
       const start = tag === undefined ? 0 : received;
       const cost = this.#client.limits.costOf(bytes - start, bytes);
-      const request = { path, bucket, cost };
-      return start > 0 && tag !== undefined ? { ...request, start, headers: { 'If-Range': tag } } : request;
+      const headers = start > 0 && tag !== undefined ? { 'If-Range': tag } : {};
+      return { path, bucket, cost, start, headers };
     };
     try {
       await this.#client.get(next, async (response) => {

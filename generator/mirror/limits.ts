@@ -1,14 +1,7 @@
 /** The origin's rate limits, kept by the client: a token bucket for each, as in the proxy. */
 import { BUCKETS, countedBy, downloadCost } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
-
-/** A bucket in snapshot.json. */
-export interface Limit {
-  readonly tokens: number;
-  readonly refill_seconds: number;
-  /** A download of at least so many bytes counts as one; undefined if each does. */
-  readonly token_bytes?: number;
-}
+import type { Snapshot } from '../tree/snapshot-json.js';
 
 /** The longest time until a token is back that is believed: a day. Timers end at 2^31 ms. */
 const REFILL_MS = 24 * 3600 * 1000;
@@ -17,21 +10,21 @@ interface Level {
   readonly tokens: number;
   readonly refillMs: number;
   /** Tokens left at a time; negative if requests have yet to wait. */
-  readonly left: number;
-  readonly at: number;
+  left: number;
+  at: number;
 }
 
 export class Limits {
-  #levels: ReadonlyMap<Bucket, Level> = new Map();
+  readonly #levels = new Map<Bucket, Level>();
   readonly #isLearned = new Set<Bucket>();
   #tokenBytes = 1;
 
   /** Keeps to the limits in snapshot.json, unless responses say others. */
-  set(limits: Readonly<Record<Bucket, Limit>>): void {
+  set(limits: Snapshot['limits']): void {
     this.#tokenBytes = limits.download.token_bytes ?? 1;
     for (const bucket of BUCKETS) {
-      const { tokens, refill_seconds } = limits[bucket];
-      if (!this.#isLearned.has(bucket)) this.#set(bucket, tokens, 1000 * refill_seconds);
+      const { tokens, refill_seconds: seconds } = limits[bucket];
+      if (!this.#isLearned.has(bucket)) this.#set(bucket, tokens, 1000 * seconds);
     }
   }
 
@@ -49,13 +42,11 @@ export class Limits {
     }
   }
 
-  #set(bucket: Bucket, tokens: number, refill: number): void {
-    const refillMs = Math.min(refill, REFILL_MS);
+  #set(bucket: Bucket, tokens: number, refillMs: number): void {
     const known = this.#levels.get(bucket);
-    if (known?.tokens === tokens && known.refillMs === refillMs) return;
-    const taken = known === undefined ? 0 : known.tokens - leftIn(known);
-    const level = { tokens, refillMs, left: tokens - taken, at: performance.now() };
-    this.#levels = new Map([...this.#levels, [bucket, level]]);
+    const used = known === undefined ? 0 : known.tokens - leftIn(known);
+    const level = { refillMs: Math.min(refillMs, REFILL_MS), left: tokens - used, at: performance.now() };
+    this.#levels.set(bucket, { tokens, ...level });
   }
 
   /** The cost of a download in tokens. @param bytes what is asked for of its `size` bytes */
@@ -65,25 +56,24 @@ export class Limits {
 
   /** Takes tokens for a request. @returns how long to wait before it, in ms */
   take(bucket: Bucket, cost: number): number {
-    const levels = new Map(this.#levels);
-    let waitMs = 0;
-    for (const name of countedBy(bucket)) {
-      const level = levels.get(name);
-      if (level === undefined) continue;
-      const left = leftIn(level) - (name === 'download' ? cost : 1);
-      levels.set(name, { ...level, left, at: performance.now() });
-      waitMs = Math.max(waitMs, -left * level.refillMs);
-    }
-    this.#levels = levels;
-    return Math.ceil(waitMs);
+    const waits = countedBy(bucket).map((name) => {
+      const level = this.#levels.get(name);
+      if (level === undefined) return 0;
+      level.left = leftIn(level) - (name === 'download' ? cost : 1);
+      level.at = performance.now();
+      return -level.left * level.refillMs;
+    });
+    return Math.ceil(Math.max(0, ...waits));
   }
 
-  /** The least time for so many requests, in seconds. Takes no tokens. */
+  /** The least time for so many requests, in seconds. */
   secondsFor(requests: readonly { readonly bucket: Bucket; readonly bytes: number }[]): number {
-    const levels = this.#levels;
-    const waits = requests.map(({ bucket, bytes }) => this.take(bucket, this.costOf(bytes)));
-    this.#levels = levels;
-    return Math.ceil(Math.max(0, ...waits) / 1000);
+    const waits = [...this.#levels].map(([name, level]) => {
+      const counted = requests.filter(({ bucket }) => countedBy(bucket).includes(name));
+      const costs = counted.map(({ bytes }) => (name === 'download' ? this.costOf(bytes) : 1));
+      return (costs.reduce((sum, cost) => sum + cost, -leftIn(level)) * level.refillMs) / 1000;
+    });
+    return Math.ceil(Math.max(0, ...waits));
   }
 }
 

@@ -5,10 +5,12 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { codeOf, messageOf } from '../errors.js';
+import { parseJson } from '../portable.js';
+import type { Progress } from '../progress.js';
+import { MovedOn } from './client.js';
 import { gunzippedLines } from './gunzipped-lines.js';
 import type { Fetched, Wanted } from './files.js';
 import { bundleHeader, bundleLine } from './origin.js';
-import { parseJson } from '../portable.js';
 import type { Address } from './origin.js';
 
 /** The longest line of a bundle: 64 MiB. */
@@ -19,7 +21,11 @@ const LINES_MOST = 20_000_000;
 const MISSING_MOST = 10_000;
 
 /** The lines of a file are not what they should be. */
-export class Damaged extends Error {}
+export class Damaged extends MovedOn {
+  constructor(what: string) {
+    super(`the origin's downloads are damaged: ${what}`);
+  }
+}
 
 /** A document to fetch from its path. */
 export interface Missing extends Wanted, Address {
@@ -46,7 +52,7 @@ export class Lines {
   readonly #descriptor: number;
   readonly #mostBytes: number;
   readonly #addressOf: (path: string) => Address | undefined;
-  readonly #pause: () => Promise<void>;
+  readonly #progress: Progress;
   readonly #routes = new Map<string, Columns>();
   readonly #missing = new Map<string, Missing>();
   #end = 0;
@@ -55,19 +61,18 @@ export class Lines {
   /**
    * @param file has no name from now on, so that nothing is left of it if the run is killed
    * @param mostBytes what the bodies of one bundle may have in all, and its lines without bodies
-   * @param pause called now and then, so that signals are handled
    */
   constructor(
     file: string,
     mostBytes: number,
     addressOf: (path: string) => Address | undefined,
-    pause: () => Promise<void>,
+    progress: Progress,
   ) {
     this.#descriptor = openSync(file, 'w+', 0o600);
     rmSync(file);
     this.#mostBytes = mostBytes;
     this.#addressOf = addressOf;
-    this.#pause = pause;
+    this.#progress = progress;
   }
 
   close(): void {
@@ -128,7 +133,7 @@ export class Lines {
     let isFirst = step !== undefined;
     let content = 0;
     for await (const line of linesOf(file)) {
-      await this.#pause();
+      await this.#progress.advance(0);
       if (isFirst) {
         const { data } = bundleHeader.safeParse(parseJson(line));
         if (data?.tree !== step?.tree || data?.from !== step?.from || data?.to !== step?.to)
@@ -168,11 +173,6 @@ export class Lines {
   /** The documents to fetch. */
   get missing(): readonly Missing[] {
     return [...this.#missing.values()];
-  }
-
-  /** Whether anything is known of a route. */
-  has(route: string): boolean {
-    return this.#routes.has(route);
   }
 }
 

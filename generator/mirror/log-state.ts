@@ -6,21 +6,18 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../errors.js';
+import { makeFolder, readText, replaceFile } from '../files.js';
 import { parseVerifier } from '../keys.js';
 import type { Verifier } from '../keys.js';
 import { checkpointIn } from '../log/text.js';
-import type { Checkpoint } from '../log/text.js';
-import { makeFolder, readText, replaceFile } from '../files.js';
-import type { Tree } from '../tree/tree.js';
 import { parseJson } from '../portable.js';
+import type { Tree } from '../tree/tree.js';
 
-const schema = z.object({ keys: z.array(z.string()).min(1), checkpoint: z.string() });
-
-export interface KnownLog {
-  readonly keys: readonly Verifier[];
-  /** The one that was seen last, whose signatures were verified. */
-  readonly checkpoint: Checkpoint;
-}
+const schema = z.object({
+  keys: z.array(z.string().transform(parseVerifier)).min(1),
+  /** As a note, whose signatures were verified. */
+  checkpoint: z.string().transform(checkpointIn),
+});
 
 export const knownLogFile = ({ mirror }: Tree): string => join(mirror, 'log.json');
 
@@ -28,14 +25,11 @@ export const knownLogFile = ({ mirror }: Tree): string => join(mirror, 'log.json
  * @returns undefined if no log was seen
  * @throws Failure environment: the file is damaged, so that a fork would not be noticed
  */
-export function readKnownLog(tree: Tree): KnownLog | undefined {
+export function readKnownLog(tree: Tree): z.infer<typeof schema> | undefined {
   const file = knownLogFile(tree);
   const content = readText(file);
-  if (content === undefined) return undefined;
   try {
-    const { keys, checkpoint: note } = schema.parse(parseJson(content));
-    const checkpoint = checkpointIn(note);
-    return { keys: keys.map(parseVerifier), checkpoint };
+    return content === undefined ? undefined : schema.parse(parseJson(content));
   } catch {
     throw Failure.environment(
       `"${file}" is damaged, so it is not known which log the copy had: restore it, or delete it to trust the log as it is now`,

@@ -2,27 +2,36 @@
  * The origin's signed log of snapshots: its checkpoint and entries are fetched, and checked against
  * the keys, the checkpoint that was seen last and the snapshot. Tiles of hashes are computed.
  */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Failure, messageOf } from '../errors.js';
-import { openNote } from '../log/note.js';
+import { FileWriter, ifExists } from '../files.js';
 import { parseVerifier } from '../keys.js';
-import type { OpenedNote } from '../log/note.js';
 import type { Verifier } from '../keys.js';
-import { parseCheckpoint } from '../log/text.js';
-import type { Checkpoint, SnapshotEntry } from '../log/text.js';
+import { checkLog, headOf, newestIn } from '../log/log-files.js';
+import { headAt } from '../log/merkle.js';
+import { checkpointFile, logFolder } from '../log/log-paths.js';
+import { openNote } from '../log/note.js';
 import type { CopiedFiles } from '../log/publish-entry.js';
-import type { Tree } from '../tree/tree.js';
-import { manifestHash } from '../tree/manifest-hash.js';
 import { forgetSeen } from '../log/seen.js';
-import type { Client } from './client.js';
-import { fetchEntries, outdated } from './log-entries.js';
+import { MAX_ENTRY_BYTES, parseCheckpoint } from '../log/text.js';
+import type { Checkpoint, SnapshotEntry } from '../log/text.js';
+import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
+import { manifestHash } from '../tree/manifest-hash.js';
+import { filesBelow } from '../tree/scan.js';
+import type { Tree } from '../tree/tree.js';
+import { MovedOn } from './client.js';
+import { fetchedIn } from './files.js';
+import type { Run } from './files.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';
-import { MovedOn, fetchBuffer } from './origin.js';
 import type { Origin, Snapshot } from './origin.js';
 
 /** Much more than a checkpoint with a hundred signatures has: 64 KiB. */
 const CHECKPOINT_BYTES = 64 * 1024;
 /** A snapshot every minute for 31 years makes fewer: 2^24. */
 const MOST_ENTRIES = 2 ** 24;
+/** The most bytes of entries: 1 GiB, in which there is room for 5,000,000 snapshots. */
+const LOG_BYTES = 1024 ** 3;
 
 /** The snapshot isn't in the log yet: signing comes after publishing. */
 export class NotSignedYet extends MovedOn {}
@@ -43,12 +52,6 @@ export interface LogReport {
   readonly coversManifest: boolean;
 }
 
-export interface CopiedLog {
-  /** Null if the tree is not signed. */
-  readonly report: LogReport | null;
-  readonly files: CopiedFiles;
-}
-
 /** A checkpoint of the origin that is signed by a trusted key. */
 export interface SignedCheckpoint {
   readonly note: Buffer;
@@ -57,6 +60,8 @@ export interface SignedCheckpoint {
   readonly report: Omit<LogReport, 'isSigned' | 'coversManifest'>;
   /** The one that was seen last. */
   readonly seen: Checkpoint | undefined;
+  /** Whether the copy has it, and all files of the log that it needs. */
+  readonly isHeld: boolean;
 }
 
 /**
@@ -66,9 +71,8 @@ export interface SignedCheckpoint {
  * @throws MovedOn; Failure invalid: it can't be trusted, or contradicts the one that was seen last
  */
 export async function fetchCheckpoint(
-  tree: Tree,
-  client: Client,
-  { log }: Origin,
+  { tree, client, progress }: Run,
+  { log, tree: { id } }: Origin,
   keys: readonly Verifier[],
 ): Promise<SignedCheckpoint | undefined> {
   const known = readKnownLog(tree);
@@ -81,56 +85,125 @@ export async function fetchCheckpoint(
             `delete "${knownLogFile(tree)}" to copy it without`,
     );
   }
-  const options = { bucket: 'page', most: CHECKPOINT_BYTES } as const;
-  const { content: note } = await fetchBuffer(client, `${log.path}/checkpoint`, options);
+  const file = { path: `${log.path}/checkpoint`, bucket: 'page', most: CHECKPOINT_BYTES } as const;
+  const { content: note } = await client.fetch(file);
   // The keys in snapshot.json, which nobody has signed, are believed the first time only.
   const trusted = keys.length > 0 ? keys : (known?.keys ?? logKeys(log.keys));
-  const opened = openTrusted(note, trusted, keys.length === 0 && known !== undefined);
-  const checkpoint = checkpointOf(opened, log.origin);
+  const signed = openTrusted(note, log.origin, trusted, keys.length === 0 && known !== undefined);
   const seen = known?.checkpoint;
-  requireSuccession(tree, note, checkpoint, seen);
-  const isTrusted = ({ vkey }: Verifier): boolean => trusted.some((key) => key.vkey === vkey);
-  const report = {
-    origin: checkpoint.origin,
-    size: checkpoint.size,
-    signedBy: opened.verified.map(({ vkey }) => vkey),
-    unknownKeys: logKeys(log.keys).flatMap((key) => (isTrusted(key) ? [] : [key.vkey])),
-  };
-  return { note, checkpoint, trusted, report, seen };
+  if (seen !== undefined) requireSuccession(tree, note, signed.checkpoint, seen);
+  const isTrusted = (key: Verifier): boolean => trusted.some(({ vkey }) => vkey === key.vkey);
+  const unknownKeys = logKeys(log.keys).flatMap((key) => (isTrusted(key) ? [] : [key.vkey]));
+  const { checkpoint, signedBy } = signed;
+  const { origin, size } = checkpoint;
+  const published = ifExists(() => readFileSync(join(tree.out, checkpointFile(id))));
+  const isHeld =
+    published?.equals(note) === true &&
+    (await progress.blocking(() => checkLog(copied(tree, id), rooted(checkpoint)).next().done === true));
+  return { note, checkpoint, trusted, report: { origin, size, signedBy, unknownKeys }, seen, isHeld };
 }
 
+/** The folder of the copy's log. */
+const copied = ({ out }: Tree, treeId: string): string => join(out, logFolder(treeId));
+
+const rooted = ({ size, root }: Checkpoint) => ({ size, root: Buffer.from(root, 'base64') });
+
 /**
- * Fetches the log of a snapshot. What was seen is remembered.
+ * Fetches what the copy lacks of the log of a snapshot. What was seen is remembered.
  * @param signed undefined if the tree is not signed
  * @param acceptsUnsigned whether a snapshot may be one newer than the log
+ * @returns also the report; null if the tree is not signed
  * @throws NotSignedYet, MovedOn; Failure invalid: it shows another history than before
  */
 export async function fetchLog(
-  tree: Tree,
-  client: Client,
+  run: Run,
   snapshot: Snapshot,
   signed: SignedCheckpoint | undefined,
   acceptsUnsigned: boolean,
-): Promise<CopiedLog> {
+): Promise<{ readonly report: LogReport | null; readonly files: CopiedFiles }> {
+  const { tree } = run;
+  const { id } = snapshot.origin.tree;
+  const staged = join(fetchedIn(tree), 'log');
   if (signed?.seen === undefined) forgetSeen(tree);
   if (signed === undefined) {
-    const removed = [...outdated(tree, undefined, new Map())];
-    return { report: null, files: { put: new Map(), removed, checkpoint: undefined } };
+    const removed = [...outdated(tree, undefined, staged)];
+    return { report: null, files: { staged, removed, checkpoint: undefined } };
   }
-  const { origin } = snapshot;
-  const { note, checkpoint, trusted, report, seen } = signed;
-  const read = await fetchEntries(tree, client, origin, checkpoint, seen);
-  if (read === undefined) throw new MovedOn('the entries of the log are not those of its checkpoint');
-  if (seen !== undefined && !read.isSuccessor) throw contradiction(tree, note, checkpoint, seen);
+  const { note, checkpoint, trusted, report, seen, isHeld } = signed;
+  if (!isHeld) await stageLog(run, id, checkpoint, staged);
+  const folder = isHeld ? copied(tree, id) : join(staged, logFolder(id));
+  // The log of that size has other partial tiles; the ones here have its hashes as well.
+  const rootAt = (size: number): string => headAt(size, headOf(folder, checkpoint.size)).toString('base64');
+  const isSuccessor = seen === undefined || rootAt(seen.size) === seen.root;
+  if (!isSuccessor) throw contradiction(tree, note, checkpoint, seen);
   writeKnownLog(tree, trusted, note.toString());
-  const ofEntry = signedBy(read.newest, snapshot);
+  const ofEntry = signedBy(newestIn(folder, checkpoint.size), snapshot);
   if (!ofEntry.isSigned && !acceptsUnsigned)
-    throw new NotSignedYet(`snapshot ${origin.sequence} is not in the signed log yet`);
-  const removed = [...outdated(tree, origin.tree.id, read.files)];
-  return {
-    report: { ...report, ...ofEntry },
-    files: { put: read.files, removed, checkpoint: note },
-  };
+    throw new NotSignedYet(`snapshot ${snapshot.origin.sequence} is not in the signed log yet`);
+  for (const file of isHeld ? [] : filesBelow(staged, 'log'))
+    if (ifExists(() => readFileSync(join(tree.out, file)))?.equals(readFileSync(join(staged, file))) === true)
+      rmSync(join(staged, file));
+  const removed = [...outdated(tree, id, staged)];
+  return { report: { ...report, ...ofEntry }, files: { staged, removed, checkpoint: note } };
+}
+
+/**
+ * Stages the entries of a log, and the tiles that are computed from them.
+ * @param staged a folder, in which they have their names below the tree
+ * @throws MovedOn: they don't have the root of the checkpoint
+ */
+async function stageLog(
+  { tree, client, progress }: Run,
+  treeId: string,
+  checkpoint: Checkpoint,
+  staged: string,
+): Promise<void> {
+  const folder = logFolder(treeId);
+  let left = LOG_BYTES;
+  // Entries that the copy has may be damaged, or those of another history.
+  for (const reuses of [true, false]) {
+    rmSync(staged, { recursive: true, force: true });
+    const writer = new FileWriter(staged);
+    for (let at = 0; at < checkpoint.size; at += TILE_WIDTH) {
+      const width = Math.min(TILE_WIDTH, checkpoint.size - at);
+      const file = `${folder}/${entriesPath(at / TILE_WIDTH, width)}`;
+      const most = Math.min(width * (2 + MAX_ENTRY_BYTES), left);
+      const held = reuses ? ifExists(() => readFileSync(join(tree.out, file))) : undefined;
+      const bundle = held ?? (await client.fetch({ path: `/${file}`, bucket: 'page', most })).content;
+      if (held === undefined) left -= bundle.length;
+      writer.write(file, bundle);
+      await progress.advance(0);
+    }
+    const isWhole = await progress.blocking(() => {
+      for (const { file, content } of checkLog(join(staged, folder), rooted(checkpoint))) {
+        // Only tiles are missing, unless the entries lead to another root.
+        if (content === undefined) return false;
+        writer.write(`${folder}/${file}`, content);
+      }
+      return true;
+    });
+    if (isWhole) return;
+  }
+  throw new MovedOn('the entries of the log are not those of its checkpoint');
+}
+
+/** The files of logs, and of them partial tiles. No documents are there: see `areSafe`. */
+const LOG_FILE = /^log\/([0-9a-f]{16})\/(?:checkpoint$|tile\/|index\/)/;
+const PARTIAL = /^(log\/\w+\/tile\/.*)\.p\/\d+$/;
+
+/**
+ * What a copy no longer needs: partial tiles that a full one replaces, and other logs.
+ * @param treeId undefined if the copy is to have no log
+ * @param staged where the tiles are that it gets
+ */
+function* outdated({ out }: Tree, treeId: string | undefined, staged: string): Generator<string> {
+  if (!existsSync(join(out, 'log'))) return;
+  for (const name of filesBelow(out, 'log')) {
+    const [, id] = LOG_FILE.exec(name) ?? [];
+    const [, full] = PARTIAL.exec(name) ?? [];
+    const isReplaced = full !== undefined && [staged, out].some((folder) => existsSync(join(folder, full)));
+    if (id !== undefined && (id !== treeId || isReplaced)) yield name;
+  }
 }
 
 /** Those that are keys of logs; others may be of a kind that a later version knows. */
@@ -144,22 +217,30 @@ const logKeys = (vkeys: readonly string[]): readonly Verifier[] =>
     }
   });
 
-/** @throws Failure invalid: none of the trusted keys has signed it */
-function openTrusted(note: Buffer, trusted: readonly Verifier[], isKnown: boolean): OpenedNote {
+/**
+ * Reads a checkpoint.
+ * @param named the name of the log
+ * @param isKnown whether the keys are those of an earlier copy
+ * @throws Failure invalid: none of the trusted keys has signed it, or it is of another log than they are
+ */
+function openTrusted(
+  note: Buffer,
+  named: string,
+  trusted: readonly Verifier[],
+  isKnown: boolean,
+): { readonly checkpoint: Checkpoint; readonly signedBy: readonly string[] } {
+  let opened: ReturnType<typeof openNote>;
   try {
-    return openNote(note, trusted);
+    opened = openNote(note, trusted);
   } catch (error) {
     const advice = '; if its operator confirms that the key has changed, give the new one with --key';
     throw Failure.invalid(`the origin's log can't be trusted: ${messageOf(error)}${isKnown ? advice : ''}`);
   }
-}
-
-/** @throws Failure invalid: it is of another log than its keys */
-function checkpointOf({ text, verified }: OpenedNote, named: string): Checkpoint {
-  const checkpoint = parseCheckpoint(text);
-  const names = new Set([named, checkpoint.origin, ...verified.map(({ name }) => name)]);
+  const checkpoint = parseCheckpoint(opened.text);
   const { size, origin } = checkpoint;
-  if (names.size === 1 && size > 0 && size <= MOST_ENTRIES) return checkpoint;
+  const names = new Set([named, origin, ...opened.verified.map(({ name }) => name)]);
+  if (names.size === 1 && size > 0 && size <= MOST_ENTRIES)
+    return { checkpoint, signedBy: opened.verified.map(({ vkey }) => vkey) };
   throw Failure.invalid(
     `the checkpoint of the origin's log is of "${origin}" and of ${size} entries, ` +
       `expected "${named}" as in its keys, and 1 to ${MOST_ENTRIES} entries`,
@@ -167,13 +248,7 @@ function checkpointOf({ text, verified }: OpenedNote, named: string): Checkpoint
 }
 
 /** @throws MovedOn: it is older; Failure invalid: another log, or another of the same size */
-function requireSuccession(
-  tree: Tree,
-  note: Buffer,
-  checkpoint: Checkpoint,
-  seen: Checkpoint | undefined,
-): void {
-  if (seen === undefined) return;
+function requireSuccession(tree: Tree, note: Buffer, checkpoint: Checkpoint, seen: Checkpoint): void {
   if (seen.origin !== checkpoint.origin) {
     throw Failure.invalid(
       `the origin's log is "${checkpoint.origin}" now and was "${seen.origin}": if its operator confirms ` +
@@ -200,17 +275,15 @@ function contradiction(tree: Tree, note: Buffer, { size }: Checkpoint, seen: Che
 
 /** What the newest entry signs of a snapshot. @throws MovedOn: it is of another than that and the one before */
 function signedBy(
-  entry: SnapshotEntry,
+  entry: SnapshotEntry | undefined,
   { origin, content }: Snapshot,
 ): Pick<LogReport, 'isSigned' | 'coversManifest'> {
   const { sequence, digest, as_of: asOf, tree } = origin;
-  if (entry.tree === tree.id && entry.sequence + 1 === sequence)
-    return { isSigned: false, coversManifest: false };
-  const isSame =
-    entry.tree === tree.id && entry.sequence === sequence && entry.digest === digest && entry.asOf === asOf;
-  if (!isSame) {
+  const isOfTree = entry?.tree === tree.id;
+  if (isOfTree && entry.sequence + 1 === sequence) return { isSigned: false, coversManifest: false };
+  if (!isOfTree || entry.sequence !== sequence || entry.digest !== digest || entry.asOf !== asOf) {
     throw new MovedOn(
-      `the newest entry of the log is of snapshot ${entry.sequence} of tree ${entry.tree} with digest ${entry.digest}, ` +
+      `the newest entry of the log is of snapshot ${entry?.sequence} of tree ${entry?.tree} with digest ${entry?.digest}, ` +
         `expected snapshot ${sequence} of tree ${tree.id} with digest ${digest}`,
     );
   }

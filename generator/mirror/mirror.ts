@@ -10,13 +10,13 @@ import { ifExists, makeFolder, readJson } from '../files.js';
 import { backoffMs } from '../portable.js';
 import { completeCommit } from '../publish/recover.js';
 import type { Tree } from '../tree/tree.js';
-import { Client } from './client.js';
+import { Client, MovedOn } from './client.js';
 import { copy } from './copy.js';
 import type { Copied } from './copy.js';
-import type { Run } from './fetch.js';
 import { Files, deleteFetched } from './files.js';
+import type { Run } from './files.js';
 import { NotSignedYet } from './log.js';
-import { MovedOn, SNAPSHOT_BYTES, fetchBuffer, parseOrigin } from './origin.js';
+import { SNAPSHOT_BYTES, parseOrigin } from './origin.js';
 
 /** What a mirror works with. */
 interface MirrorEffects {
@@ -79,8 +79,8 @@ async function untilEqual(base: string, run: Run, keys: readonly Verifier[]): Pr
   let failures = 0;
   for (let tries = 1; ; tries += 1) {
     progress.start(`asking ${base}`, 0, 'bytes');
-    const options = { headers, most: SNAPSHOT_BYTES, held };
-    const { content, etag } = await fetchBuffer(client, '/snapshot.json', options);
+    const file = { path: '/snapshot.json', bucket: 'api', headers, most: SNAPSHOT_BYTES, held } as const;
+    const { content, etag } = await client.fetch(file);
     progress.stop();
     const origin = await progress.blocking(() => parseOrigin(content));
     client.limits.set(origin.limits);

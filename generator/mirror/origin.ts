@@ -1,18 +1,17 @@
 /** What an origin says about itself, checked: nothing of it is believed that could do harm. */
 import { z } from 'zod';
 import { Failure } from '../errors.js';
-import { changeIndexSchema, filesIn } from '../tree/changes.js';
-import { locator } from '../tree/locate.js';
-import { isFormer, isOwn, isRendered } from '../tree/published-routes.js';
-import { placeOf, snapshotSchema } from '../tree/snapshot-json.js';
-import { count, sha256 } from '../tree/values.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
+import { parseJson } from '../portable.js';
 import { LOG_ROUTES, ROUTES, hasFiles, urlTemplate } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import { PATHS } from '../routes/paths.js';
-import type { Client } from './client.js';
-import { parseJson } from '../portable.js';
-import { areApart } from './templates.js';
+import { changeIndexSchema, filesIn } from '../tree/changes.js';
+import { CODINGS, siblingsFrom } from '../tree/codings.js';
+import { locator } from '../tree/locate.js';
+import { isFormer, isOwn, isRendered } from '../tree/published-routes.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
+import { placeOf, snapshotSchema } from '../tree/snapshot-json.js';
+import { count, sha256 } from '../tree/values.js';
 
 /** JSON that is read whole: 16 MiB at most. */
 export const JSON_BYTES = 16 * 1024 * 1024;
@@ -20,14 +19,8 @@ export const JSON_BYTES = 16 * 1024 * 1024;
 export const SNAPSHOT_BYTES = 2 * 1024 * 1024;
 /** There are 30 snapshots; each may have as many bytes of documents as the tree. */
 const CHANGES_MOST = 100;
-
-/** So that tables of the most routes are compared in a second or two. */
-const FOLDERS_MOST = 16;
 /** How many documents the values of a query parameter can make. */
 const VALUES_MOST = 10_000;
-
-/** The origin publishes another snapshot meanwhile, or a cache is older than another. */
-export class MovedOn extends Error {}
 
 export const originSchema = snapshotSchema.refine(({ routes }) => areSafe(routes), { path: ['routes'] });
 export type Origin = z.infer<typeof originSchema>;
@@ -38,22 +31,17 @@ export interface Snapshot {
   readonly content: Buffer;
 }
 
-const isFile = (file: string): boolean =>
-  file.split('/').length <= FOLDERS_MOST && !/^(snapshot\.json|changes)(\/|$)/.test(file);
-const hasOneParameter = (template: string): boolean => template.split('{').length <= 2;
-
-const isSafe = ({ path, file, parameters = [] }: PublishedRoute): boolean =>
-  isFile(file) &&
-  hasOneParameter(path) &&
-  hasOneParameter(file) &&
-  parameters.every((each) => each.type !== 'asset' && each.type !== 'tree' && each.type !== 'path') &&
-  parameters.every((each) => each.in !== 'query' || each.maximum - each.minimum < VALUES_MOST);
-
 /** The publisher's own routes, which are the same in all trees of this format. */
 const OWN_ROUTES: readonly PublishedRoute[] = [...ROUTES.filter(isOwn), ...LOG_ROUTES];
 const KNOWN_ROUTES = [...OWN_ROUTES, ...ROUTES.filter(isFormer)];
 const isOurs = ({ name, path, file }: PublishedRoute): boolean =>
   KNOWN_ROUTES.some((own) => own.name === name && own.path === path && own.file === file);
+
+/** Whether a route of documents has one key, of a kind that is known to be one. */
+const isKeyed = ({ path, file, parameters = [] }: PublishedRoute): boolean =>
+  [path, file].every((template) => template.split('{').length <= 2) &&
+  parameters.every((each) => each.type !== 'asset' && each.type !== 'tree' && each.type !== 'path') &&
+  parameters.every((each) => each.in !== 'query' || each.maximum - each.minimum < VALUES_MOST);
 
 const namesOf = ({ parameters = [] }: PublishedRoute): string => parameters.map(({ name }) => name).join();
 
@@ -62,14 +50,47 @@ const isPageOfRecords = (page: PublishedRoute, rendered: readonly PublishedRoute
   rendered.some(({ file }) => file === page.file) &&
   rendered.some((route) => route.name === page.requires && namesOf(route) === namesOf(page));
 
-/** Whether no route leads out of the tree, to the publisher's own files or to those of another route. */
+/** Whether no route leads to the publisher's own files, or to those of another route. */
 function areSafe(routes: readonly PublishedRoute[]): boolean {
   const rendered = routes.filter(isRendered);
   return (
-    routes.every((route) => isOurs(route) || (!isOwn(route) && !isFormer(route) && isSafe(route))) &&
+    routes.every((route) => isOurs(route) || (!isOwn(route) && !isFormer(route) && isKeyed(route))) &&
     routes.every((route) => hasFiles(route) || isPageOfRecords(route, rendered)) &&
-    areApart(rendered, OWN_ROUTES)
+    areApart([...rendered, ...OWN_ROUTES])
   );
+}
+
+/** A name without its key, and without whatever could be of one. */
+const shapeOf = (name: string): string => name.replace(/\{\w+\}/, '0').replaceAll(/[\da-f-]+/g, '*');
+
+/**
+ * Whether no file of a route is one of another, or a compressed sibling or folder of it. If one of
+ * two names has a key, they count as the same if their shapes are.
+ */
+function areApart(routes: readonly PublishedRoute[]): boolean {
+  const [names, shapes, keyed] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const isFree = (name: string): boolean =>
+    !keyed.has(shapeOf(name)) && !(name.includes('{') ? shapes.has(shapeOf(name)) : names.has(name));
+  const take = (name: string): void => {
+    if (name.includes('{')) keyed.add(shapeOf(name));
+    else {
+      names.add(name);
+      shapes.add(shapeOf(name));
+    }
+  };
+  const folders: string[] = [];
+  const areFree = routes.every((route) => {
+    // `{path}` stands for anything in a folder, which must be apart as a whole.
+    const file = route.file.replace(/\/\{path\}$/, '');
+    const parts = file.split('/').slice(0, -1);
+    folders.push(...parts.map((_, depth) => parts.slice(0, depth + 1).join('/')));
+    const suffixes = Number.isFinite(siblingsFrom(route)) ? CODINGS.map(({ suffix }) => suffix) : [];
+    const all = ['', ...suffixes].map((suffix) => file + suffix);
+    const isApart = all.every(isFree);
+    all.forEach(take);
+    return isApart;
+  });
+  return areFree && folders.every(isFree);
 }
 
 const OWN_FILE = /^\/changes\/\d+\.(json|ndjson\.gz)$/;
@@ -106,38 +127,6 @@ const parser =
 export const parseOrigin = parser(originSchema, '/snapshot.json');
 export const parseChangeIndex = parser(changeIndex, PATHS.changes);
 export const parseDataPackage = parser(dataPackage, '/downloads/datapackage.json');
-
-interface BufferOptions {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** `api` by default. */
-  readonly bucket?: Bucket;
-  /** The most bytes that it may have; those of JSON by default. */
-  readonly most?: number;
-  /** The content of the response 304, if the headers permit it. */
-  readonly held?: Buffer | undefined;
-}
-
-/** Fetches a small file of the origin. @throws MovedOn: it is not there; Failure invalid: it has more bytes */
-export const fetchBuffer = (
-  client: Client,
-  path: string,
-  { headers = {}, bucket = 'api', most = JSON_BYTES, held }: BufferOptions = {},
-): Promise<{ readonly content: Buffer; readonly etag: string | undefined }> =>
-  client.get(
-    () => ({ path, bucket, headers }),
-    async ({ status, headers: { etag }, chunks }) => {
-      if (status === 304 && held !== undefined) return { content: held, etag };
-      if (status !== 200) throw new MovedOn(`${path} is not there (${status})`);
-      const content: Buffer[] = [];
-      let bytes = 0;
-      for await (const chunk of chunks) {
-        content.push(chunk);
-        bytes += chunk.length;
-        if (bytes > most) throw Failure.invalid(`${path} of the origin has more than ${most} bytes`);
-      }
-      return { content: Buffer.concat(content), etag };
-    },
-  );
 
 /** A document's route and key. */
 export interface Address {

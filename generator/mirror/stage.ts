@@ -1,16 +1,19 @@
-/** Stages the documents of the copy's next snapshot. */
+/** Stages the documents of the copy's next snapshot, and the changes that it has then. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Failure } from '../errors.js';
-import type { Progress } from '../progress.js';
+import { indexOf } from '../publish/changes/change-index.js';
+import type { OwnFiles } from '../publish/plan.js';
 import type { Publisher } from '../publish/publisher.js';
-import { isRendered } from '../tree/published-routes.js';
 import { StageWriter } from '../publish/stage-writer.js';
+import { INDEX_FILE, filesIn, listOf, readChangeIndex, untrackedFiles } from '../tree/changes.js';
+import type { Described } from '../tree/changes.js';
+import { isRendered } from '../tree/published-routes.js';
+import { MovedOn } from './client.js';
+import type { Documents, Session } from './fetch.js';
+import { fetchedIn } from './files.js';
 import { linesOf } from './lines.js';
-import type { Lines, Row } from './lines.js';
-import { MovedOn } from './origin.js';
-import type { Origin } from './origin.js';
-
-/** The documents of routes by record id, as compressed files of lines, by route. */
-export type Documents = ReadonlyMap<string, string>;
+import type { Row } from './lines.js';
 
 /**
  * @param documents what the lines change; undefined for what the copy has already
@@ -18,10 +21,8 @@ export type Documents = ReadonlyMap<string, string>;
  */
 export async function stageAll(
   publisher: Publisher,
-  { routes, tree }: Origin,
+  { origin: { routes, tree }, lines, progress }: Session,
   documents: Documents | undefined,
-  lines: Lines,
-  progress: Progress,
 ): Promise<void> {
   const rendered = routes.filter(isRendered);
   const writer = new StageWriter(publisher.spec, rendered, 'mirror');
@@ -33,8 +34,7 @@ export async function stageAll(
     for (const { name } of rendered) {
       // A route without a writer stays as it is.
       let to = isFollowing ? undefined : writer.route(name);
-      const file = documents?.get(name);
-      for await (const { key, body, missing } of merged(file, lines.rows(name))) {
+      for await (const { key, body, missing } of merged(documents?.get(name), lines.rows(name))) {
         to ??= writer.route(name);
         if (isFollowing) to.keepBelow(key);
         const fetched = missing?.fetched;
@@ -78,4 +78,32 @@ function idOf(document: string): number {
   const id = Number(/^\{"id":(\d+)[,}]/.exec(start)?.[1]);
   if (Number.isSafeInteger(id)) return id;
   throw Failure.invalid(`a document begins with ${JSON.stringify(start)}, expected its id`);
+}
+
+/** The changes of the next snapshot: the origin's, restricted to the files that the copy has. */
+export function ownChanges({ tree, index, taken }: Session): OwnFiles {
+  const before = readChangeIndex(tree);
+  const held = before?.tree === index.tree ? filesIn(before.changes) : [];
+  const isHeld = ({ file, sha256 }: Described): boolean =>
+    taken.has(sha256) ||
+    (held.some((each) => each.file === file && each.sha256 === sha256) && existsSync(join(tree.out, file)));
+  const changes = index.changes.map((change) => {
+    const list = listOf(change);
+    return {
+      ...change,
+      ...(list !== undefined && isHeld(list) ? {} : { file: null, bytes: null, sha256: null }),
+      bundle: change.bundle !== null && isHeld(change.bundle) ? change.bundle : null,
+    };
+  });
+  const { oldest: _, ...rest } = index;
+  const file = join(fetchedIn(tree), 'index.json');
+  // A run that was killed may have left a link to the published index, which must stay as it is.
+  rmSync(file, { force: true });
+  writeFileSync(file, JSON.stringify(indexOf({ ...rest, changes })));
+  const put = new Map([[INDEX_FILE, file]]);
+  for (const each of filesIn(changes)) {
+    const fetched = taken.get(each.sha256);
+    if (fetched !== undefined) put.set(each.file.slice(1), fetched.file);
+  }
+  return { put, removed: untrackedFiles(tree, changes) };
 }

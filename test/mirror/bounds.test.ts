@@ -4,7 +4,6 @@ import type { Server, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Client } from '../../generator/mirror/client.js';
 import { originSchema } from '../../generator/mirror/origin.js';
-import { areApart } from '../../generator/mirror/templates.js';
 import { progressFor } from '../../generator/progress.js';
 import { inProcess, temporary } from '../publish/support.js';
 import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
@@ -71,32 +70,33 @@ describe('a client', () => {
   });
 });
 
-const many = (file: (n: number) => string) =>
-  Array.from({ length: 1000 }, (_, n) => ({ file: file(n), class: 'record' as const }));
+/** A word without the digits of keys. */
+const word = (n: number): string =>
+  n.toString(16).replaceAll(/./g, (digit) => 'ghijklmnopqrstuv'[Number(`0x${digit}`)] ?? '');
 
 describe('a table of routes', () => {
   // No two of them are in each other's way, so that all are compared.
   it.each([
-    ['long runs of what keys may be', (n: number) => `${'1'.repeat(110)}{id}${'1'.repeat(100)}x${n}y`],
-    ['deep folders', (n: number) => `${'1/'.repeat(15)}x${n}y{id}`],
-    ['both', (n: number) => `${'1/'.repeat(15)}${'1'.repeat(40)}{id}${'1'.repeat(100)}x${n}y`],
-  ])('of %s takes less than five seconds of a processor to compare', (_, file) => {
-    const before = process.cpuUsage();
-    expect(areApart(many(file), [])).toBe(true);
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1e6).toBeLessThan(5);
-  });
-
-  it('of too many folders is refused', async () => {
+    ['long runs of what keys may be', (n: number) => `${'1'.repeat(110)}{id}${'1'.repeat(100)}x${word(n)}y`],
+    ['deep folders', (n: number) => `${'1/'.repeat(100)}x${word(n)}y{id}`],
+    ['both', (n: number) => `${'1/'.repeat(15)}${'1'.repeat(40)}{id}${'1'.repeat(100)}x${word(n)}y`],
+  ])('of %s takes less than a second of a processor to check', (_, file) => {
     const origin = new MadeUpOrigin();
     origin.publish(documentsOf({ 1: 'one' }));
-    const honest: unknown = JSON.parse(String(origin.files.get('/snapshot.json')));
-    expect(originSchema.safeParse(honest).error).toBeUndefined();
-    origin.routes = [...ROUTES, { ...ROUTES[3]!, name: 'deep', path: '/deep', file: `${'a/'.repeat(20)}x` }];
+    const [first] = ROUTES;
+    const routes = Array.from({ length: 900 }, (__, n) => ({
+      ...first!,
+      name: `of-${n}`,
+      path: `/of/${n}/{id}`,
+      file: file(n),
+    }));
+    origin.routes = [...ROUTES, ...routes];
     origin.announce();
-    expect(originSchema.safeParse(JSON.parse(String(origin.files.get('/snapshot.json')))).success).toBe(
-      false,
-    );
+    const snapshot: unknown = JSON.parse(String(origin.files.get('/snapshot.json')));
+    const before = process.cpuUsage();
+    expect(originSchema.safeParse(snapshot).error).toBeUndefined();
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1e6).toBeLessThan(1);
   });
 });
 
