@@ -12,9 +12,16 @@ export const SNAPSHOT_FILE = 'snapshot.json';
 /** The supported format. Unknown keys are ignored; changed meanings get a new number. */
 export const SNAPSHOT_FORMAT = 4;
 
-/** An unusable snapshot.json. The message is one line for the operator. */
+/** Of a message: names in the file may have megabytes. */
+const MESSAGE_LENGTH = 500;
+
+/** An unusable snapshot.json. The message is one line for the operator, whatever the file says. */
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.slice(0, MESSAGE_LENGTH).replaceAll(/[^ -~]/g, '?'), options);
+  }
 }
 
 /** Values end up in headers, where other characters would break or split the response. */

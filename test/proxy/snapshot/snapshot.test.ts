@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { ERROR_CODES } from '../../../proxy/snapshot/headers.js';
 import { errorOf, parseSnapshot, SnapshotError, titleOf } from '../../../proxy/snapshot/snapshot.js';
+import { HOSTILE_TEXTS } from '../../tree/hostile.js';
 import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
 
 function parse(changes: Record<string, unknown>): unknown {
@@ -142,6 +143,15 @@ describe('parseSnapshot', () => {
       expect(() => parse(withRoute({ headers: field }))).toThrow('routes');
     },
   );
+
+  it('says in one printable line what it refuses', () => {
+    for (const text of HOSTILE_TEXTS) {
+      const all = { [`${text}:`]: '1' };
+      expect(() => parse({ headers: { ...HEADERS, all } })).toThrow(
+        /^snapshot\.json is malformed at headers\.all\.[ -~]{0,500}$/,
+      );
+    }
+  });
 
   it.each([
     { tokens: 0, refill_seconds: 1 },
