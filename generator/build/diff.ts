@@ -98,7 +98,8 @@ export async function diff(
     });
     progress.start('comparing', 0, 'documents');
     const sources = { register, config, overview, table: tableFor(tableOf(config), overview.measured) };
-    for (const { route, key, body } of summaries(sources)) writer.route(route).put(key, body);
+    const outputs = await progress.blocking(() => [...summaries(sources)]);
+    for (const { route, key, body } of outputs) writer.route(route).put(key, body);
     for (const file of config.files) writer.route(file.route.name).put(0, contentOf(file));
     await follow(rendered.end, rendered.done, progress);
     progress.finish();

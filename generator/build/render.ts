@@ -64,12 +64,11 @@ export async function renderAll(
     fewChanges(kind, examined, overview, paths),
   );
   exports.start(registerParts(config.operator, overview, buildKey.code, last));
-  const samples = new Samples(sources);
+  const samples = await progress.blocking(() => new Samples(sources), 'choosing examples');
   progress.start('rendering', rendered.expected, 'files');
-  for (const { route, key, body } of samples.watch(summaries(sources))) {
-    publisher.put(route, key, body);
-    await progress.advance(1);
-  }
+  const outputs = await progress.blocking(() => [...samples.watch(summaries(sources))]);
+  for (const { route, key, body } of outputs) publisher.put(route, key, body);
+  await progress.advance(outputs.length);
   for (const file of config.files) publisher.put(file.route.name, 0, contentOf(file));
   await follow(rendered.end, rendered.done, progress);
   progress.finish();

@@ -1,13 +1,20 @@
 /** Interrupts: before the journal the tree stays what it was; from there on the commit finishes. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { writeSample } from '../../data/sample.js';
+import { diff } from '../../generator/build/diff.js';
+import { buildConfig } from '../../generator/config/config.js';
 import { Failure } from '../../generator/errors.js';
 import { progressFor } from '../../generator/progress.js';
+import type { Resource } from '../../generator/schema/field.js';
+import { Register } from '../../generator/register/database.js';
+import { RESOURCES, TABLES } from '../../generator/schema/index.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { verify } from '../../generator/verify/verify.js';
-import { published, quiet } from '../support/build.js';
+import { OPERATOR, effectsAt, published, quiet, startThreads } from '../support/build.js';
 import { temporary } from '../support/folder.js';
+import { changeRegister } from '../support/register.js';
 import { differing, inState } from '../support/tree.js';
 import {
   buildWith,
@@ -22,6 +29,7 @@ import {
 } from './support.js';
 
 const path = temporary();
+afterEach(() => vi.restoreAllMocks());
 
 const interrupted = (): Failure => Failure.interrupted('stopped by SIGINT');
 
@@ -74,6 +82,53 @@ describe('an interrupt', () => {
     expect(differing(contentOf(out), trees[1])).toEqual([]);
     await expectAtRest(out);
   });
+
+  it.each(['tables', 'views'])(
+    'finds no query of the main thread over %s that it must wait for',
+    async (of) => {
+      const [register, out] = [path('register.sqlite'), path('dist')];
+      await writeSample({ file: register, records: 60, seed: 5 });
+      const asView = ({ plural }: Resource): string =>
+        `ALTER TABLE ${plural} RENAME TO raw_${plural}; CREATE VIEW ${plural} AS SELECT * FROM raw_${plural};`;
+      if (of === 'views')
+        changeRegister(register, `PRAGMA legacy_alter_table = ON; ${RESOURCES.map(asView).join('')}`);
+      let isHeard = true;
+      const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+        isHeard = false;
+        try {
+          return await work();
+        } finally {
+          isHeard = true;
+        }
+      };
+      const stop = { signal: new AbortController().signal, unheard };
+      const effects = { progress: progressFor('quiet', stop, () => undefined), startPool: startThreads };
+      const waiting: string[] = [];
+      const { rows, integers } = Register.prototype;
+      const isRead = (sql: string): boolean =>
+        isHeard && TABLES.some((table) => new RegExp(`\\b(FROM|JOIN) "?${table.name}\\b`).test(sql));
+      vi.spyOn(Register.prototype, 'rows').mockImplementation(function <Row extends readonly unknown[]>(
+        this: Register,
+        sql: string,
+      ) {
+        if (isRead(sql)) waiting.push(sql);
+        return rows.call<Register, [string], Generator<Row, void, undefined>>(this, sql);
+      });
+      vi.spyOn(Register.prototype, 'integers').mockImplementation(function (this: Register, sql) {
+        if (isRead(sql)) waiting.push(sql);
+        return integers.call(this, sql);
+      });
+      await buildWith({ register, out }, effects);
+      changeRegister(register, `UPDATE ${of === 'views' ? 'raw_' : ''}games SET description = 'x'`);
+      await diff(buildConfig({ register, out, operator: OPERATOR }), {
+        ...effectsAt('2026-12-01T00:00:00Z'),
+        ...effects,
+      });
+      await buildWith({ register, out }, effects);
+      expect(waiting).toEqual([]);
+    },
+    60_000,
+  );
 
   it.each([1, 5])('within the commit, at step %i, comes too late: the commit finishes', async (at) => {
     const { registers, trees } = await pair(path);
