@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Failure } from '../errors.js';
 import { listOf } from '../tree/changes.js';
-import type { Change, ChangeIndex, Described } from '../tree/changes.js';
+import type { Change, ChangeIndex, ChangeFile } from '../tree/changes.js';
 import { isRendered } from '../tree/published-routes.js';
 import { urlTemplate } from '../routes/index.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
@@ -26,7 +26,7 @@ export interface Session extends Run {
 interface Step {
   readonly from: number;
   readonly to: Change;
-  readonly bundle: Described;
+  readonly bundle: ChangeFile;
 }
 
 /** Fetches files one by one, and shows the bytes to come and the time that the limits make it take. */

@@ -5,44 +5,69 @@ import { z } from 'zod';
 import { ifExists, readJson } from '../files.js';
 import { PATHS } from '../routes/paths.js';
 import type { Tree } from './tree.js';
+import { count, described, sha256, time, treeId } from './values.js';
 
-const counts = z.object({ added: z.int(), changed: z.int(), removed: z.int() });
+const number = z.int().min(1);
+const path = described(z.string(), undefined, undefined, { type: 'path' });
 
-const described = z.object({ file: z.string(), bytes: z.int(), sha256: z.string() });
+/** Number of records of a kind, by its plural. */
+const counts = z.record(z.string(), z.object({ added: count, changed: count, removed: count }));
+
+const changeFile = z.object({
+  file: described(path, 'Path of the bundle.', '/changes/118.ndjson.gz'),
+  bytes: described(count, 'Size of the bundle.', 901_120, { unit: 'bytes' }),
+  sha256: described(sha256, 'SHA-256 of the bundle.'),
+});
 /** A file below /changes: its URL path, size and checksum. */
-export type Described = z.infer<typeof described>;
+export type ChangeFile = z.infer<typeof changeFile>;
 
 /** One snapshot. A tree's first snapshot changed everything, so it has no files. */
 const change = z.object({
-  sequence: z.int(),
-  from: z.int().nullable(),
-  /** The digests of both trees. */
-  from_digest: z.string().nullable(),
-  digest: z.string(),
-  as_of: z.string().nullable(),
-  built_at: z.string(),
-  /** Number of records, per kind. */
-  counts: z.record(z.string(), counts),
-  file: z.string().nullable(),
-  bytes: z.int().nullable(),
-  sha256: z.string().nullable(),
-  bundle: described.nullable(),
+  sequence: described(number, 'Number of the snapshot.', 118),
+  from: described(number.nullable(), 'Number of the snapshot before it; null if it has no change list.', 118),
+  from_digest: described(
+    sha256.nullable(),
+    'Digest of the snapshot before it; null if it has no change list.',
+  ),
+  digest: described(sha256, 'Digest of the snapshot.'),
+  as_of: described(time.nullable(), 'Time of the newest measurement in it; null if it is empty.'),
+  built_at: described(time, 'When the snapshot was built.', '2026-11-20T09:00:00Z'),
+  counts,
+  file: described(path.nullable(), 'Path of its change list; null if it has none.', '/changes/118.json'),
+  bytes: described(count.nullable(), 'Size of the change list; null if it has none.', 180_232, {
+    unit: 'bytes',
+  }),
+  sha256: described(sha256.nullable(), 'SHA-256 of the change list; null if it has none.'),
+  bundle: described(
+    changeFile.nullable(),
+    'The bodies of all documents that it changed; null if they are too large or not kept.',
+  ),
 });
 export type Change = z.infer<typeof change>;
 
-export const changeIndexSchema = z.object({
-  /** Identifies the tree: one that starts over has another. */
-  tree: z.string(),
-  /** The published snapshot. */
-  sequence: z.int(),
-  digest: z.string(),
-  /** The oldest snapshot from which the bundles lead here. An older copy must start over. */
-  oldest: z.int(),
-  /** The snapshot that the bulk downloads belong to. */
-  downloads: z.object({ sequence: z.int(), digest: z.string() }).exactOptional(),
-  /** Newest first. */
-  changes: z.array(change),
-});
+export const changeIndexSchema = described(
+  z.object({
+    tree: described(treeId, 'Identifies the tree. One that starts over has another.'),
+    sequence: described(number, 'Number of the published snapshot.', 118),
+    digest: described(sha256, 'Digest of the published snapshot.'),
+    oldest: described(
+      number,
+      'Number of the oldest snapshot from which the bundles lead to this one. An older copy has to start over.',
+      118,
+    ),
+    downloads: described(
+      z
+        .object({
+          sequence: described(number, 'Number of that snapshot.', 118),
+          digest: described(sha256, 'Digest of that snapshot.'),
+        })
+        .exactOptional(),
+      'The snapshot that the bulk downloads belong to, which may be older.',
+    ),
+    changes: described(z.array(change), 'The snapshots, newest first.'),
+  }),
+  'The newest snapshots and what each of them changed.',
+);
 export type ChangeIndex = z.infer<typeof changeIndexSchema>;
 
 /** Files are named after the snapshot that they lead to. */
@@ -56,11 +81,11 @@ export const readChangeIndex = (tree: Tree): ChangeIndex | undefined =>
   changeIndexSchema.safeParse(readJson(join(tree.out, INDEX_FILE))).data;
 
 /** The change list of a snapshot; undefined if it has none. */
-export const listOf = ({ file, bytes, sha256 }: Change): Described | undefined =>
+export const listOf = ({ file, bytes, sha256 }: Change): ChangeFile | undefined =>
   file === null || bytes === null || sha256 === null ? undefined : { file, bytes, sha256 };
 
 /** All files of some changes. */
-export const filesIn = (changes: readonly Change[]): readonly Described[] =>
+export const filesIn = (changes: readonly Change[]): readonly ChangeFile[] =>
   changes
     .flatMap((each) => [listOf(each), each.bundle])
     .filter((each) => each !== null && each !== undefined);

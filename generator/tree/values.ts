@@ -1,5 +1,41 @@
-/** The values of which a snapshot.json and what goes with it are made: texts, headers, times, hashes. */
+/**
+ * The values of which a snapshot.json and what goes with it are made: texts, headers, times, hashes.
+ * A schema also says what its members mean, so that the description of the API follows from it.
+ */
 import { z } from 'zod';
+
+/** What a description says of a value; its type and bounds follow from the schema. */
+export interface Meaning {
+  readonly description?: string;
+  readonly example?: string | number;
+  readonly unit?: string;
+  /** Of a text that has a form. */
+  readonly type?: 'path' | 'url' | 'time' | 'sha256';
+  /** Of what a list or map has: `{header}`. */
+  readonly name?: string;
+  /** This version always writes it, and an earlier one didn't. */
+  readonly isAlways?: boolean;
+}
+
+const MEANINGS = z.registry<Meaning>();
+export const meaningOf = (schema: z.core.$ZodType): Meaning => MEANINGS.get(schema) ?? {};
+
+/** The same schema with a meaning, besides what it has. */
+export function described<T extends z.ZodType>(
+  schema: T,
+  description: string | undefined,
+  example?: string | number,
+  details: Omit<Meaning, 'description' | 'example'> = {},
+): T {
+  const copy = schema.clone();
+  MEANINGS.add(copy, {
+    ...meaningOf(schema),
+    ...(description !== undefined && { description }),
+    ...(example !== undefined && { example }),
+    ...details,
+  });
+  return copy;
+}
 
 /** Of a header's value, as of any text that reaches a header. */
 const VALUE_LENGTH = 4096;
@@ -41,12 +77,27 @@ export const headers = z
   .refine((fields) => Object.keys(fields).length <= LIST_MOST);
 
 /** RFC 3339 in UTC, to the second. */
-export const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-export const treeId = z.string().regex(/^[0-9a-f]{16}$/);
+export const time = described(
+  z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+  undefined,
+  '2026-11-20T08:00:00Z',
+  { type: 'time' },
+);
+export const sha256 = described(
+  z.string().regex(/^[0-9a-f]{64}$/),
+  undefined,
+  '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  { type: 'sha256' },
+);
+export const treeId = described(z.string().regex(/^[0-9a-f]{16}$/), undefined, '9f86d081884c7d65');
 
 /** A path or template of this service, without anything that leads to another host. */
-export const servicePath = z
-  .string()
-  .max(PATH_LENGTH, { abort: true })
-  .regex(/^\/(?!\/)[\w.~/{}-]*$/);
+export const servicePath = described(
+  z
+    .string()
+    .max(PATH_LENGTH, { abort: true })
+    .regex(/^\/(?!\/)[\w.~/{}-]*$/),
+  undefined,
+  undefined,
+  { type: 'path' },
+);

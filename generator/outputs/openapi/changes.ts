@@ -1,6 +1,8 @@
-/** The shapes of the documents below /changes, since the publisher only writes them. */
+/** The shapes of the documents below /changes. */
 import { RESOURCES } from '../../schema/index.js';
-import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
+import type { ObjectShape, ValueShape } from '../../schema/shape.js';
+import { changeIndexSchema } from '../../tree/changes.js';
+import { documentShape } from '../described-schema.js';
 import { value } from '../parts.js';
 import type { ValueDetails } from '../parts.js';
 
@@ -29,12 +31,6 @@ const counts: ObjectShape = {
 const digest = (name: string, description: string, details: ValueDetails = {}): ValueShape =>
   value(name, 'sha256', SHA256, description, details);
 
-const file = (what: string, path: string, bytes: number): readonly ValueShape[] => [
-  value('file', 'path', path, `Path of the ${what}.`),
-  value('bytes', 'count', bytes, `Size of the ${what}.`, { unit: 'bytes' }),
-  digest('sha256', `SHA-256 of the ${what}.`),
-];
-
 const tree = value(
   'tree',
   'text',
@@ -51,74 +47,7 @@ const step: readonly ValueShape[] = [
   digest('to_digest', 'Digest of the snapshot that it leads to.'),
 ];
 
-const change: readonly Shape[] = [
-  sequence('sequence', 'Number of the snapshot.'),
-  sequence('from', 'Number of the snapshot before it; null if it has no change list.', { nullable: true }),
-  digest('from_digest', 'Digest of the snapshot before it; null if it has no change list.', {
-    nullable: true,
-  }),
-  digest('digest', 'Digest of the snapshot.'),
-  value(
-    'as_of',
-    'time',
-    '2026-11-20T08:00:00Z',
-    'Time of the newest measurement in it; null if it is empty.',
-    {
-      nullable: true,
-    },
-  ),
-  value('built_at', 'time', '2026-11-20T09:00:00Z', 'When the snapshot was built.'),
-  counts,
-  value('file', 'path', '/changes/118.json', 'Path of its change list; null if it has none.', {
-    nullable: true,
-  }),
-  value('bytes', 'count', 180_232, 'Size of the change list; null if it has none.', {
-    unit: 'bytes',
-    nullable: true,
-  }),
-  digest('sha256', 'SHA-256 of the change list; null if it has none.', { nullable: true }),
-  {
-    is: 'object',
-    name: 'bundle',
-    nullable: true,
-    description: 'The bodies of all documents that it changed; null if they are too large or not kept.',
-    members: file('bundle', '/changes/118.ndjson.gz', 901_120),
-  },
-];
-
-export const CHANGES_SHAPE: ObjectShape = {
-  is: 'object',
-  name: 'changes',
-  nullable: false,
-  description: 'The newest snapshots and what each of them changed.',
-  members: [
-    tree,
-    sequence('sequence', 'Number of the published snapshot.'),
-    digest('digest', 'Digest of the published snapshot.'),
-    sequence(
-      'oldest',
-      'Number of the oldest snapshot from which the bundles lead to this one. An older copy has to start over.',
-    ),
-    {
-      is: 'object',
-      name: 'downloads',
-      nullable: false,
-      optional: true,
-      description: 'The snapshot that the bulk downloads belong to, which may be older.',
-      members: [
-        sequence('sequence', 'Number of that snapshot.'),
-        digest('digest', 'Digest of that snapshot.'),
-      ],
-    },
-    {
-      is: 'list',
-      name: 'changes',
-      nullable: false,
-      description: 'The snapshots, newest first.',
-      members: change,
-    },
-  ],
-};
+export const CHANGES_SHAPE = documentShape('changes', changeIndexSchema, { counts });
 
 export const CHANGE_LIST_SHAPE: ObjectShape = {
   is: 'object',

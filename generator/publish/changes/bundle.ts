@@ -17,7 +17,7 @@ import { documentFiles } from '../stage-writer.js';
 import type { StageSpec } from '../stage-writer.js';
 import { deletedLine, putLine } from './bundle-line.js';
 import { bundleFile } from '../../tree/changes.js';
-import type { Described } from '../../tree/changes.js';
+import type { ChangeFile } from '../../tree/changes.js';
 import type { Step } from './change-list.js';
 
 /** What is bundled: the new and changed documents of these routes, while their patches are there. */
@@ -42,7 +42,7 @@ export async function writeBundle(
   step: Step,
   limit: BundleLimit,
   progress: Progress,
-): Promise<Described | undefined> {
+): Promise<ChangeFile | undefined> {
   const name = bundleFile(step.to);
   const path = join(bundled.spec.paths.last, name);
   const file = new GzipFile(path);

@@ -5,7 +5,7 @@ import { Sink } from '../sink.js';
 import { listFiles } from '../stage.js';
 import type { StagePaths } from '../stage.js';
 import { listFile } from '../../tree/changes.js';
-import type { Described } from '../../tree/changes.js';
+import type { ChangeFile } from '../../tree/changes.js';
 
 /** The ends of a change list or bundle, in the words of its first line. */
 export interface Step {
@@ -17,7 +17,7 @@ export interface Step {
 }
 
 /** Writes the staged change list of a snapshot from its parts. */
-export function writeList(paths: StagePaths, step: Step): Described {
+export function writeList(paths: StagePaths, step: Step): ChangeFile {
   const file = listFile(step.to);
   const sink = new Sink(join(paths.last, file));
   const write = (text: string): void => sink.write(Buffer.from(text));
