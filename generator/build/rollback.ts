@@ -7,8 +7,8 @@ import { NO_HASH, entriesIn } from '../tree/hash-file.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { Effects } from './build.js';
 import { RECORD_ROUTES } from './removal-guard.js';
-import { snapshotLog } from '../outputs/snapshot-log.js';
-import { describeRoute } from '../outputs/snapshot-routes.js';
+import { snapshotLog } from '../outputs/snapshot.js';
+import { describeRoute } from '../outputs/snapshot.js';
 import { snapshotFeedOf } from '../outputs/feeds/snapshots.js';
 import type { Progress } from '../progress.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
@@ -74,7 +74,7 @@ export async function rollback(
           tree: { id: treeId, files, bytes },
           compressed_from: COMPRESSED_FROM_BYTES,
           ...(log && { ...withLog(manifest), log: snapshotLog(log, treeId) }),
-          routes: [...written.routes, ...added.map(describeRoute)],
+          routes: [...written.routes, ...added.map((route) => describeRoute(route))],
         }),
       kinds: RECORD_ROUTES,
       snapshotFeed: snapshotFeedOf(manifest, words),

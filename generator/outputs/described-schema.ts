@@ -38,7 +38,7 @@ function innerOf(schema: Schema): Inner {
 
 /** The members of an object's schema. */
 function membersOf(schema: z.ZodObject, replaced: Replaced): readonly Shape[] {
-  return Object.entries(schema.shape).flatMap(([name, of]) =>
+  return Object.entries<Schema>(schema.shape).flatMap(([name, of]) =>
     name in replaced ? (replaced[name] ?? []) : shapeOf(name, of, replaced),
   );
 }

@@ -1,27 +1,27 @@
 /** /snapshot.json: the tree's description of itself, which configures the proxy. */
+import { basename } from 'node:path/posix';
 import type { BuildConfig, Limit } from '../config/config.js';
+import type { LogKeys } from '../config/signing.js';
 import type { Downloads } from '../exports/exports.js';
-import { publishedHeaders } from '../routes/headers.js';
-import type { Headers, PublishedHeaders } from '../routes/headers.js';
-import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
-import { FORMAT } from '../tree/snapshot-json.js';
 import type { Plan } from '../publish/plan.js';
 import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';
+import { publishedHeaders, routeHeaders } from '../routes/headers.js';
+import { DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES, filler, isDated } from '../routes/index.js';
+import type { Route } from '../routes/index.js';
+import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
+import { REDIRECTS } from '../routes/redirects.js';
 import { RESOURCES } from '../schema/index.js';
 import type { ObjectShape } from '../schema/shape.js';
-import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
-import { DOWNLOAD_TOKEN_BYTES } from '../routes/index.js';
-import type { Bucket, Route } from '../routes/index.js';
-import { REDIRECTS } from '../routes/redirects.js';
-import type { Redirect } from '../routes/redirects.js';
-import { EXAMPLE_DIGEST, downloadsState } from './downloads/state.js';
+import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
+import { FORMAT, snapshotMembers } from '../tree/snapshot-json.js';
+import { routeSchema } from '../tree/snapshot-route.js';
+import { meaningOf } from '../tree/values.js';
+import { documentShape } from './described-schema.js';
 import { PROBLEMS } from './openapi/problems.js';
 import type { Problem } from './openapi/problems.js';
-import { SNAPSHOT_LOG, snapshotLog } from './snapshot-log.js';
-import { HEADER, publishedRoute } from './snapshot-routes.js';
-import { ifMeasured, listed, mapped, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
-import type { Part } from './parts.js';
+import { parameters } from './parameters.js';
+import { ifMeasured, nested, part, value } from './parts.js';
 
 /** The facts, some of which are known only when everything is rendered. */
 export interface ManifestFacts {
@@ -35,252 +35,135 @@ export interface ManifestFacts {
   readonly generator: { readonly name: string; readonly version: string };
 }
 
-const bucket = (
-  name: Bucket,
-  description: string,
-  tokens: number,
-  seconds: number,
-  more: readonly Part<ManifestFacts>[] = [],
-): Part<ManifestFacts> => {
-  const from = ({ config }: ManifestFacts): Limit => config.limits[name];
-  return nested(name, description, [
-    part(
-      value('tokens', 'ordinal', tokens, 'Requests allowed at once.', { unit: 'requests' }),
-      (facts) => from(facts).tokens,
+const COUNTS = nested(
+  'counts',
+  'Number of published records of each kind.',
+  RESOURCES.map(({ kind, plural }) =>
+    ifMeasured(
+      part(
+        value(plural, 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
+        ({ populations }: Overview) => populationOf(populations, { kind }).records,
+      ),
+      ({ measured }) => measured.has(plural),
     ),
-    part(
-      value('refill_seconds', 'duration', seconds, 'Time until one more is allowed.', { unit: 'seconds' }),
-      (facts) => from(facts).refillSeconds,
-    ),
-    ...more,
-  ]);
+  ),
+);
+
+/** What a tree without a signed log can't have, its description leaves out. */
+const UNSIGNED = {
+  log: undefined,
+  class: value('class', 'enum', 'record', meaningOf(routeSchema.shape.class).description ?? '', {
+    values: UNSIGNED_CLASSES,
+  }),
 };
 
-/** The headers that a tree needs: those of the classes that it has. */
-type SentHeaders = Omit<PublishedHeaders, 'content'> & {
-  readonly content: Readonly<Record<string, Headers>>;
-};
+/** @param isSigned whether there is a signed log */
+export const manifestShape = (isSigned: boolean): ObjectShape =>
+  documentShape('snapshot', snapshotMembers, {
+    counts: COUNTS.shape,
+    parameters: parameters(isSigned).shape,
+    ...(!isSigned && UNSIGNED),
+  });
 
-function sentHeaders({ config, table }: ManifestFacts): SentHeaders {
+const bucket = ({ tokens, refillSeconds }: Limit) => ({ tokens, refill_seconds: refillSeconds });
+
+/** Headers by class of response, for the classes that a tree has. */
+function sentHeaders({ config, table }: ManifestFacts): object {
   const { content, ...others } = publishedHeaders(config.operator.licence.url);
   const classes = new Set<string>(table.map((route) => route.class));
   const sent = Object.entries(content).filter(([name]) => classes.has(name));
   return { ...others, content: Object.fromEntries(sent) };
 }
 
-const sent = (name: Exclude<keyof SentHeaders, 'content'>, description: string): Part<SentHeaders> =>
-  mapped(name, description, HEADER, (headers) => headers[name]);
+/** A dated name for a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz` (newest measurement). */
+function dated(path: string, asOf: string | null): string {
+  const [stem = '', ...suffixes] = basename(path).split('.');
+  const day = asOf === null ? [] : [asOf.slice(0, 'YYYY-MM-DD'.length)];
+  return [[stem, ...day].join('-'), ...suffixes].join('.');
+}
 
-const HEADERS: readonly Part<SentHeaders>[] = [
-  sent('all', 'On every response.'),
-  sent('options', 'On 204, the response to OPTIONS. A 405 has the same Allow.'),
-  sent('not_found', 'On 404 and 308.'),
-  sent('error', 'On every other error.'),
-  mapped(
-    'content',
-    'On 200, 206 and 304, by the class of the route.',
-    { is: 'map', name: '{class}', description: 'Headers of one class.', of: HEADER },
-    ({ content }) => content,
-  ),
-];
+/** What a route may need that is known only of a snapshot. */
+interface RouteFacts {
+  /** The newest measurement in the bulk downloads. */
+  readonly asOf: string | null;
+  /** The lowest key of its files. */
+  readonly firstKey: number | undefined;
+}
 
-const PROBLEM: readonly Part<Problem>[] = [
-  part(value('status', 'ordinal', 404, 'The HTTP status.'), ({ status }) => status),
-  part(value('title', 'text', 'Not found', 'Title of the error.'), ({ title }) => title),
-  part(
-    value(
-      'detail',
-      'text',
-      'nothing is published at this path',
-      'The detail where a server knows no more about the request.',
-    ),
-    ({ detail }) => detail,
-  ),
-  part(
-    value(
-      'page',
-      'path',
-      PATHS.notFound,
-      'Path of the page that browsers get instead of the problem document: on routes of HTML pages, and on paths of no route without an extension, except at and below problems_below.',
-      { optional: true },
-    ),
-    ({ page }) => page,
-  ),
-];
+/** A route as snapshot.json has it. JSON leaves out what is undefined. */
+export const describeRoute = (
+  route: Route,
+  { asOf, firstKey }: RouteFacts = { asOf: null, firstKey: undefined },
+) => ({
+  name: route.name,
+  path: route.path,
+  file: route.file,
+  class: route.class,
+  bucket: route.bucket,
+  type: route.type,
+  attachment: isDated(route) ? dated(route.path, asOf) : undefined,
+  headers: routeHeaders(route),
+  description: route.description,
+  parameters: parameters(true).of(route),
+  // The example of a route by id is its first record.
+  example:
+    route.example ??
+    (route.path.includes('{') && firstKey !== undefined ? filler(route.path)(firstKey) : undefined),
+  absent: route.absent,
+  requires: route.requires,
+});
 
-const SERVICE: readonly Part<ManifestFacts>[] = [
-  part(
-    value('name', 'text', 'The Example Register', 'Name of the register.'),
-    ({ config }) => config.operator.name,
-  ),
-  part(
-    value('url', 'url', 'https://register.example', 'The URL that credits should link to.'),
-    ({ config }) => config.operator.url,
-  ),
-  part(
-    value('base_url', 'url', 'https://register.example', 'Base URL of the service.'),
-    ({ config }) => config.operator.baseUrl,
-  ),
-  part(value('docs', 'path', PATHS.docs, 'Path of the documentation page for developers.'), () => PATHS.docs),
-  part(value('description', 'path', PATHS.description, 'The OpenAPI description.'), () => PATHS.description),
-  nested('licence', 'Licence of the data.', [
-    part(
-      value('name', 'text', 'CC BY 4.0', 'Name of the licence.'),
-      ({ config }) => config.operator.licence.name,
-    ),
-    part(
-      value('url', 'url', 'https://creativecommons.org/licenses/by/4.0/', 'URL of the licence text.'),
-      ({ config }) => config.operator.licence.url,
-    ),
-  ]),
-  part(
-    value('tag_authority', 'text', 'register.example', 'The domain in the ids of feed entries (tag URIs).'),
-    ({ config }) => config.operator.tagAuthority,
-  ),
-];
+/** The log of a tree, in its snapshot.json. */
+export const snapshotLog = ({ origin, verifierKeys }: LogKeys, treeId: string): object => ({
+  path: `${PATHS.log}/${treeId}`,
+  origin,
+  keys: verifierKeys,
+});
 
-const TREE: readonly Part<ManifestFacts>[] = [
-  part(
-    value(
-      'id',
-      'text',
-      '9f86d081884c7d65',
-      'Identifies the tree. One that starts over counts from 1 and has another.',
-    ),
-    ({ plan }) => plan.treeId,
-  ),
-  part(
-    value('files', 'count', 96_841, 'Files, excluding compressed copies, snapshot.json and change lists.', {
-      unit: 'files',
-    }),
-    ({ plan }) => plan.files,
-  ),
-  part(value('bytes', 'count', 61_203_377, 'Their total size.', { unit: 'bytes' }), ({ plan }) => plan.bytes),
-];
-
-/** A member of a signed tree alone. */
-const SIGNED_LOG: Part<ManifestFacts> = {
-  shape: { ...SNAPSHOT_LOG, optional: true },
-  of: ({ config: { log }, plan }) => log && snapshotLog(log, plan.treeId),
-};
-
-const REDIRECT: readonly Part<Redirect>[] = [
-  part(value('path', 'path', '/docs', 'The path.'), ({ path }) => path),
-  part(value('to', 'path', PATHS.docs, 'The path to which it leads.'), ({ to }) => to),
-];
-
-const partsOf = (isSigned: boolean): readonly Part<ManifestFacts>[] => [
-  part(value('format', 'ordinal', FORMAT, 'Version of this format.'), () => FORMAT),
-  part(
-    value(
-      'sequence',
-      'ordinal',
-      118,
-      'Number of the snapshot. It grows by one with every snapshot that changes something.',
-    ),
-    ({ plan }) => plan.sequence,
-  ),
-  part(
-    value(
-      'as_of',
-      'time',
-      '2026-11-20T08:00:00Z',
-      'Time of the newest measurement in the register; null if it is empty.',
-      {
-        nullable: true,
-      },
-    ),
-    ({ overview }) => overview.asOf,
-  ),
-  part(
-    value('built_at', 'time', '2026-11-20T09:00:00Z', 'When the snapshot was last built.'),
-    ({ builtAt }) => builtAt,
-  ),
-  nested('generator', 'The program that built the snapshot.', [
-    part(value('name', 'text', 'register-api', 'Name of the program.'), ({ generator }) => generator.name),
-    part(value('version', 'text', '1.0.0', 'Version of the program.'), ({ generator }) => generator.version),
-  ]),
-  nested('service', 'The service and its terms.', SERVICE),
-  nested('limits', 'Rate limits for each client.', [
-    bucket('api', 'All requests.', 60, 1),
-    bucket('download', 'Bulk downloads, which count as requests as well.', 12, 60, [
-      part(
-        value(
-          'token_bytes',
-          'ordinal',
-          DOWNLOAD_TOKEN_BYTES,
-          'A download of at least so many bytes counts as one, a smaller one as its share, at least a hundredth.',
-          { unit: 'bytes' },
-        ),
-        () => DOWNLOAD_TOKEN_BYTES,
-      ),
-    ]),
-    bucket('page', 'Pages and their assets.', 240, 0.25),
-  ]),
-  {
-    shape: shapeOfParts('headers', 'Names and values of headers, by type of response.', HEADERS),
-    of: (facts) => valuesOf(HEADERS, sentHeaders(facts)),
-  },
-  mapped('errors', 'Errors by code.', shapeOfParts('{code}', 'One error.', PROBLEM), () =>
-    Object.fromEntries(PROBLEMS.map((problem) => [problem.code, valuesOf(PROBLEM, problem)])),
-  ),
-  part(
-    {
-      is: 'values',
-      name: 'problems_below',
-      description: 'At and below these paths, errors are always problem documents.',
-      of: value('{path}', 'path', '/api', 'A path.'),
+export function manifest(facts: ManifestFacts): string {
+  const { config, overview, downloads, table, plan, builtAt, generator } = facts;
+  const { operator, limits, log } = config;
+  const { sequence, digest } = downloads.kept ?? plan;
+  return JSON.stringify({
+    format: FORMAT,
+    sequence: plan.sequence,
+    as_of: overview.asOf,
+    built_at: builtAt,
+    generator: { name: generator.name, version: generator.version },
+    service: {
+      name: operator.name,
+      url: operator.url,
+      base_url: operator.baseUrl,
+      docs: PATHS.docs,
+      description: PATHS.description,
+      licence: { name: operator.licence.name, url: operator.licence.url },
+      tag_authority: operator.tagAuthority,
     },
-    ({ config }) => (config.isSigned ? [...MACHINE_PATHS, PATHS.log] : MACHINE_PATHS),
-  ),
-  nested(
-    'counts',
-    'Number of published records of each kind.',
-    RESOURCES.map(({ kind, plural }) =>
-      ifMeasured(
-        part(
-          value(plural, 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
-          ({ overview }: ManifestFacts) => populationOf(overview.populations, { kind }).records,
-        ),
-        ({ overview }) => overview.measured.has(plural),
-      ),
+    limits: {
+      api: bucket(limits.api),
+      download: { ...bucket(limits.download), token_bytes: DOWNLOAD_TOKEN_BYTES },
+      page: bucket(limits.page),
+    },
+    headers: sentHeaders(facts),
+    errors: Object.fromEntries(
+      PROBLEMS.map(({ code, status, title, detail, page }: Problem) => [
+        code,
+        { status, title, detail, page },
+      ]),
     ),
-  ),
-  part(
-    value(
-      'digest',
-      'sha256',
-      EXAMPLE_DIGEST,
-      'SHA-256 of one line "ROUTE COUNT ROOT" for each route: its name, its number of documents, and their tree head.',
+    problems_below: config.isSigned ? [...MACHINE_PATHS, PATHS.log] : MACHINE_PATHS,
+    counts: COUNTS.of(overview),
+    digest: plan.digest,
+    tree: { id: plan.treeId, files: plan.files, bytes: plan.bytes },
+    log: log && snapshotLog(log, plan.treeId),
+    downloads: { as_of: downloads.asOf, sequence, digest },
+    compressed_from: COMPRESSED_FROM_BYTES,
+    routes: table.map((route) =>
+      describeRoute(route, {
+        asOf: downloads.asOf,
+        firstKey: plan.firstKeys.get(route.requires ?? route.name),
+      }),
     ),
-    ({ plan }) => plan.digest,
-  ),
-  nested('tree', 'Size of the published tree.', TREE),
-  ...(isSigned ? [SIGNED_LOG] : []),
-  downloadsState,
-  part(
-    value(
-      'compressed_from',
-      'count',
-      COMPRESSED_FROM_BYTES,
-      'Documents of at least this size are also stored compressed, except downloads, change lists and the feed of snapshots.',
-      { unit: 'bytes' },
-    ),
-    () => COMPRESSED_FROM_BYTES,
-  ),
-  listed(
-    'routes',
-    'Every URL of the service.',
-    publishedRoute(isSigned),
-    ({ table, plan, downloads: { asOf } }) =>
-      table.map((route) => ({ route, asOf, firstKey: plan.firstKeys.get(route.requires ?? route.name) })),
-  ),
-  listed('redirects', 'Paths that respond with 308, at no cost.', REDIRECT, () => REDIRECTS),
-];
-
-/** @param isSigned whether there is a signed log */
-export const manifestShape = (isSigned: boolean): ObjectShape =>
-  shapeOfParts('snapshot', 'The published snapshot: its number, time, contents and size.', partsOf(isSigned));
-
-export const manifest = (facts: ManifestFacts): string =>
-  JSON.stringify(valuesOf(partsOf(facts.config.isSigned), facts));
+    redirects: REDIRECTS.map(({ path, to }) => ({ path, to })),
+  });
+}

@@ -1,5 +1,5 @@
 /** Whether the routes of a snapshot.json lead each request to one route, and each route to plain files. */
-import type { LocatedRoute } from './snapshot-json.js';
+import type { LocatedRoute } from './snapshot-route.js';
 
 /** The name of a parameter, in braces in templates. */
 const PARAMETER = /\{([a-z][a-z_]{0,30})\}/g;

@@ -5,15 +5,25 @@
  */
 import { z } from 'zod';
 import { Failure } from '../errors.js';
-import { BUCKETS, CACHE_CLASSES } from '../routes/index.js';
+import { PATHS } from '../routes/paths.js';
 import { areRoutable } from './routable.js';
+import { locatedRoute, routeSchema } from './snapshot-route.js';
 import {
+  ERROR_CODES,
+  contentHeaders,
+  downloadLimit,
+  error,
+  limit,
+  log,
+  service,
+} from './snapshot-service.js';
+import {
+  ALWAYS,
   LIST_MOST,
-  PATH_LENGTH,
   count,
+  described,
   headers,
   listOf,
-  printable,
   servicePath,
   sha256,
   text,
@@ -28,180 +38,121 @@ export const FORMAT = 4;
 const ROUTES_MOST = 1000;
 /** 4 TiB, more than any tree has. */
 const TREE_BYTES = 2 ** 42;
-const KEYS_MOST = 16;
 
-const parameterName = z.string().regex(/^[a-z][a-z_]{0,30}$/);
-
-const pathParameter = <Type extends string, Name extends z.ZodType>(type: Type, name: Name) =>
-  z.object({ name, in: z.literal('path'), type: z.literal(type), description: text });
-
-const query = z
-  .object({
-    // The only one that has an error for values that are not valid.
-    name: z.literal('limit'),
-    in: z.literal('query'),
-    type: z.literal('integer'),
-    minimum: count,
-    maximum: count,
-    default: count,
-    description: text,
-  })
-  .refine(({ minimum, default: byDefault, maximum }) => minimum <= byDefault && byDefault <= maximum);
-
-const parameter = z.discriminatedUnion('in', [
-  z.discriminatedUnion('type', [
-    pathParameter('id', parameterName),
-    pathParameter('month', z.literal('month')),
-    pathParameter('prefix', z.literal('prefix')),
-    pathParameter('asset', z.literal('asset')),
-    pathParameter('tree', z.literal('tree')),
-    pathParameter('path', z.literal('path')),
-  ]),
-  query,
-]);
-
-/** A route, in the part that locates its files: all that is read of formats before this one. */
-const locatedRoute = z.looseObject({
-  name: z
-    .string()
-    .max(PATH_LENGTH, { abort: true })
-    .regex(/^[\w-]+$/),
-  path: servicePath,
-  // An earlier version put files into 1,000 folders: `{id:3}`.
-  file: z
-    .string()
-    .max(PATH_LENGTH, { abort: true })
-    .regex(/^[^:]*$/),
-  class: z.enum(CACHE_CLASSES),
-  parameters: listOf(parameter, LIST_MOST).exactOptional(),
-  requires: z.string().exactOptional(),
-});
-
-/** A route, in the part that says what its responses are. */
-export const describedRoute = locatedRoute.extend({
-  /** A media type, perhaps with parameters. */
-  type: printable.regex(/^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=([\w.-]+|"[\w.:/-]+"))*$/),
-  /** The name under which browsers save it. */
-  attachment: z
-    .string()
-    .max(PATH_LENGTH, { abort: true })
-    .regex(/^[\w.-]+$/)
-    .exactOptional(),
-});
-
-const route = describedRoute.extend({
-  bucket: z.enum(BUCKETS),
-  headers: headers.default({}),
-  /** The detail of the 404 for a valid URL that has no file, with parameters in braces. */
-  absent: text.exactOptional(),
-  /** A URL to try. */
-  example: text.exactOptional(),
-});
-
-const content = z
-  .object({
-    record: headers,
-    summary: headers,
-    download: headers,
-    feed: headers,
-    page: headers,
-    asset: headers,
-    checkpoint: headers.exactOptional(),
-    tile: headers.exactOptional(),
-  })
-  .refine((classes) => Object.values(classes).every((fields) => fields?.['Cache-Control'] !== undefined));
-
-const limit = z.object({
-  tokens: z.int().min(1).max(1_000_000),
-  /** From a millisecond to a day. */
-  refill_seconds: z.number().min(0.001).max(86_400),
-});
-
-const downloadLimit = limit.extend({
-  /** A download of at least so many bytes counts as one, a smaller one as its share. */
-  token_bytes: z.int().min(1).exactOptional(),
-});
-
-const error = z.object({
-  status: z.int().min(400).max(599),
-  title: text,
-  detail: text,
-  /** The page that browsers get instead. */
-  page: servicePath.exactOptional(),
-});
-
-/** The errors that every server of a tree needs. */
-export const ERROR_CODES = [
-  'invalid_id',
-  'invalid_limit',
-  'invalid_prefix',
-  'invalid_path',
-  'invalid_request',
-  'not_found',
-  'method_not_allowed',
-  'precondition_failed',
-  'uri_too_long',
-  'range_not_satisfiable',
-  'rate_limited',
-  'internal',
-  'no_snapshot',
-  'version_not_supported',
-] as const;
-
-/** The signed log of the snapshots. */
-const log = z.object({
-  path: servicePath,
-  origin: z.string().regex(/^[^\p{White_Space}\p{C}]{1,255}$/u),
-  keys: z
-    .array(z.string().regex(/^[^\p{White_Space}\p{C}]{1,1000}$/u))
-    .min(1)
-    .max(KEYS_MOST),
-});
-
-/** What feeds say of the operator. */
-const operator = z.object({
-  name: text,
-  url: text,
-  licence: z.object({ name: text, url: text }),
-  tag_authority: text,
-});
-
-const members = z.looseObject({
-  format: z.literal(FORMAT),
-  sequence: z.int().min(1),
-  as_of: time.nullable(),
-  built_at: time,
-  service: z.looseObject({
-    base_url: z
-      .string()
-      .max(PATH_LENGTH, { abort: true })
-      .regex(/^https?:\/\/[\w.~:[\]-]+(\/[\w.~/-]*)?$/),
-    docs: servicePath,
-    ...operator.partial().shape,
+export const snapshotMembers = described(
+  z.looseObject({
+    format: described(z.literal(FORMAT), 'Version of this format.', FORMAT),
+    sequence: described(
+      z.int().min(1),
+      'Number of the snapshot. It grows by one with every snapshot that changes something.',
+      118,
+    ),
+    as_of: described(time.nullable(), 'Time of the newest measurement in the register; null if it is empty.'),
+    built_at: described(time, 'When the snapshot was last built.', '2026-11-20T09:00:00Z'),
+    generator: described(
+      z
+        .looseObject({
+          name: described(text, 'Name of the program.', 'register-api'),
+          version: described(text, 'Version of the program.', '1.0.0'),
+        })
+        .exactOptional(),
+      'The program that built the snapshot.',
+      undefined,
+      ALWAYS,
+    ),
+    service: described(service, 'The service and its terms.'),
+    limits: described(
+      z.object({
+        api: described(limit(60, 1), 'All requests.'),
+        download: described(downloadLimit, 'Bulk downloads, which count as requests as well.'),
+        page: described(limit(240, 0.25), 'Pages and their assets.'),
+      }),
+      'Rate limits for each client.',
+    ),
+    headers: described(
+      z.object({
+        all: described(headers, 'On every response.'),
+        options: described(headers, 'On 204, the response to OPTIONS. A 405 has the same Allow.'),
+        not_found: described(headers, 'On 404 and 308.'),
+        error: described(headers, 'On every other error.'),
+        content: contentHeaders,
+      }),
+      'Names and values of headers, by type of response.',
+    ),
+    errors: described(
+      z
+        .record(z.string(), error)
+        .refine((errors) => ERROR_CODES.every((code) => Object.hasOwn(errors, code))),
+      'Errors by code.',
+    ),
+    problems_below: described(
+      listOf(described(servicePath, 'A path.', '/api', { name: '{path}' }), LIST_MOST).default([]),
+      'At and below these paths, errors are always problem documents.',
+    ),
+    /** Published records of each kind, in the plural; null for one that is not measured. */
+    counts: z.record(z.string(), count.nullable()).default({}),
+    digest: described(
+      sha256,
+      'SHA-256 of one line "ROUTE COUNT ROOT" for each route: its name, its number of documents, and their tree head.',
+    ),
+    tree: described(
+      z.looseObject({
+        id: described(treeId, 'Identifies the tree. One that starts over counts from 1 and has another.'),
+        files: described(
+          count,
+          'Files, excluding compressed copies, snapshot.json and change lists.',
+          96_841,
+          { unit: 'files' },
+        ),
+        bytes: described(count.max(TREE_BYTES), 'Their total size.', 61_203_377, { unit: 'bytes' }),
+      }),
+      'Size of the published tree.',
+    ),
+    log: described(log.exactOptional(), 'The signed log of all snapshots, if there is one.'),
+    downloads: described(
+      z.looseObject({
+        as_of: described(
+          time.nullable().exactOptional(),
+          'Time of the newest measurement in them; null if there is none.',
+          undefined,
+          ALWAYS,
+        ),
+        sequence: described(
+          z.int().min(1),
+          'The snapshot that the downloads belong to. The change lists after it bring them up to date.',
+          117,
+        ),
+        digest: described(sha256, 'Digest of that snapshot.'),
+      }),
+      'The state of the bulk downloads, which may be older than the rest.',
+    ),
+    compressed_from: described(
+      count,
+      'Documents of at least this size are also stored compressed, except downloads, change lists and the feed of snapshots.',
+      4096,
+      { unit: 'bytes' },
+    ),
+    routes: described(
+      listOf(routeSchema, ROUTES_MOST).refine(areRoutable, {
+        error: 'expected paths and files of their own, with declared parameters',
+      }),
+      'Every URL of the service.',
+    ),
+    redirects: described(
+      listOf(
+        z.object({
+          path: described(servicePath, 'The path.', '/docs'),
+          to: described(servicePath, 'The path to which it leads.', PATHS.docs),
+        }),
+        LIST_MOST,
+      ).default([]),
+      'Paths that respond with 308, at no cost.',
+    ),
   }),
-  limits: z.object({ api: limit, download: downloadLimit, page: limit }),
-  headers: z.object({ all: headers, options: headers, not_found: headers, error: headers, content }),
-  /** Published records of each kind, in the plural; null for one that is not measured. */
-  counts: z.record(z.string(), count.nullable()).default({}),
-  errors: z
-    .record(z.string(), error)
-    .refine((errors) => ERROR_CODES.every((code) => Object.hasOwn(errors, code))),
-  problems_below: listOf(servicePath, LIST_MOST).default([]),
-  digest: sha256,
-  tree: z.looseObject({ id: treeId, files: count, bytes: count.max(TREE_BYTES) }),
-  /** The signed log, if there is one, and the keys by which it can be verified. */
-  log: log.exactOptional(),
-  /** The snapshot of the bulk downloads: the last that wrote them or left none of them stale. */
-  downloads: z.looseObject({ sequence: z.int().min(1), digest: sha256 }),
-  /** Documents of at least this size have compressed siblings. */
-  compressed_from: count,
-  routes: listOf(route, ROUTES_MOST).refine(areRoutable, {
-    error: 'expected paths and files of their own, with declared parameters',
-  }),
-  redirects: listOf(z.object({ path: servicePath, to: servicePath }), LIST_MOST).default([]),
-});
+  'The published snapshot: its number, time, contents and size.',
+);
 
-export const snapshotSchema = members
+export const snapshotSchema = snapshotMembers
   .refine(({ headers: sent, routes }) => routes.every((each) => sent.content[each.class] !== undefined), {
     path: ['headers', 'content'],
   })
@@ -213,12 +164,9 @@ export const snapshotSchema = members
     path: ['log', 'path'],
   });
 
-/** A service whose operator is known: not all snapshots of this format say who it is. */
-export const knownService = members.shape.service.extend(operator.shape);
-
 /** Formats that can be read: an older tree is upgraded, and its sequence continues. */
 const READABLE = [1, 2, 3, FORMAT] as const;
-const { shape } = members;
+const { shape } = snapshotMembers;
 
 /** What is read of the snapshot.json of an earlier build, of any of these formats. */
 export const manifestSchema = z.looseObject({
@@ -235,7 +183,6 @@ export const manifestSchema = z.looseObject({
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-export type LocatedRoute = z.infer<typeof locatedRoute>;
 export type Snapshot = z.infer<typeof snapshotSchema>;
 export type SnapshotRoute = Snapshot['routes'][number];
 

@@ -10,12 +10,15 @@ export interface Meaning {
   readonly example?: string | number;
   readonly unit?: string;
   /** Of a text that has a form. */
-  readonly type?: 'path' | 'url' | 'time' | 'sha256';
+  readonly type?: 'text' | 'path' | 'url' | 'time' | 'sha256';
   /** Of what a list or map has: `{header}`. */
   readonly name?: string;
-  /** This version always writes it, and an earlier one didn't. */
+  /** Whether this version always writes it, though the schema permits that it is missing. */
   readonly isAlways?: boolean;
 }
+
+/** The meaning of what earlier snapshots of this format may lack. */
+export const ALWAYS: Meaning = { isAlways: true };
 
 const MEANINGS = z.registry<Meaning>();
 export const meaningOf = (schema: z.core.$ZodType): Meaning => MEANINGS.get(schema) ?? {};
@@ -73,7 +76,7 @@ export const headerName = z
 
 /** Values by name. */
 export const headers = z
-  .record(headerName, printable)
+  .record(headerName, described(printable, 'Value of the header.', 'nosniff', { name: '{header}' }))
   .refine((fields) => Object.keys(fields).length <= LIST_MOST);
 
 /** RFC 3339 in UTC, to the second. */

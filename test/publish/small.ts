@@ -4,7 +4,7 @@ import type { AroundCommit, Plan } from '../../generator/publish/plan.js';
 import { Publisher } from '../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../generator/tree/published-routes.js';
 import { Tree } from '../../generator/tree/tree.js';
-import { snapshotLog } from '../../generator/outputs/snapshot-log.js';
+import { snapshotLog } from '../../generator/outputs/snapshot.js';
 import { LOG_ROUTES } from '../../generator/routes/index.js';
 import { withLog } from '../../generator/log/around-commit.js';
 import { signingOf } from '../../generator/config/signing.js';

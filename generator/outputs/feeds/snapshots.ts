@@ -2,7 +2,7 @@
  * The feed of snapshots, derived from the change index and so from build times. Like that index, it
  * is not part of the tree's digest.
  */
-import { knownService } from '../../tree/snapshot-json.js';
+import { knownService } from '../../tree/snapshot-service.js';
 import type { Snapshot } from '../../tree/snapshot-json.js';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';

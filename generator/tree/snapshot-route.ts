@@ -1,0 +1,97 @@
+/** The routes in a snapshot.json: where their files are, and what their responses have. */
+import { z } from 'zod';
+import { BUCKETS, CACHE_CLASSES } from '../routes/index.js';
+import {
+  ALWAYS,
+  LIST_MOST,
+  PATH_LENGTH,
+  count,
+  described,
+  headers,
+  listOf,
+  printable,
+  servicePath,
+  text,
+} from './values.js';
+
+const parameterName = z.string().regex(/^[a-z][a-z_]{0,30}$/);
+
+const pathParameter = <Type extends string, Name extends z.ZodType>(type: Type, name: Name) =>
+  z.object({ name, in: z.literal('path'), type: z.literal(type), description: text });
+
+const query = z
+  .object({
+    // The only one that has an error for values that are not valid.
+    name: z.literal('limit'),
+    in: z.literal('query'),
+    type: z.literal('integer'),
+    minimum: count,
+    maximum: count,
+    default: count,
+    description: text,
+  })
+  .refine(({ minimum, default: byDefault, maximum }) => minimum <= byDefault && byDefault <= maximum);
+
+const parameter = z.discriminatedUnion('in', [
+  z.discriminatedUnion('type', [
+    pathParameter('id', parameterName),
+    pathParameter('month', z.literal('month')),
+    pathParameter('prefix', z.literal('prefix')),
+    pathParameter('asset', z.literal('asset')),
+    pathParameter('tree', z.literal('tree')),
+    pathParameter('path', z.literal('path')),
+  ]),
+  query,
+]);
+
+/** A text for a path or a file. */
+const short = (form: RegExp) => z.string().max(PATH_LENGTH, { abort: true }).regex(form);
+
+export const routeSchema = z.looseObject({
+  name: described(short(/^[\w-]+$/), 'Name of the route.', 'group'),
+  path: described(servicePath, 'Path, with its parameters in braces.', '/api/v1/group/{id}', {
+    type: 'text',
+  }),
+  file: described(
+    // An earlier version put files into 1,000 folders: `{id:3}`.
+    short(/^[^:]*$/),
+    'File that is served, relative to the root of the tree.',
+    'api/v1/group/{id}.json',
+  ),
+  class: described(z.enum(CACHE_CLASSES), 'How long the response may be cached.', 'record'),
+  bucket: described(
+    z.enum(BUCKETS),
+    'The limit it counts against. A download counts against api, too.',
+    'api',
+  ),
+  type: described(
+    printable.regex(/^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=([\w.-]+|"[\w.:/-]+"))*$/),
+    'Media type of the response.',
+    'application/json; charset=utf-8',
+  ),
+  attachment: described(
+    short(/^[\w.-]+$/).exactOptional(),
+    'File name to save it under, if it is a download.',
+    'groups-2026-11-20.csv',
+  ),
+  headers: described(headers.default({}), 'On its 200 and 206, besides those of the class.'),
+  description: described(text.exactOptional(), 'What it returns.', 'Measured record of one group', ALWAYS),
+  parameters: listOf(parameter, LIST_MOST).exactOptional(),
+  example: described(text.exactOptional(), 'An example of a URL.', '/api/v1/group/7', { type: 'path' }),
+  absent: described(
+    text.exactOptional(),
+    'Detail of the 404 for a valid URL that has no file, with parameters in braces.',
+    'no group {id} in this register',
+  ),
+  requires: described(
+    z.string().exactOptional(),
+    'Name of a route: unless its document with the same parameters is published, the response is a 404.',
+    'group',
+  ),
+});
+
+/** The part that locates its files: all that is read of formats before this one. */
+export const locatedRoute = routeSchema
+  .pick({ name: true, path: true, file: true, class: true, parameters: true, requires: true })
+  .loose();
+export type LocatedRoute = z.infer<typeof locatedRoute>;
