@@ -7,7 +7,7 @@ import type { OwnFiles } from '../publish/plan.js';
 import type { Publisher } from '../publish/publisher.js';
 import { StageWriter } from '../publish/stage-writer.js';
 import { INDEX_FILE, filesIn, listOf, readChangeIndex, untrackedFiles } from '../tree/changes.js';
-import type { Described } from '../tree/changes.js';
+import type { ChangeFile } from '../tree/changes.js';
 import { isRendered } from '../tree/published-routes.js';
 import { MovedOn } from './client.js';
 import type { Documents, Session } from './fetch.js';
@@ -84,7 +84,7 @@ function idOf(document: string): number {
 export function ownChanges({ tree, index, taken }: Session): OwnFiles {
   const before = readChangeIndex(tree);
   const held = before?.tree === index.tree ? filesIn(before.changes) : [];
-  const isHeld = ({ file, sha256 }: Described): boolean =>
+  const isHeld = ({ file, sha256 }: ChangeFile): boolean =>
     taken.has(sha256) ||
     (held.some((each) => each.file === file && each.sha256 === sha256) && existsSync(join(tree.out, file)));
   const changes = index.changes.map((change) => {
