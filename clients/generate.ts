@@ -12,6 +12,7 @@ import { Examples } from '../generator/outputs/openapi/examples.js';
 import { openapi } from '../generator/outputs/openapi/openapi.js';
 import { PROJECT_FOLDER } from '../generator/package.js';
 import { ROUTES } from '../generator/routes/index.js';
+import { Measured } from '../generator/schema/measured.js';
 
 /** The file that is written. */
 export const TYPES_FILE = join(PROJECT_FOLDER, 'clients/typescript/api.ts');
@@ -59,7 +60,7 @@ function jsonRoutes({ paths }: z.infer<typeof descriptionShape>): string {
 
 /** The content of `api.ts`. */
 export async function clientTypes(): Promise<string> {
-  const [output] = openapi(buildConfig({}), ROUTES, new Examples(ROUTES), () => undefined);
+  const [output] = openapi(buildConfig({}), ROUTES, new Measured(), new Examples(ROUTES), () => undefined);
   const description = descriptionShape.parse(JSON.parse(output?.body.toString() ?? ''));
   const types = await openapiTypescript(Readable.from([JSON.stringify(description)]), {
     commentHeader: HEADER,

@@ -85,7 +85,7 @@ export function* descriptions(
 ): Generator<FileOutput> {
   const { config, overview, table } = sources;
   yield* downloads(config, exported);
-  yield* openapi(config, routesIn(sources), examples, firstKey);
+  yield* openapi(config, routesIn(sources), overview.measured, examples, firstKey);
   const inWords = wordsIn(config.operator.words);
   const offered = offers(table, exported, overview.measured, inWords);
   yield* pages(config, overview, table, shown, offered, read, firstKey);

@@ -62,7 +62,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     class: 'summary',
     description: 'The largest measured groups, up to the limit',
     example: '/api/v1/largest?limit=10',
-    measures: ['groups'],
+    measures: ['groups.member_count'],
     parameters: [
       {
         name: 'limit',
@@ -85,6 +85,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     class: 'record',
     tag: 'group',
     description: 'Full member, name and ownership history of one group',
+    without: {
+      some: ['group_member_readings', 'group_names', 'group_owners'],
+      description: 'History of one group',
+    },
     parameters: byId('numeric group id'),
     absent: 'no group {id} in this register',
     measures: ['groups'],
@@ -95,6 +99,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     class: 'record',
     tag: 'user',
     description: 'Observed username history of one user',
+    without: { some: ['usernames'], description: 'Username of one user' },
     parameters: byId('numeric user id'),
     absent: 'no user {id} in this register',
     measures: ['users'],

@@ -7,7 +7,7 @@ import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
 import { LOOKUP } from './lookup.js';
 import { absenceOf, descriptionFor } from '../schema/measured.js';
-import type { Measured } from '../schema/measured.js';
+import type { Measured, Without } from '../schema/measured.js';
 import { keyForm } from './keys.js';
 import { LOG } from './log.js';
 import { FORMER_ASSETS, LOG_PAGES, pageRoutes } from './pages.js';
@@ -134,12 +134,13 @@ export interface Route {
   /** The detail of a 404 for a valid URL without a file, with parameters in braces. */
   readonly absent?: string;
   /**
-   * The tables of the register that it publishes. If a register measures none of them, the route
-   * keeps its URL and has no files. Missing if it depends on none.
+   * The tables and columns of the register that it publishes. If a register measures none of them,
+   * the route keeps its URL and has no files. Missing if it depends on none.
    */
   readonly measures?: readonly string[];
   /** What each of them adds, for a register that measures only some. */
   readonly contents?: Readonly<Record<string, string>>;
+  readonly without?: Without;
   /**
    * The name of a route by id. The document of that route and of the same id must be published;
    * otherwise the response is a 404. A route with it has no files of its own: it serves another
@@ -212,7 +213,7 @@ export const tableFor = (table: readonly Route[], measured: Measured): readonly 
   table.map((route) => ({
     ...route,
     description: descriptionFor(route, measured),
-    ...(isMeasured(route, measured) ? {} : { absent: absenceOf(route.measures ?? []) }),
+    ...(isMeasured(route, measured) ? {} : { absent: absenceOf(route.measures ?? [], measured) }),
   }));
 
 export function routeNamed(table: readonly Route[], name: string): Route {

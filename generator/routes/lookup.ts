@@ -13,10 +13,11 @@ export const NAMED: readonly Named[] = ['user', 'group'];
 /** What a kind's names are called, in paths and names of routes. */
 const NAMES = { user: 'username', group: 'group' } as const satisfies Readonly<Record<Named, string>>;
 
-/** The tables of their past names. */
-const HISTORIES = { user: 'usernames', group: 'group_names' } as const satisfies Readonly<
-  Record<Named, string>
->;
+/** The column of their names, and the table of their past ones. */
+const SOURCES = {
+  user: ['users.username', 'usernames'],
+  group: ['groups.name', 'group_names'],
+} as const satisfies Readonly<Record<Named, readonly string[]>>;
 
 /** The names of routes. */
 export const idsRoute = (kind: Kind): string => `ids-${kind}`;
@@ -61,8 +62,8 @@ const sharded = (
 });
 
 const OWNED = {
-  groups: 'the groups that some users own',
-  games: 'the games that some users created',
+  'groups.owner_id': 'the groups that some users own',
+  'games.creator_id': 'the games that some users created',
 };
 
 export const LOOKUP: readonly Endpoint[] = [
@@ -74,23 +75,24 @@ export const LOOKUP: readonly Endpoint[] = [
     class: CLASS,
     description: 'How to look up records by what is known of them',
   },
-  ...NAMED.map((kind) =>
-    sharded(
+  ...NAMED.map((kind) => {
+    const [column, history] = SOURCES[kind];
+    return sharded(
       lookupRoute(kind),
       `/api/v1/lookup/${NAMES[kind]}`,
       `The ${kind}s with some present and past names`,
       'name in lower case',
-      [`${kind}s`, HISTORIES[kind]],
-      { [`${kind}s`]: `the ${kind}s with some names`, [HISTORIES[kind]]: 'their past names' },
-    ),
-  ),
+      SOURCES[kind],
+      { [column]: `the ${kind}s with some names`, [history]: `the ${kind}s with some past names` },
+    );
+  }),
   ...NAMED.map((kind) =>
     sharded(
       ownersRoute(kind),
       `/api/v1/owners/${kind}`,
       `${kind === 'user' ? 'The groups that some users own, and the games they' : 'The games that some groups'} created`,
       `${kind} id`,
-      kind === 'user' ? Object.keys(OWNED) : ['games'],
+      kind === 'user' ? Object.keys(OWNED) : ['games.creator_id'],
       kind === 'user' ? OWNED : undefined,
     ),
   ),

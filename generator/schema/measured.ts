@@ -68,31 +68,45 @@ export const measuredFields = (
   { fields }: Document = resource.record,
 ): readonly Field[] => fields.filter((field) => measured.hasAny(sourcesOf(field, resource)));
 
-/** `games`, `names of groups`: what a table holds. */
-function wordsFor(table: string): string {
+/** Why a source is not measured: for want of `games`, `histories of names of groups`, `groups.name`. */
+function missing(source: string, measured: Measured): string {
+  const [table = ''] = source.split('.');
   const resource = RESOURCES.find((each) => tablesOf(each).some(({ name }) => name === table));
-  const history = resource?.histories.find((each) => each.table === table);
   if (resource === undefined) throw new TypeError(`no resource has a table "${table}"`);
-  return history === undefined ? resource.plural : `${history.name} of ${resource.plural}`;
+  const { plural, histories } = resource;
+  if (!measured.has(plural)) return plural;
+  const history = histories.find((each) => each.table === table);
+  return history === undefined ? source : `histories of ${history.name} of ${plural}`;
 }
 
-/** Why nothing is published of some tables: `games are not measured by this register`. */
-export const absenceOf = (tables: readonly string[]): string =>
-  `${enumerated(tables.map(wordsFor))} are not measured by this register`;
+/** Why nothing is published of some tables and columns: `games are not measured by this register`. */
+export function absenceOf(sources: readonly string[], measured: Measured): string {
+  const things = [...new Set(sources.map((source) => missing(source, measured)))];
+  const isColumn = things.length === 1 && things[0]?.includes('.') === true;
+  return `${enumerated(things)} ${isColumn ? 'is' : 'are'} not measured by this register`;
+}
 
-/** What is described as a whole, and by what each source adds to it. */
+/** The description without some of these sources. */
+export interface Without {
+  readonly some: readonly string[];
+  readonly description: string;
+}
+
+/** What is described as a whole, and otherwise if some of what it describes is not measured. */
 export interface Described {
   readonly description: string;
   readonly measures?: readonly string[];
-  /** By source. */
+  /** What each source in `measures` adds. */
   readonly contents?: Readonly<Record<string, string>>;
+  readonly without?: Without;
 }
 
 /** A description that leaves out what is not measured. */
 export function descriptionFor(
-  { description, measures = [], contents }: Described,
+  { description, measures = [], contents, without }: Described,
   measured: Measured,
 ): string {
+  if (without?.some.some((what) => !measured.has(what)) === true) return without.description;
   const some = measures.filter((what) => measured.has(what));
   if (contents === undefined || some.length === 0 || some.length === measures.length) return description;
   const text = enumerated(some.map((what) => contents[what] ?? ''));

@@ -1,4 +1,5 @@
 /** What README.md and docs/ say, compared with the programs: options, exit codes, JSON results, links. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -251,5 +252,13 @@ describe('README.md', () => {
     const readme = read('README.md');
     expect(readme).toContain('npm ci && npm start');
     expect(readme).toContain('npm ci && npm test');
+  });
+
+  it.skipIf(!existsSync(join(PROJECT, '.git')))('has steps whose files git ignores', () => {
+    const made = 'guilds.db guilds.db-wal views.sql operator.json site/index.html .site-state/x .site-lock';
+    const recipes = 'register.sqlite register.sqlite.lock dist/index.html .dist-state/x';
+    const files = `${made} ${recipes}`.split(' ');
+    const ignored = execFileSync('git', ['check-ignore', ...files], { cwd: PROJECT, encoding: 'utf8' });
+    expect(ignored.trimEnd().split('\n')).toEqual(files);
   });
 });

@@ -96,9 +96,11 @@ describe('a register without a kind and without histories', () => {
     const absentOf = (name: string) => routes.find((route) => route.name === name)?.absent;
     expect(absentOf('item')).toBe('items are not measured by this register');
     expect(absentOf('feed-groups')).toBe(
-      'names of groups and owners of groups are not measured by this register',
+      'histories of names of groups and histories of owners of groups are not measured by this register',
     );
-    expect(absentOf('download-usernames-csv')).toBe('usernames of users are not measured by this register');
+    expect(absentOf('download-usernames-csv')).toBe(
+      'histories of usernames of users are not measured by this register',
+    );
     expect(absentOf('game')).toBe('no game {id} in this register');
   });
 

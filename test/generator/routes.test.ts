@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { ROUTES, filler, halves, routeNamed, tableOf } from '../../generator/routes/index.js';
+import {
+  ROUTES,
+  filler,
+  halves,
+  isMeasured,
+  routeNamed,
+  tableFor,
+  tableOf,
+} from '../../generator/routes/index.js';
 import { REDIRECTS } from '../../generator/routes/redirects.js';
 import { keyForm, textPattern } from '../../generator/routes/keys.js';
+import { Measured } from '../../generator/schema/measured.js';
 
 /** The table of the specification, section 4, in its order. */
 const SPECIFIED = [
@@ -165,6 +174,36 @@ describe('the largest groups', () => {
 });
 
 const file = (name: string, id: number): string => filler(routeNamed(ROUTES, name).file)(id);
+
+/** A route as it is for a register that doesn't measure some things. */
+const routeFor = (name: string, ...absent: readonly string[]) =>
+  routeNamed(tableFor(ROUTES, new Measured(absent)), name);
+
+describe('the table for a register', () => {
+  const HISTORIES = ['group_names', 'group_owners', 'usernames'];
+  it.each([
+    ['group-history', 'Full member, name and ownership history of one group', 'History of one group'],
+    ['user-usernames', 'Observed username history of one user', 'Username of one user'],
+    ['lookup-group', 'The groups with some present and past names', 'The groups with some names'],
+  ])('describes %s without the histories that are not measured', (name, whole, description) => {
+    expect(routeFor(name).description).toBe(whole);
+    expect(routeFor(name, ...HISTORIES).description).toBe(description);
+  });
+
+  it.each([
+    ['largest', ['groups.member_count'], 'groups.member_count is not'],
+    ['largest-games', ['games.playing', 'games.visits'], 'games.playing and games.visits are not'],
+    ['largest-games', ['games'], 'games are not'],
+    ['lookup-group', ['groups.name', 'group_names'], 'groups.name and histories of names of groups are not'],
+    ['owners-user', ['groups.owner_id', 'games'], 'groups.owner_id and games are not'],
+    ['owners-group', ['games.creator_id'], 'games.creator_id is not'],
+    ['feed-users', ['usernames'], 'histories of usernames of users are not'],
+    ['feed-users', ['users', 'usernames'], 'users are not'],
+  ])('has nothing at %s without %j', (name, absent, reason) => {
+    expect(routeFor(name, ...absent).absent).toBe(`${reason} measured by this register`);
+    expect(isMeasured(routeFor(name), new Measured(absent))).toBe(false);
+  });
+});
 
 describe('files', () => {
   it('lie where the URLs are', () => {

@@ -167,7 +167,13 @@ describe('a register of clubs, players and islands', () => {
     const groups = words(site.page('developers/reference/groups.html'));
     expect(groups).toMatch(/Description, exactly as read\. Always null: this register does not measure it\./);
     expect(groups).not.toMatch(/Member count[^.]*\. Always null/);
-    expect(words(site.page('developers.html'))).not.toMatch(/is an experience|universe id/);
+    const start = words(site.page('developers.html'));
+    expect(start).not.toMatch(/is an experience|universe id|changed_after|history of one group/);
+    expect(start).toContain('A reading is one value of a history');
+    expect(site.page('api/v1/openapi.json')).not.toMatch(
+      /price_state|or a description is empty|name and ownership/,
+    );
+    expect(site.page('api/v1/openapi.json')).toContain('of its own: `owner_state` is `none`. Zero means');
     expect(words(site.page('developers/guides/copying.html'))).toContain(
       'For new islands, subscribe to a feed',
     );
@@ -230,6 +236,11 @@ describe('a register of games alone', () => {
     expect(code).toContain('SELECT id, name FROM games LIMIT 10');
     expect(code).not.toMatch(/group/);
     expect(page('downloads/README.txt')).not.toMatch(/group/);
+    expect(page('downloads/README.txt')).toContain('Every published record is included.');
+    expect(page('downloads/datapackage.json')).toContain('every published record. Every value');
+    expect(words(page('downloads.html'))).toContain('1 in 1 table ');
+    expect(page('game.html')).toContain('measured of one game on Test Worlds, and when.');
+    expect(page('api/v1/openapi.json')).toContain('"The measured record of one game."');
     expect(codeOf(page('developers.html'))[0]).toContain('/api/v1/game/9"');
     const guide = words(page('developers/guides/finding.html'));
     expect(guide).toContain('All ids are in documents of their own.');

@@ -40,6 +40,10 @@ const DIALECT = {
   header: true,
 };
 
+/** `every published record and its history`: what the files hold. */
+export const contentsOf = (tables: readonly Exported[]): string =>
+  `every published record${tables.some(({ table }) => table.history !== undefined) ? ' and its history' : ''}`;
+
 /** Later builds may read `as_of` and the rows from this (exports/kept.ts). */
 export function dataPackage({ operator }: BuildConfig, { asOf, tables, bulk }: Downloads): string {
   const { name, url, baseUrl, contact, platform, licence } = operator;
@@ -48,7 +52,7 @@ export function dataPackage({ operator }: BuildConfig, { asOf, tables, bulk }: D
     name: 'register',
     title: name,
     description:
-      `Measured records of ${platform}: every published record and its history. Every value was measured; none is estimated.` +
+      `Measured records of ${platform}: ${contentsOf(tables)}. Every value was measured; none is estimated.` +
       ` Null means "not measured", or "not published" because the owner or creator is withheld. Not affiliated with ${platform}.`,
     homepage: `${baseUrl}${PATHS.bulk}`,
     as_of: asOf ?? undefined,

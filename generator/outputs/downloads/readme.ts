@@ -3,8 +3,10 @@ import type { BuildConfig } from '../../config/config.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
+import { capitalized } from '../../schema/words.js';
 import { asksForCredit } from '../licence.js';
 import { amount, interval } from '../pages/words.js';
+import { contentsOf } from './datapackage.js';
 import { exampleOf } from './example.js';
 import { leastTime, WHOLE_DOWNLOAD } from './limit.js';
 
@@ -20,7 +22,7 @@ export function readme({ operator, limits }: BuildConfig, downloads: Downloads):
 ${'='.repeat(LINE_CHARACTERS)}
 
 Measured records of ${platform}, ${asOf === null ? 'before the first measurement' : `as of ${asOf}`}.
-Every published record and its history is included. Every value was measured; none is
+${capitalized(contentsOf(downloads.tables))} is included. Every value was measured; none is
 estimated. Not affiliated with ${platform}.
 
 Licence: ${licence.name}, ${licence.url}

@@ -1,16 +1,35 @@
 /** What is common to all endpoints, in CommonMark. */
 import type { BuildConfig } from '../../config/config.js';
-import type { Resource } from '../../schema/field.js';
-import { OWNER_CASES, group } from '../../schema/group.js';
-import { enumeratedKinds } from '../../schema/measured.js';
+import { OWNER_CASES } from '../../schema/group.js';
+import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
+import type { Measured } from '../../schema/measured.js';
 import { licenceText, pageLimitText, rateLimitText } from '../api-index.js';
 
-/** @param kinds the kinds that the register measures */
-export const introduction = ({ operator, limits }: BuildConfig, kinds: readonly Resource[]): string =>
-  [
+/** The values of measured absences, and the columns that have them. */
+const ABSENCES: readonly (readonly [words: string, ...columns: string[]])[] = [
+  ['`owner_state` is `none`', 'groups.owner_state'],
+  ['`price_state` is `unlisted`', 'items.price_state'],
+  ['a description is empty', 'groups.description', 'games.description', 'items.description'],
+];
+
+/** `A measured absence has a value of its own: …`, if the register measures one. */
+function absencesIn(measured: Measured): string {
+  const found = ABSENCES.flatMap(([words, ...columns]) => (measured.hasAny(columns) ? [words] : []));
+  if (found.length === 0) return '';
+  const last = found.at(-1) ?? '';
+  const list = found.length < 3 ? found.join(' or ') : `${found.slice(0, -1).join(', ')}, or ${last}`;
+  return `A measured absence has a value of its own: ${list}. `;
+}
+
+export function introduction({ operator, limits }: BuildConfig, measured: Measured): string {
+  const kinds = measuredKinds(measured);
+  return [
     `Measured records of ${enumeratedKinds(kinds)} on ${operator.platform}. Every value was measured; none is estimated.`,
-    'In records and histories, `null` means that a value was not measured, or that it is not published because the owner or creator is withheld. A measured absence has a value of its own: `owner_state` is `none`, `price_state` is `unlisted`, or a description is empty. Zero means that zero was measured.',
-    ...(kinds.includes(group) ? [ownerTable()] : []),
+    'In records and histories, `null` means that a value was not measured, or that it is not published because the owner or creator is withheld. ' +
+      `${absencesIn(measured)}Zero means that zero was measured.`,
+    ...(measured.hasAny(['groups.owner_state', 'groups.owner_id', 'groups.owner_name'])
+      ? [ownerTable()]
+      : []),
     'Times follow RFC 3339, in UTC and whole seconds. Ids are decimal integers up to 2^53 - 1. Texts are published exactly as read. Unknown query parameters are ignored.',
     'HEAD returns the same headers as GET, without a body. OPTIONS returns 204 with the headers that a browser’s preflight expects: any web page may read the API. Any other method gets a 405 with `Allow: GET, HEAD, OPTIONS`. A path with a trailing slash or an unnecessary escape (`%34` for `4`) is redirected by a 308 to the path without it.',
     `${rateLimitText(limits)} ${pageLimitText(limits)} Every GET and HEAD counts, even if the response is a 304 or 404. A download also counts as a request. A HEAD request for a download, or a 304 or 412 response, counts only as a request. A range counts as its share of the file, at least one hundredth of a download. A refused request doesn’t count: wait for as long as \`Retry-After\` says. The number of connections from one client is also limited.`,
@@ -19,6 +38,7 @@ export const introduction = ({ operator, limits }: BuildConfig, kinds: readonly 
     `Fields are only ever added, so ignore those you don’t know. Removing one takes a new path prefix, announced in the headers \`Deprecation\` and \`Sunset\`.`,
     licenceText(operator),
   ].join('\n\n');
+}
 
 /** The combinations of `owner_state` and `owner`. */
 const ownerTable = (): string =>

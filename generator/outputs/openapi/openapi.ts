@@ -1,8 +1,9 @@
 /** /api/v1/openapi.json: OpenAPI 3.1, generated from the declarations. */
 import type { BuildConfig, Operator } from '../../config/config.js';
 import { API_VERSION, PATHS } from '../../routes/paths.js';
-import { RESOURCES } from '../../schema/index.js';
 import type { Route } from '../../routes/index.js';
+import { measuredKinds } from '../../schema/measured.js';
+import type { Measured } from '../../schema/measured.js';
 import type { Output } from '../output.js';
 import { Components } from './components.js';
 import { documentsIn } from './documents.js';
@@ -26,6 +27,7 @@ function contactOf({ name, contact }: Operator): Schema {
 export function* openapi(
   config: BuildConfig,
   table: readonly Route[],
+  measured: Measured,
   examples: Examples,
   firstKey: (route: string) => number | undefined,
 ): Generator<Output> {
@@ -33,7 +35,6 @@ export function* openapi(
   const components = new Components(config);
   const described = table.filter(isDescribed);
   const isThere = (name: string): boolean => described.some((route) => route.name === name);
-  const kinds = RESOURCES.filter(({ record }) => isThere(record.route));
   const shapes = documentsIn(config).filter(({ name }) => isThere(name));
   const paths = Object.fromEntries(
     described.map((route) => [
@@ -48,7 +49,7 @@ export function* openapi(
       title: `${operator.name} API`,
       version: String(API_VERSION),
       summary: `Measured records of ${operator.platform}. Free, read-only, no API key.`,
-      description: introduction(config, kinds),
+      description: introduction(config, measured),
       contact: contactOf(operator),
       license: operator.licence,
     },
@@ -56,7 +57,7 @@ export function* openapi(
     servers: [{ url: operator.baseUrl }],
     // No key is required.
     security: [],
-    tags: tags.map(({ name, description }) => ({ name, description: description(kinds) })),
+    tags: tags.map(({ name, description }) => ({ name, description: description(measuredKinds(measured)) })),
     paths,
     components: {
       schemas: new Schemas([...shapes, PROBLEM_SHAPE]).components,

@@ -29,7 +29,7 @@ export const TAGS: readonly {
       `The measured record of one ${enumerated(
         kinds.map(({ kind }) => kind),
         'or',
-      )}, and its history.`,
+      )}${kinds.some(({ histories }) => histories.length > 0) ? ', and its history' : ''}.`,
     holds: ({ class: cacheClass }) => cacheClass === 'record',
   },
   {

@@ -170,15 +170,20 @@ export function* pages(
     content: feedsPage(feeds, operator.baseUrl, measured),
   });
   for (const resource of measuredKinds(measured)) {
-    const { one } = allWords(operator.words)[resource.kind];
+    const { histories, kind } = resource;
+    const { one } = allWords(operator.words)[kind];
     yield page({
-      route: shellRoute(resource.kind),
+      route: shellRoute(kind),
       template: 'record',
       title: `${capitalized(one)} – ${name}`,
-      description: `What ${name} has measured of one ${one} on ${platform}: every reading with its time, gaps left open.`,
+      description: `What ${name} has measured of one ${one} on ${platform}${
+        histories.some(({ table: history }) => measured.has(history))
+          ? ': every reading with its time, gaps left open'
+          : ', and when'
+      }.`,
       styles: ['record-style', 'lookup-style'],
       scripts: ['record-script'],
-      content: recordPageContent(resource, config, table, overview, lookup(resource.kind)),
+      content: recordPageContent(resource, config, table, overview, lookup(kind)),
       isShared: true,
     });
   }

@@ -174,6 +174,8 @@ function startPage(documented: Documented) {
         { isOurs: operator.words?.[kind] === undefined },
       ]),
     ),
+    hasOwnerState: overview.measured.has('groups.owner_state'),
+    hasChanges: changesIn(overview.measured).length > 0,
     reference: REFERENCE.filter(({ name }) => isThere(name))
       .map((page) => titled(page, overview.measured, isThere))
       .map(({ path, title, sections }) => ({
