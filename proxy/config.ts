@@ -1,5 +1,4 @@
-import { Option } from 'commander';
-import { distance } from 'fastest-levenshtein';
+import { Option, type Command } from 'commander';
 import { join } from 'node:path';
 
 import { ConfigError } from './errors.js';
@@ -35,16 +34,8 @@ export interface Config {
 }
 
 /** Something the operator can set, by a flag or an environment variable. */
-export interface Setting<T> {
-  /** In commander's syntax; a flag without a value is a boolean. */
-  readonly flags: string;
-  /** `--api-tokens` */
-  readonly flag: string;
-  /** `apiTokens` among commander's options. */
-  readonly key: string;
-  /** `PROXY_API_TOKENS` */
-  readonly variable: string;
-  readonly description: string;
+interface Setting<T> {
+  readonly option: Option;
   /** @throws Error saying what was expected */
   readonly parse: (text: string) => T;
   readonly fallback: T;
@@ -52,11 +43,12 @@ export interface Setting<T> {
 
 const PREFIX = 'PROXY_';
 
+/** @param flags in commander's syntax */
 function setting<T>(flags: string, description: string, parse: (text: string) => T, fallback: T): Setting<T> {
-  const option = new Option(flags);
-  const variable = PREFIX + option.name().toUpperCase().replaceAll('-', '_');
-  const flag = `--${option.name()}`;
-  return { flags, flag, key: option.attributeName(), variable, description, parse, fallback };
+  const option = new Option(flags, description);
+  option.env(PREFIX + option.name().toUpperCase().replaceAll('-', '_'));
+  if (typeof fallback === 'string' || typeof fallback === 'number') option.default(fallback);
+  return { option, parse, fallback };
 }
 
 /** Even a million tokens of a day each are exact integers in milliseconds. */
@@ -109,18 +101,23 @@ const settings = {
     wholeNumber(1, 9_999_999),
     undefined,
   ),
-  accessLog: setting('--access-log', 'a JSON line on stdout for each request', isOn, false),
-  accessLogFullAddresses: setting('--access-log-full-addresses', 'addresses not shortened', isOn, false),
+  accessLog: setting('--access-log [boolean]', 'a JSON line on stdout for each request', isOn, false),
+  accessLogFullAddresses: setting(
+    '--access-log-full-addresses [boolean]',
+    'addresses not shortened',
+    isOn,
+    false,
+  ),
   accessLogDetails: setting(
-    '--access-log-details',
+    '--access-log-details [boolean]',
     'user agent, referer, request id and what the limiter said as well',
     isOn,
     false,
   ),
 };
 
-/** All settings; the command line, the environment and --help are derived from them. */
-export const SETTINGS: readonly Setting<unknown>[] = Object.values(settings);
+/** All options of the command line, each with its variable. */
+export const OPTIONS: readonly Option[] = Object.values(settings).map(({ option }) => option);
 
 /** Settings that have no effect without another one. */
 const REQUIREMENTS: readonly (readonly [Setting<unknown>, Setting<unknown>])[] = [
@@ -131,35 +128,47 @@ const REQUIREMENTS: readonly (readonly [Setting<unknown>, Setting<unknown>])[] =
 ];
 
 /**
- * Flags override the environment (where empty means unset), which overrides the defaults.
+ * Has an empty variable mean none.
  *
- * @param flags commander's options
- * @param defaultsFolder where default paths start
- * @throws ConfigError for the first invalid value, and for an unknown PROXY_ variable
+ * @throws ConfigError for an unknown PROXY_ variable: a default would silently stay in effect
  */
-export function resolveConfig(
-  flags: Readonly<Record<string, unknown>>,
-  environment: Readonly<Record<string, string | undefined>>,
-  defaultsFolder = '',
-): Config {
-  const read = <T>({ flag, key, variable, parse, fallback }: Setting<T>): T => {
-    const isFlag = flags[key] !== undefined;
-    const text = isFlag ? String(flags[key]) : environment[variable];
-    if (text === undefined || (text === '' && !isFlag)) return fallback;
+export function checkVariables(environment: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith(PREFIX)) continue;
+    if (value === '') delete environment[name];
+    else if (!OPTIONS.some(({ envVar }) => envVar === name)) {
+      throw new ConfigError(`${name}: no such setting; --help lists the variables`);
+    }
+  }
+}
+
+/**
+ * Flags override the environment, which overrides the defaults.
+ *
+ * @param command has parsed OPTIONS
+ * @param defaultsFolder where default paths start
+ * @throws ConfigError for the first invalid value
+ */
+export function resolveConfig(command: Command, defaultsFolder = ''): Config {
+  const read = <T>({ option, parse, fallback }: Setting<T>): T => {
+    const key = option.attributeName();
+    const source = command.getOptionValueSource(key);
+    if (source === undefined || source === 'default') return fallback;
+    const text = String(command.getOptionValue(key));
     try {
       return parse(text);
     } catch (error) {
+      const name = source === 'env' ? option.envVar : option.long;
       // A Redis URL can contain a password.
-      const value = key === settings.redis.key ? '' : ` "${text}"`;
+      const value = option === settings.redis.option ? '' : ` "${text}"`;
       const expected = error instanceof Error ? error.message : String(error);
-      throw new ConfigError(`${isFlag ? flag : variable}${value}: expected ${expected}`);
+      throw new ConfigError(`${name}${value}: expected ${expected}`);
     }
   };
 
-  rejectUnknownVariables(environment);
   for (const [dependent, required] of REQUIREMENTS) {
     if (read(dependent) === dependent.fallback || read(required) !== required.fallback) continue;
-    throw new ConfigError(`${dependent.flag}: expected ${required.flag} with it`);
+    throw new ConfigError(`${dependent.option.long}: expected ${required.option.long} with it`);
   }
   const readyMaxAge = read(settings.readyMaxAge);
   return Object.freeze({
@@ -194,24 +203,6 @@ function override(burst: number | undefined, emissionIntervalMs: number | undefi
   });
 }
 
-/** A misspelt variable would silently leave a default in effect. */
-function rejectUnknownVariables(environment: Readonly<Record<string, string | undefined>>): void {
-  const known = SETTINGS.map(({ variable }) => variable);
-  for (const [name, value] of Object.entries(environment)) {
-    if (!name.startsWith(PREFIX) || value === '' || known.includes(name)) continue;
-    const [closest = ''] = known.toSorted((a, b) => dissimilarity(a, name) - dissimilarity(b, name));
-    const hint =
-      dissimilarity(closest, name) <= 0.5 ? `did you mean ${closest}?` : '--help lists the variables';
-    throw new ConfigError(`${name}: no such setting; ${hint}`);
-  }
-}
-
-/** Edit distance between two names without their prefix, as a share of the longer one. */
-function dissimilarity(name: string, other: string): number {
-  const [a, b] = [name.slice(PREFIX.length), other.slice(PREFIX.length)];
-  return distance(a, b) / Math.max(a.length, b.length, 1);
-}
-
 function nonEmpty(text: string): string {
   if (text === '') throw new Error('a text that is not empty');
   return text;
@@ -232,7 +223,7 @@ function milliseconds(text: string): number {
   throw new Error(`seconds from 0.001 to ${MAX_REFILL_SECONDS}, to the millisecond`);
 }
 
-/** Commander passes `true` for a flag; a variable has a word. */
+/** Commander has `true` for a flag without a value. */
 function isOn(text: string): boolean {
   if (text === 'true' || text === '1') return true;
   if (text === 'false' || text === '0') return false;
@@ -245,7 +236,7 @@ function isOn(text: string): boolean {
  * knows `valkey:` only as `redis:`. The error quotes nothing: a malformed URL may have the password
  * anywhere.
  */
-function redisUrl(text: string): string {
+export function redisUrl(text: string): string {
   const [, path, query] = /^unix:(?:\/\/)?(\/[^/?#][^?#]*)(?:\?([^?#]+))?$/i.exec(text) ?? [];
   if (path !== undefined && [...new URLSearchParams(query)].every(isSocketParameter)) {
     return query === undefined ? path : `${path}?${query}`;

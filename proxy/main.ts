@@ -1,19 +1,18 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { readFile, stat } from 'node:fs/promises';
-import { destination } from 'pino';
+import type { destination } from 'pino';
 
-import { resolveConfig, SETTINGS, type Config } from './config.js';
+import { checkVariables, OPTIONS, resolveConfig, type Config } from './config.js';
 import { ConfigError, EnvironmentError } from './errors.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
 import { matcherOf } from './limiter/client-ip.js';
-import { RedisBuckets } from './limiter/redis-store.js';
+import type { RedisBuckets } from './limiter/redis-store.js';
 import { baseOf, listen, passedSocket } from './listen.js';
 import { errorCode } from './log.js';
-import { createAccessLog } from './http/access-log.js';
 import { createAdminServer, readinessOf } from './ops/admin.js';
-import { createMetrics } from './ops/metrics.js';
+import type { Metrics } from './ops/metrics.js';
 import { readPackage, returnToUser, type Package } from './package.js';
 import { openDisk } from './tree/disk.js';
 import { SnapshotError, titleOf, type Snapshot } from './snapshot/snapshot.js';
@@ -78,14 +77,12 @@ function readCommandLine({ root, version }: Package): Config {
     .allowExcessArguments()
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', HELP);
-  for (const { flags, description, variable, fallback } of SETTINGS) {
-    const hasDefault = typeof fallback === 'string' || typeof fallback === 'number';
-    program.option(flags, `${description} (${hasDefault ? `default: ${fallback}, or ` : ''}${variable})`);
-  }
+  for (const option of OPTIONS) program.addOption(option);
+  checkVariables(process.env);
   const [argument] = program.parse().args;
   if (argument !== undefined)
     program.error(`error: unexpected argument '${argument}'\n(Did you mean --dist ${argument}?)`);
-  return resolveConfig(program.opts(), process.env, returnToUser(process, { root }));
+  return resolveConfig(program, returnToUser(process, { root }));
 }
 
 async function serve(config: Config, version: string): Promise<void> {
@@ -98,17 +95,21 @@ async function serve(config: Config, version: string): Promise<void> {
     throw new EnvironmentError(`--dist "${dist}": ${error.message}`);
   });
   const isTrusted = matcherOf(trustProxy);
-  const redis = config.redis === undefined ? undefined : new RedisBuckets(config.redis, log);
-  const metrics = createMetrics();
+  const redis = config.redis === undefined ? undefined : await openRedis(config.redis);
+  const metrics = adminPort === undefined ? undefined : await createMetrics();
   const app = createApp({ watcher, disk, metrics, isTrusted, redis, clock, log });
-  const output = config.accessLog && openAccessLog();
+  const output = config.accessLog && (await openAccessLog());
+  const accessLog =
+    output &&
+    config.accessLog &&
+    (await import('./http/access-log.js')).createAccessLog(output, config.accessLog);
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: config.maxConnections,
     maxConnectionsPerClient: config.maxConnectionsPerClient,
     isTrusted,
     active: () => watcher.active,
     metrics,
-    accessLog: output && config.accessLog && createAccessLog(output, config.accessLog),
+    accessLog,
   });
 
   let isStopping = false;
@@ -124,11 +125,11 @@ async function serve(config: Config, version: string): Promise<void> {
   const passed = passedSocket(process.env, process.pid, log);
   const { host, port } = config;
   await listen(server, passed ?? { host, port, setting: '--port or PROXY_PORT' }, log);
-  if (adminPort !== undefined) {
+  if (metrics !== undefined && adminPort !== undefined) {
     const { files, limiter } = app;
     const build = { version, node: process.versions.node };
-    const exposition = await metrics.watch({ watcher, files, limiter, connections, redis, build });
-    const admin = createAdminServer(exposition, readiness);
+    metrics.watch({ watcher, files, limiter, connections, redis, build });
+    const admin = createAdminServer(metrics, readiness);
     const setting = '--admin-port or PROXY_ADMIN_PORT';
     await listen(admin, { host: adminHost, port: adminPort, setting }, log);
     log(`operations on ${baseOf(admin)}: /healthz, /readyz, /metrics`);
@@ -156,8 +157,21 @@ async function checkFolder(dist: string): Promise<void> {
 
 type Output = ReturnType<typeof destination>;
 
+// The libraries of Redis, of metrics and of the access log are loaded only where they are used.
+
+async function createMetrics(): Promise<Metrics> {
+  const { Metrics } = await import('./ops/metrics.js');
+  return new Metrics();
+}
+
+async function openRedis(url: string): Promise<RedisBuckets> {
+  const { RedisBuckets } = await import('./limiter/redis-store.js');
+  return new RedisBuckets(url, log);
+}
+
 /** Writes to stdout asynchronously. */
-function openAccessLog(): Output {
+async function openAccessLog(): Promise<Output> {
+  const { destination } = await import('pino');
   const output = destination({ dest: 1, sync: false, maxLength: ACCESS_LOG_MAX_BYTES });
   output.on('error', () => undefined);
   output.once('drop', () => log('the access log is read more slowly than it is written: lines are lost'));

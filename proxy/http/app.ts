@@ -41,7 +41,8 @@ export interface AppOptions extends Dependencies {
   /** Started by the caller. */
   readonly watcher: SnapshotWatcher;
   readonly disk: Disk;
-  readonly metrics: Metrics;
+  /** Undefined if nobody can read them. */
+  readonly metrics: Metrics | undefined;
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly isTrusted: RangeMatcher;
   /** Shares the limits with other proxies; started and closed by the caller. */
@@ -74,7 +75,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   const send = (request: IncomingMessage, response: ServerResponse, reply: HttpResponse): void => {
     const context = contextOf(request);
     write(request, response, reply);
-    metrics.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
+    metrics?.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
   };
 
   /** OPTIONS and refused methods cost nothing; GET and HEAD continue, and what breaks the protocol. */
@@ -109,7 +110,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     maxClients: MAX_CLIENTS,
     redis,
     onRefused: (request, response, bucket) => {
-      metrics.refused(bucket);
+      metrics?.refused(bucket);
       const context = contextOf(request);
       const seconds = String(context.limit?.nextTokenSeconds ?? 1);
       const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
@@ -148,7 +149,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       const opened = await files.open(stream.file, context.active);
       if (opened !== undefined) {
         await writeFile(context, response, reply, opened, stream.range);
-        metrics.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
+        metrics?.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
         return;
       }
       reply = await respond(request);
@@ -209,8 +210,8 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       }
     }
     context.cache = known !== undefined && chosen.bytes !== undefined ? 'hit' : 'miss';
-    if (context.cache === 'hit') metrics.cacheHit();
-    else metrics.cacheMiss();
+    if (context.cache === 'hit') metrics?.cacheHit();
+    else metrics?.cacheMiss();
     return { file: chosen, varies, headers: required?.headers };
   };
 

@@ -65,7 +65,8 @@ export interface ServerOptions {
   /** Peers exempt from the bound per client: proxies with the connections of many clients. */
   readonly isTrusted: (address: string) => boolean;
   readonly active: () => ActiveSnapshot;
-  readonly metrics: Metrics;
+  /** Undefined if nobody can read them. */
+  readonly metrics: Metrics | undefined;
   readonly accessLog?: AccessLog | undefined;
 }
 
@@ -110,13 +111,13 @@ export function createHttpServer(
   // By default Node drops fields beyond 1,000; MAX_HEADER_BYTES bounds their number.
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;
-  server.on('drop', () => metrics.connectionDropped('total'));
+  server.on('drop', () => metrics?.connectionDropped('total'));
   // A server may ignore unknown expectations (RFC 9110 §10.1.1); Node would respond with 417.
   server.on('checkExpectation', listener);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
   server.on('checkContinue', listener);
   const refuseStream = (socket: Socket, reply: HttpResponse): void => {
-    metrics.responded('unrouted', reply.status, 0, 0);
+    metrics?.responded('unrouted', reply.status, 0, 0);
     accessLog?.refused(socket, reply.status);
     refuse(socket, reply);
   };
@@ -190,7 +191,7 @@ function trackConnections(
       const client = clientKey(canonicalAddress(remoteAddress) ?? remoteAddress);
       const count = counts.get(client) ?? 0;
       if (count >= maxConnectionsPerClient) {
-        metrics.connectionDropped('client');
+        metrics?.connectionDropped('client');
         socket.destroy();
         return;
       }

@@ -5,7 +5,7 @@ import type { Clock } from '../log.js';
 import { clientKey } from './client-ip.js';
 import { BUCKETS, type BucketName, type Quotas } from './gcra.js';
 import { keyOf, MemoryStore } from './memory-store.js';
-import { RedisStore, type RedisBuckets } from './redis-store.js';
+import type { RedisBuckets, RedisStore } from './redis-store.js';
 
 /** The state of a client's bucket after a request. */
 export interface RateLimitState {
@@ -58,7 +58,7 @@ export interface Limiter {
 export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: LimiterOptions): Limiter {
   const storesOf = (bucket: BucketName): { local: MemoryStore; store: MemoryStore | RedisStore } => {
     const local = new MemoryStore({ quota: quotas[bucket], maxClients, clock });
-    return { local, store: redis === undefined ? local : new RedisStore({ bucket, redis, local, clock }) };
+    return { local, store: redis?.store({ bucket, local, clock }) ?? local };
   };
   const api = storesOf('api');
   const download = storesOf('download');

@@ -129,6 +129,11 @@ export class RedisBuckets {
     }
   }
 
+  /** express-rate-limit's store of a limit. */
+  store(options: Omit<RedisStoreOptions, 'redis'>): RedisStore {
+    return new RedisStore({ ...options, redis: this });
+  }
+
   /** Closes the connection for good. */
   close(): void {
     clearInterval(this.#timer);

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 
 import type { Snapshot } from '../snapshot/snapshot.js';
-import type { Exposition } from './metrics.js';
+import type { Metrics } from './metrics.js';
 
 /**
  * The operations port: liveness, readiness and metrics. It has no limits and no access control, and
@@ -18,7 +18,10 @@ interface AdminResponse {
 }
 
 /** The server, not listening yet. */
-export function createAdminServer(metrics: Exposition, readiness: () => Readiness): Server {
+export function createAdminServer(
+  metrics: Pick<Metrics, 'contentType' | 'read'>,
+  readiness: () => Readiness,
+): Server {
   const pages: Readonly<Record<string, () => AdminResponse | Promise<AdminResponse>>> = {
     '/healthz': () => json(200, { status: 'ok' }),
     '/readyz': () => {

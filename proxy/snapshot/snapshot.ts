@@ -1,4 +1,4 @@
-import * as v from 'valibot';
+import { z } from 'zod';
 
 import { CACHE_CLASSES, ERROR_CODES, type ErrorCode } from './headers.js';
 import { createRouter, type Router } from './router.js';
@@ -25,7 +25,7 @@ export class SnapshotError extends Error {
 }
 
 /** Values end up in headers, where other characters would break or split the response. */
-const printable = v.pipe(v.string(), v.regex(/^[ -~]+$/, 'expected printable ASCII'));
+const printable = z.string().regex(/^[ -~]+$/, 'expected printable ASCII');
 /**
  * Fields that Node or the proxy sets, that frame a message, or that concern a connection or a
  * client (RFC 9110 §7.6.1, RFC 6265): from a table they would break the response or the next one.
@@ -38,127 +38,118 @@ const RESERVED = new RegExp(
   ].join('|')})$`,
   'i',
 );
-const fieldName = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name'),
-  v.check((name) => !RESERVED.test(name), 'expected a field that a table may set'),
-);
-const fields = v.record(fieldName, printable);
+const fieldName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')
+  .refine((name) => !RESERVED.test(name), 'expected a field that a table may set');
+const fields = z.record(fieldName, printable);
 /** The headers of a class that only the signed log has. */
-const unlessSigned = v.optional(fields, { 'Cache-Control': 'no-store' });
-const urlCharacters = v.regex<string, string>(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
-const httpUrl = v.pipe(
-  v.string(),
-  urlCharacters,
-  v.regex(/^https?:\/\/[^/@]+(?:\/|$)/, 'expected a http or https URL without user name and password'),
+const unlessSigned = fields.default({ 'Cache-Control': 'no-store' });
+const urlText = z.string().regex(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
+const httpUrl = urlText.regex(
+  /^https?:\/\/[^/@]+(?:\/|$)/,
+  'expected a http or https URL without user name and password',
 );
-const urlPath = v.pipe(
-  v.string(),
-  urlCharacters,
-  v.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"'),
-);
-const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
-  v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
+const urlPath = urlText.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"');
+const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => z.int().min(minimum).max(maximum);
 
-const time = v.pipe(v.string(), v.isoTimestamp());
+const time = z.iso.datetime({ offset: true });
 
-const limit = v.object({
+const limit = z.object({
   tokens: integer(1, 1_000_000),
   /** To the millisecond: the limiter computes with integers. */
-  refill_seconds: v.pipe(v.number(), v.minValue(0.001), v.maxValue(86_400)),
+  refill_seconds: z.number().min(0.001).max(86_400),
 });
 
-const downloadLimit = v.object({
-  ...limit.entries,
+const downloadLimit = limit.extend({
   /** A download of at least this many bytes costs a token, a smaller one its share. */
-  token_bytes: v.optional(integer(1), 4 * 1024 * 1024),
+  token_bytes: integer(1).default(4 * 1024 * 1024),
 });
 
-const parameter = v.variant('in', [
+const parameter = z.discriminatedUnion('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as
   // 2026-11, or a numbered part of one such as 2026-11-00001. `prefix`: 1 to 16 lower-case
   // hexadecimal digits. `asset`: a name that ends in 10 of them. `tree`: 16 of them. `path`: all further segments, each plain and not hidden.
-  v.object({
-    in: v.literal('path'),
-    name: v.string(),
-    type: v.picklist(['id', 'month', 'prefix', 'asset', 'tree', 'path']),
+  z.object({
+    in: z.literal('path'),
+    name: z.string(),
+    type: z.enum(['id', 'month', 'prefix', 'asset', 'tree', 'path']),
   }),
   // A plain decimal integer, bounds inclusive.
-  v.pipe(
-    v.object({
-      in: v.literal('query'),
-      name: v.string(),
-      type: v.literal('integer'),
+  z
+    .object({
+      in: z.literal('query'),
+      name: z.string(),
+      type: z.literal('integer'),
       minimum: integer(0),
       maximum: integer(0),
       default: integer(0),
-    }),
-    v.check(
+    })
+    .refine(
       (query) => query.minimum <= query.default && query.default <= query.maximum,
       'expected minimum <= default <= maximum',
     ),
-  ),
 ]);
 
-const route = v.object({
-  name: v.string(),
+const route = z.object({
+  name: z.string(),
   /**
    * URL path; a segment is literal or contains one `{parameter}`, as in `{id}` and `{id}.json`. One
    * of type `path` is the last segment.
    */
-  path: v.string(),
+  path: z.string(),
   /** File below the tree's root; `{id}` is the value. */
-  file: v.string(),
+  file: z.string(),
   /** The cache class of its responses. */
-  class: v.picklist(CACHE_CLASSES),
+  class: z.enum(CACHE_CLASSES),
   /** The limit that its requests count against. */
-  bucket: v.picklist(BUCKETS),
+  bucket: z.enum(BUCKETS),
   /** Media type. */
   type: printable,
   /** On 200 and 206, besides those of the class. */
-  headers: v.optional(fields, {}),
+  headers: fields.default({}),
   /** A suggested file name: the response is saved instead of displayed. */
-  attachment: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'expected a plain file name'))),
+  attachment: z
+    .string()
+    .regex(/^[\w.-]+$/, 'expected a plain file name')
+    .optional(),
   /** The detail of a 404 if this route matched but has no file, with parameters in braces. */
-  absent: v.optional(v.string()),
-  parameters: v.optional(v.array(parameter), []),
-  example: v.optional(v.string()),
+  absent: z.string().optional(),
+  parameters: z.array(parameter).default([]),
+  example: z.string().optional(),
   /** The name of the route whose document, with the same parameters, must exist: otherwise 404. */
-  requires: v.optional(v.string()),
+  requires: z.string().optional(),
 });
 
-const error = v.object({
+const error = z.object({
   status: integer(400, 599),
-  title: v.string(),
+  title: z.string(),
   /** Where no more is known about the request. */
-  detail: v.optional(v.string()),
+  detail: z.string().optional(),
   /** Path of the page that browsers get instead of the problem document. */
-  page: v.optional(urlPath),
+  page: urlPath.optional(),
 });
 
-const schema = v.object({
+const schema = z.object({
   /** Numbers the published snapshots. */
   sequence: integer(0),
   /** Time of the newest measurement; null for an empty register. */
-  as_of: v.nullable(time),
+  as_of: time.nullable(),
   /** When it was published. */
   built_at: time,
-  service: v.object({
+  service: z.object({
     // With or without a trailing slash; paths are appended to it.
-    base_url: v.pipe(
-      httpUrl,
-      v.transform((url) => url.replace(/\/$/, '')),
-    ),
+    base_url: httpUrl.transform((url) => url.replace(/\/$/, '')),
     /** The page for developers. */
     docs: urlPath,
   }),
-  limits: v.object({ api: limit, download: downloadLimit, page: limit }),
-  headers: v.object({
+  limits: z.object({ api: limit, download: downloadLimit, page: limit }),
+  headers: z.object({
     all: fields,
     options: fields,
     not_found: fields,
     error: fields,
-    content: v.object({
+    content: z.object({
       record: fields,
       summary: fields,
       download: fields,
@@ -169,30 +160,29 @@ const schema = v.object({
       tile: unlessSigned,
     }),
   }),
-  errors: v.pipe(
-    v.record(v.string(), error),
-    v.check(
+  errors: z
+    .record(z.string(), error)
+    .refine(
       (errors) => ERROR_CODES.every((code) => Object.hasOwn(errors, code)),
       `expected ${ERROR_CODES.join(', ')}`,
     ),
-  ),
   /** At and below these paths, all errors are problem documents. */
-  problems_below: v.optional(v.array(urlPath), []),
+  problems_below: z.array(urlPath).default([]),
   /** Files of at least this many bytes, except downloads and the log, have compressed siblings. */
-  compressed_from: v.optional(integer(0)),
-  routes: v.pipe(v.array(route), v.minLength(1)),
+  compressed_from: integer(0).optional(),
+  routes: z.array(route).min(1),
   /** Paths that lead to others, at no cost. */
-  redirects: v.optional(v.array(v.object({ path: urlPath, to: urlPath })), []),
+  redirects: z.array(z.object({ path: urlPath, to: urlPath })).default([]),
 });
 
 /** A route; see the schema for the keys. */
-export type RouteDeclaration = v.InferOutput<typeof route>;
+export type RouteDeclaration = z.infer<typeof route>;
 export type PathParameter = Extract<RouteDeclaration['parameters'][number], { in: 'path' }>;
 export type QueryParameter = Extract<RouteDeclaration['parameters'][number], { in: 'query' }>;
-export type ErrorDeclaration = v.InferOutput<typeof error>;
+export type ErrorDeclaration = z.infer<typeof error>;
 
 /** A validated snapshot, with its compiled routes. */
-export type Snapshot = Readonly<v.InferOutput<typeof schema>> & { readonly router: Router };
+export type Snapshot = Readonly<z.infer<typeof schema>> & { readonly router: Router };
 
 /** For a file that was altered after the generator wrote it. */
 const REMEDY = ' (see verify --repair)';
@@ -208,24 +198,20 @@ export function parseSnapshot(text: string): Snapshot {
   } catch {
     throw new SnapshotError(`${SNAPSHOT_FILE} is not JSON${REMEDY}`);
   }
-  const format = v.safeParse(v.object({ format: v.pipe(v.number(), v.integer()) }), json);
-  if (!format.success) {
-    throw new SnapshotError(`${SNAPSHOT_FILE} has no format number${REMEDY}`);
-  }
-  if (format.output.format !== SNAPSHOT_FORMAT) {
+  const format = z.object({ format: z.int() }).safeParse(json).data?.format;
+  if (format === undefined) throw new SnapshotError(`${SNAPSHOT_FILE} has no format number${REMEDY}`);
+  if (format !== SNAPSHOT_FORMAT) {
     throw new SnapshotError(
-      `the tree is of format ${format.output.format}, this proxy reads format ${SNAPSHOT_FORMAT}: build it again`,
+      `the tree is of format ${format}, this proxy reads format ${SNAPSHOT_FORMAT}: build it again`,
     );
   }
-  const parsed = v.safeParse(schema, json);
+  const parsed = schema.safeParse(json);
   if (!parsed.success) {
-    const [issue] = parsed.issues;
-    throw new SnapshotError(
-      `${SNAPSHOT_FILE} is malformed at ${v.getDotPath(issue) ?? '?'}: ${issue.message}${REMEDY}`,
-    );
+    const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
+    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${path.join('.')}: ${message}${REMEDY}`);
   }
   try {
-    return { ...parsed.output, router: createRouter(parsed.output.routes, parsed.output.redirects) };
+    return { ...parsed.data, router: createRouter(parsed.data.routes, parsed.data.redirects) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}${REMEDY}`, { cause: error });

@@ -4,8 +4,6 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliDecompressSync, crc32, inflateRawSync } from 'node:zlib';
 
-import * as v from 'valibot';
-
 import { errorCode } from '../log.js';
 
 /**
@@ -123,12 +121,6 @@ function readWhole(descriptor: number, size: number): Buffer<ArrayBuffer> {
   return buffer.subarray(0, size);
 }
 
-/** The result of a decompression with the option `info`, which the types leave out. */
-const withInfo = v.object({
-  buffer: v.instance(Buffer),
-  engine: v.object({ bytesWritten: v.number() }),
-});
-
 /** A gzip header of deflate without optional fields (RFC 1952, section 2.3), as the generator writes it. */
 const GZIP_HEADER_BYTES = 10;
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b, 8, 0]);
@@ -143,21 +135,30 @@ function digestOfDecoded(
   const options = { maxOutputLength: Math.max(1, maxBytes), info: true };
   try {
     if (coding === 'br') {
-      const { buffer, engine } = v.parse(withInfo, brotliDecompressSync(bytes, options));
-      return engine.bytesWritten === bytes.length ? digestOf(buffer) : undefined;
+      const { buffer, consumed } = resultOf(brotliDecompressSync(bytes, options));
+      return consumed === bytes.length ? digestOf(buffer) : undefined;
     }
     const end = bytes.length - GZIP_TRAILER_BYTES;
     const stream = bytes.subarray(GZIP_HEADER_BYTES, end);
-    const { buffer, engine } = v.parse(withInfo, inflateRawSync(stream, options));
+    const { buffer, consumed } = resultOf(inflateRawSync(stream, options));
     const isWhole =
       bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC) &&
-      engine.bytesWritten === end - GZIP_HEADER_BYTES &&
+      consumed === end - GZIP_HEADER_BYTES &&
       crc32(buffer) === bytes.readUInt32LE(end) &&
       buffer.length === bytes.readUInt32LE(end + 4);
     return isWhole ? digestOf(buffer) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The result of a decompression with the option `info`, which the types leave out. */
+function resultOf(result: object): { readonly buffer: Buffer; readonly consumed: unknown } {
+  const buffer: unknown = Reflect.get(result, 'buffer');
+  const engine: unknown = Reflect.get(result, 'engine');
+  if (!Buffer.isBuffer(buffer) || typeof engine !== 'object' || engine === null)
+    throw new TypeError('no info');
+  return { buffer, consumed: Reflect.get(engine, 'bytesWritten') };
 }
 
 /** An open file that is too large for memory; the caller closes it. */

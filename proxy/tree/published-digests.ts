@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import * as v from 'valibot';
+import { z } from 'zod';
 
 import type { Disk } from './disk.js';
 import { shorten, type FileRead } from './files.js';
@@ -19,12 +19,12 @@ export const DATA_PACKAGE = 'downloads/datapackage.json';
 /** 4 MiB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-const schema = v.object({
-  resources: v.array(
-    v.object({
-      path: v.string(),
-      bytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
-      hash: v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/)),
+const schema = z.object({
+  resources: z.array(
+    z.object({
+      path: z.string(),
+      bytes: z.int().min(0),
+      hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
     }),
   ),
 });
@@ -41,7 +41,7 @@ export async function readPublishedDigests(
   try {
     const read = await disk.read({ root, path: DATA_PACKAGE, maxBytes: MAX_BYTES });
     if (read?.bytes === undefined || read.changedMs > changedMs) return NO_DIGESTS;
-    const { resources } = v.parse(schema, JSON.parse(Buffer.from(read.bytes).toString('utf8')));
+    const { resources } = schema.parse(JSON.parse(Buffer.from(read.bytes).toString('utf8')));
     const folder = posix.dirname(DATA_PACKAGE);
     const entries = resources.map(
       ({ path, bytes, hash }) =>

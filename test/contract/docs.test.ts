@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EXIT } from '../../generator/errors.js';
-import { SETTINGS } from '../../proxy/config.js';
+import { OPTIONS } from '../../proxy/config.js';
 import { NaiveKey, signTree } from '../log/signed.js';
 import { MadeUpOrigin, documentsOf } from '../mirror/made-up.js';
 import { snapshot } from '../support/cli.js';
@@ -76,11 +76,13 @@ describe('docs/commands.md', () => {
 
   it('lists the options of the proxy, with their variables and defaults', () => {
     const listed = optionsIn(section(commands, '### Options of the proxy'));
-    expect([...listed.keys()].toSorted()).toEqual(SETTINGS.map(({ flag }) => flag).toSorted());
-    for (const { flag, variable, fallback } of SETTINGS) {
-      expect(listed.get(flag)).toContain(`\`${variable}\``);
-      const hasDefault = typeof fallback === 'string' || typeof fallback === 'number';
-      expect(listed.get(flag)).toContain(hasDefault ? `(default \`${fallback}\`` : '');
+    expect([...listed.keys()].toSorted()).toEqual(OPTIONS.map(({ long }) => long).toSorted());
+    for (const option of OPTIONS) {
+      const fallback: unknown = option.defaultValue;
+      expect(listed.get(option.long ?? '')).toContain(`\`${option.envVar}\``);
+      expect(listed.get(option.long ?? '')).toContain(
+        fallback === undefined ? '' : `(default \`${String(fallback)}\``,
+      );
     }
   });
 

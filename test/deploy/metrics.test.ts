@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createMetrics } from '../../proxy/ops/metrics.js';
+import { Metrics } from '../../proxy/ops/metrics.js';
 import { PROJECT } from '../support/folder.js';
 
 const read = (file: string): string => readFileSync(join(PROJECT, 'deploy', file), 'utf8');
@@ -18,7 +18,8 @@ function namesIn(text: string): ReadonlySet<string> {
 /** The names of all that the proxy exposes, with Redis. */
 async function exposed(): Promise<ReadonlySet<string>> {
   const local = { size: 0, evictions: 0 };
-  const { read: scrape } = await createMetrics().watch({
+  const metrics = new Metrics();
+  metrics.watch({
     watcher: { active: { snapshot: undefined }, isReadable: true },
     files: { bytes: 0 },
     limiter: { local: { api: local, download: local, page: local } },
@@ -26,7 +27,7 @@ async function exposed(): Promise<ReadonlySet<string>> {
     redis: { isUp: true, fallbacks: 0 },
     build: { version: '1.2.3', node: '20.0.0' },
   });
-  const families = (await scrape()).matchAll(/^# TYPE (\S+) /gm);
+  const families = (await metrics.read()).matchAll(/^# TYPE (\S+) /gm);
   return new Set([...families].map(([, name = '']) => name));
 }
 

@@ -92,7 +92,7 @@ describe('main: misuse', () => {
       [
         [],
         { PROXY_MAX_AGE: '60' },
-        'register-api proxy: PROXY_MAX_AGE: no such setting; did you mean PROXY_READY_MAX_AGE?\n',
+        'register-api proxy: PROXY_MAX_AGE: no such setting; --help lists the variables\n',
       ],
       [
         ['--redis', 'http://:pa55word@localhost'],

@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 import { createApp, type AppOptions } from '../../proxy/http/app.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
-import { createMetrics } from '../../proxy/ops/metrics.js';
+import { Metrics } from '../../proxy/ops/metrics.js';
 import type { Disk } from '../../proxy/tree/disk.js';
 import { readNow } from '../../proxy/tree/files.js';
 import { SnapshotWatcher, type QuotaOverrides } from '../../proxy/snapshot/watcher.js';
@@ -265,7 +265,7 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
     dependencies,
   );
   await watcher.start();
-  const metrics = createMetrics();
+  const metrics = new Metrics();
   const app = createApp({ ...dependencies, watcher, disk, metrics, isTrusted });
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: 10_000,

@@ -13,7 +13,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { resolveConfig } from '../../../proxy/config.js';
+import { redisUrl } from '../../../proxy/config.js';
 import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
 import { MemoryStore } from '../../../proxy/limiter/memory-store.js';
 import {
@@ -404,7 +404,7 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
     const redis = await startRedis(['--requirepass', 'pa55&word'], 'socket');
     onTestFinished(redis.remove);
     const password = `password=${encodeURIComponent('pa55&word')}`;
-    const on = (query: string): string => resolveConfig({ redis: `${redis.url}?${query}` }, {}).redis ?? '';
+    const on = (query: string): string => redisUrl(`${redis.url}?${query}`);
     const wrong = await started(on('password=wr0ng'));
     expect(wrong.log).toEqual([expect.stringContaining(`Redis at ${redis.name} can't be used (WRONGPASS `)]);
     const right = await started(on(`db=3&${password}`));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createMetrics, type MetricSources, type Metrics } from '../../../proxy/ops/metrics.js';
+import { Metrics, type MetricSources } from '../../../proxy/ops/metrics.js';
 
 const BUILT = '2026-11-20T09:00:00Z';
 const READ = '2026-11-20T08:00:00Z';
@@ -21,8 +21,8 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
 
 /** The samples of a scrape, by name and labels as printed. */
 async function scrape(metrics: Metrics, changes?: Partial<MetricSources>): Promise<Map<string, string>> {
-  const { read } = await metrics.watch(sources(changes));
-  return samplesOf(await read());
+  metrics.watch(sources(changes));
+  return samplesOf(await metrics.read());
 }
 
 function samplesOf(text: string): Map<string, string> {
@@ -35,9 +35,9 @@ function samplesOf(text: string): Map<string, string> {
 const ours = (samples: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries([...samples].filter(([name]) => name.startsWith('register_proxy_')));
 
-describe('createMetrics', () => {
+describe('Metrics', () => {
   it('counts what is recorded', async () => {
-    const metrics = createMetrics();
+    const metrics = new Metrics();
     metrics.responded('record', 200, 0.0004, 100);
     metrics.responded('record', 200, 0.002, 50);
     metrics.responded('record', 304, 0.0005, 0);
@@ -63,10 +63,10 @@ describe('createMetrics', () => {
   });
 
   it('has a histogram of durations whose buckets are cumulative and include their bound', async () => {
-    const metrics = createMetrics();
-    const { read } = await metrics.watch(sources());
+    const metrics = new Metrics();
+    metrics.watch(sources());
     for (const seconds of [0.0001, 0.0005, 0.0006, 61]) metrics.responded('page', 200, seconds, 0);
-    const samples = samplesOf(await read());
+    const samples = samplesOf(await metrics.read());
     const bucket = (bound: string): string | undefined =>
       samples.get(`register_proxy_request_duration_seconds_bucket{le="${bound}"}`);
     expect(['0.0005', '0.001', '60', '+Inf'].map(bucket)).toEqual(['2', '3', '3', '4']);
@@ -77,10 +77,11 @@ describe('createMetrics', () => {
   it('reads the rest where it is kept, at each scrape', async () => {
     let open = 0;
     const connections = (): number => (open += 1);
-    const { read } = await createMetrics().watch(sources({ connections }));
-    expect(await read()).toContain('\nregister_proxy_connections 1\n');
-    expect(await read()).toContain('\nregister_proxy_connections 2\n');
-    expect(ours(await scrape(createMetrics()))).toMatchObject({
+    const metrics = new Metrics();
+    metrics.watch(sources({ connections }));
+    expect(await metrics.read()).toContain('\nregister_proxy_connections 1\n');
+    expect(await metrics.read()).toContain('\nregister_proxy_connections 2\n');
+    expect(ours(await scrape(new Metrics()))).toMatchObject({
       register_proxy_cache_bytes: '4096',
       'register_proxy_limiter_entries{limiter="page"}': '2',
       'register_proxy_limiter_evictions_total{limiter="api"}': '1',
@@ -93,7 +94,7 @@ describe('createMetrics', () => {
   });
 
   it('says NaN where there is no value, and nothing of Redis where there is none', async () => {
-    const none = await scrape(createMetrics(), {
+    const none = await scrape(new Metrics(), {
       watcher: { active: { snapshot: undefined }, isReadable: false },
     });
     for (const name of ['snapshot_sequence', 'snapshot_built_timestamp_seconds']) {
@@ -102,28 +103,28 @@ describe('createMetrics', () => {
     expect(none.has('register_proxy_redis_up')).toBe(false);
     expect(none.get('register_proxy_snapshot_readable')).toBe('0');
     const empty = { active: { snapshot: { ...SNAPSHOT, as_of: null } }, isReadable: true };
-    const samples = await scrape(createMetrics(), { watcher: empty });
+    const samples = await scrape(new Metrics(), { watcher: empty });
     expect(samples.get('register_proxy_snapshot_as_of_timestamp_seconds')).toBe('Nan');
   });
 
   it('says whether Redis keeps the limits, and how often it did not', async () => {
-    const samples = await scrape(createMetrics(), { redis: { isUp: false, fallbacks: 12 } });
+    const samples = await scrape(new Metrics(), { redis: { isUp: false, fallbacks: 12 } });
     expect(samples.get('register_proxy_redis_up')).toBe('0');
     expect(samples.get('register_proxy_redis_fallbacks_total')).toBe('12');
   });
 
   it('has what Node counts', async () => {
-    const samples = await scrape(createMetrics());
+    const samples = await scrape(new Metrics());
     expect(Number(samples.get('nodejs_eventloop_lag_p99_seconds'))).toBeLessThan(5);
     expect(Number(samples.get('process_resident_memory_bytes'))).toBeGreaterThan(1e7);
   });
 
   it('follows the conventions that promtool checks', async () => {
-    const metrics = createMetrics();
+    const metrics = new Metrics();
     metrics.responded('record', 200, 0.1, 1);
-    const { read, contentType } = await metrics.watch(sources({ redis: { isUp: true, fallbacks: 0 } }));
-    expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
-    const text = await read();
+    metrics.watch(sources({ redis: { isUp: true, fallbacks: 0 } }));
+    expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const text = await metrics.read();
     expect(text).not.toMatch(/\n\n\n|[^\n]$/);
     const families = [...text.matchAll(/^# HELP (register_proxy_\S+) (.+)\n# TYPE (\S+) (\S+)$/gm)];
     expect(families.length).toBe(18);
