@@ -39,7 +39,7 @@ export async function compare(
     }
   }, progress);
   progress.finish();
-  if (remote.hasHeaders && reported < desired.total) {
+  if (remote.hasHeaders && reported < desired.total - desired.missing.length) {
     throw Failure.environment(
       `${remote.name} was compared in part: rclone reported ${reported} of ${desired.total} files, so a folder there can't be listed`,
     );

@@ -5,6 +5,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../errors.js';
+import { ifExists } from '../files.js';
 import type { Headers } from '../routes/headers.js';
 import { hasFiles } from '../routes/index.js';
 import type { CacheClass } from '../routes/index.js';
@@ -79,6 +80,8 @@ export class DesiredFiles {
   readonly sets: readonly FileSet[];
   /** Number of files. */
   readonly total: number;
+  /** Those that the index leaves out and the tree lacks. */
+  readonly missing: string[] = [];
   /** The marks of all sets, by group. */
   readonly marks: Readonly<Record<string, string>>;
   readonly #out: string;
@@ -91,7 +94,6 @@ export class DesiredFiles {
   /**
    * @param isObjects whether the remote has headers and no siblings
    * @param recorded groups of files that were uploaded
-   * @throws Failure invalid: the tree is damaged
    */
   constructor(tree: Tree, manifest: Manifest, isObjects: boolean, recorded: readonly string[]) {
     const snapshot = parseSnapshot(manifest, `"${tree.manifest}"`);
@@ -134,13 +136,11 @@ export class DesiredFiles {
     const reader = HashFileReader.open(index, 1);
     if (reader === undefined) return [];
     this.#readers.push(reader);
-    const setOf = (from: number, coding?: Coding): FileSet => {
+    const keysFrom = function* (from: number): Generator<number> {
+      for (const { key, bytes } of entriesIn(index)) if (bytes >= from) yield key;
+    };
+    const setOf = (size: number, from: number, coding?: Coding): FileSet => {
       const template = sent.group + (coding?.suffix ?? '');
-      const keys = function* (): Generator<number> {
-        for (const { key, bytes } of entriesIn(index)) if (bytes >= from) yield key;
-      };
-      let size = from === 0 ? reader.size : 0;
-      if (from > 0) for (const _ of keys()) size += 1;
       const bytesOf = (key: number, file: string): number => {
         const [path, bytes, entry] = [join(this.#out, file), this.#sizeOf(file), reader.find(key)];
         if (entry === undefined || entry.hash.equals(NO_HASH)) throw damaged(file);
@@ -148,9 +148,12 @@ export class DesiredFiles {
         throw damaged(file);
       };
       const has = (key: number): boolean => (reader.find(key)?.bytes ?? -1) >= from;
-      return { ...sent, group: template, template, size, keys, has, bytesOf };
+      return { ...sent, group: template, template, size, keys: () => keysFrom(from), has, bytesOf };
     };
-    return [setOf(0), ...(Number.isFinite(least) ? CODINGS.map((coding) => setOf(least, coding)) : [])];
+    if (!Number.isFinite(least)) return [setOf(reader.size, 0)];
+    let large = 0;
+    for (const _ of keysFrom(least)) large += 1;
+    return [setOf(reader.size, 0), ...CODINGS.map((coding) => setOf(large, least, coding))];
   }
 
   /** The files of a route that the index leaves out. */
@@ -159,7 +162,9 @@ export class DesiredFiles {
     const one = { ...sent, size: 1, keys: () => [0], has: () => true };
     const bytesOf = (_: number, file: string): number => this.#sizeOf(file);
     if (isSingle(group)) {
-      const mark = `${sent.mark} ${this.#sizeOf(group)} ${measure(join(this.#out, group)).hash.toString('hex')}`;
+      const found = ifExists(() => measure(join(this.#out, group)));
+      if (found === undefined) this.missing.push(group);
+      const mark = `${sent.mark} ${found?.bytes} ${found?.hash.toString('hex')}`;
       yield { ...one, template: group, mark, bytesOf };
       return;
     }

@@ -12,6 +12,8 @@ export interface Plan {
   readonly puts: ReadonlyMap<FileSet, readonly number[]>;
   /** By template. */
   readonly deletes: ReadonlyMap<string, readonly number[]>;
+  /** Of a file to write, if one is missing or damaged: then none is written. */
+  readonly damage: Failure | undefined;
 }
 
 export const countOf = (keys: ReadonlyMap<unknown, readonly number[]>): number =>
@@ -51,10 +53,13 @@ function deleteStepOf(out: string, file: string): DeleteStep {
  * If something can't be written, the rest is, and what is gone is deleted: it may be withheld. Only
  * snapshot.json, and the index and checkpoint of the log, stay as they were. Tiles and assets are
  * deleted last, since the checkpoint and the pages before need them.
- * @throws Failure environment: a program is missing, or has failed
+ * @throws Failure environment: a program is missing, or has failed; invalid: the tree is damaged
  */
-export async function transfer({ tree, remote, progress }: Session, { puts, deletes }: Plan): Promise<void> {
-  const [writing, deleting] = [new Attempts(), new Attempts()];
+export async function transfer(
+  { tree, remote, progress }: Session,
+  { puts, deletes, damage }: Plan,
+): Promise<void> {
+  const [writing, deleting] = [new Attempts(damage), new Attempts()];
   const isWhole = (): boolean => writing.failure === undefined && deleting.failure === undefined;
   const sets = [...puts].toSorted(([a], [b]) => CLASSES.indexOf(a.class) - CLASSES.indexOf(b.class));
 
@@ -97,6 +102,10 @@ class Attempts {
   /** The first. */
   failure: Failure | undefined;
   #left = MOST_FAILURES;
+
+  constructor(failure?: Failure) {
+    this.failure = failure;
+  }
 
   async make(work: () => Promise<void>): Promise<void> {
     if (this.#left === 0) return;

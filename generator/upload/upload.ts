@@ -62,6 +62,7 @@ export const upload = (tree: Tree, to: string, progress: Progress, connect = rem
       if (location && (location.isDesired || known?.sent[location.group] !== undefined)) touch(location);
     }
     for (const { template, keys } of resent) for (const key of keys()) touch({ template, key });
+    for (const template of desired.missing) touch({ template, key: 0 });
     const plan = planOf(session, touched);
     const [written, deleted] = [countOf(plan.puts), countOf(plan.deletes)];
     const isWhole = known?.begun === null && known.held !== null;
@@ -110,7 +111,6 @@ function* tilesIn(files: Iterable<string>): Generator<string> {
 /**
  * What to do with files that may have to be written or deleted.
  * @param touched their keys, by template, in any order; some several times
- * @throws Failure invalid: a file to write is missing or damaged
  */
 function planOf(
   { desired }: Session,
@@ -118,6 +118,7 @@ function planOf(
 ): Plan & { readonly bytes: number } {
   const [puts, deletes] = [new Map<FileSet, readonly number[]>(), new Map<string, readonly number[]>()];
   let bytes = 0;
+  let damage: Failure | undefined;
   for (const [template, keys] of touched) {
     const [set, nameOf] = [desired.of(template), filler(template)];
     const [put, gone]: [number[], number[]] = [[], []];
@@ -126,13 +127,18 @@ function planOf(
       if (key === ascending[index - 1]) continue;
       if (set?.has(key) === true) {
         put.push(key);
-        bytes += set.bytesOf(key, nameOf(key));
+        try {
+          bytes += set.bytesOf(key, nameOf(key));
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          damage ??= error;
+        }
       } else gone.push(key);
     }
     if (set !== undefined) puts.set(set, put);
     deletes.set(template, gone);
   }
-  return { puts, deletes, bytes };
+  return { puts, deletes, bytes, damage };
 }
 
 /** Makes the remote hold the snapshot, and records that. */

@@ -183,6 +183,34 @@ describe.each([
     expect(remote.files.size).toBe(0);
   });
 
+  it.each([
+    ['a document', 'a/1.json', 'damaged!!'],
+    ['the index of the changes', 'changes/index.json', undefined],
+  ])('of a tree in which %s is damaged deletes what is gone all the same', async (__, file, content) => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    await publish(out, NEW);
+    const whole = readFileSync(join(out, file));
+    if (content === undefined) rmSync(join(out, file));
+    else writeFileSync(join(out, file), content);
+    callsTo(remote);
+    for (const isKnown of [true, false]) {
+      if (!isKnown) rmSync(inState(out, 'uploads'), { recursive: true });
+      const error = await failureOf(run.upload());
+      expect([error.exitCode, error.message]).toEqual([
+        1,
+        expect.stringContaining(`"${file}" of the tree is missing or damaged`),
+      ]);
+      expect(remote.files.has('a/3.json')).toBe(false);
+      expect(remote.files.has(file)).toBe(true);
+      remote.files.set('a/3.json', { hash: '', headers: {} });
+    }
+    expect(callsTo(remote).filter((call) => call.startsWith('put'))).toEqual([]);
+    writeFileSync(join(out, file), whole);
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
   it('deletes nothing if a route that is new has the only file of one that is gone', async () => {
     const { out, remote, ...run } = await site(true, OLD);
     await run.upload();
