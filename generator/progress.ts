@@ -155,7 +155,7 @@ class Bar extends Paced {
   }
 }
 
-class Lines extends Paced {
+class PlainLines extends Paced {
   readonly #write: (line: string) => void;
   #lineAt = 0;
   /** What was done at the last line. */
@@ -232,7 +232,7 @@ export function progressFor(
   write: (line: string) => void,
 ): Progress {
   if (mode === 'quiet') return new Silent(stop);
-  return mode === 'terminal' ? new Bar(stop, write) : new Lines(stop, write);
+  return mode === 'terminal' ? new Bar(stop, write) : new PlainLines(stop, write);
 }
 
 /** Documents between two reports. */

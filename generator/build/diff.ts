@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Effects } from './build.js';
 import type { BuildConfig } from '../config/config.js';
 import { DryRun } from './dry-run.js';
-import type { Example } from './dry-run.js';
+import type { ExampleChange } from './dry-run.js';
 import { Failure } from '../errors.js';
 import { THREADED_ROUTES, startRendering } from './documents.js';
 import { examine } from './examine.js';
@@ -48,7 +48,7 @@ export interface Difference {
   /** What a build would warn of. */
   readonly warnings: readonly Warning[];
   readonly rewritten: readonly Warning[];
-  readonly examples: readonly Example[];
+  readonly examples: readonly ExampleChange[];
 }
 
 /**

@@ -17,7 +17,7 @@ import { filler } from '../routes/index.js';
 import { fieldChanges } from './field-changes.js';
 import type { FieldChange } from './field-changes.js';
 
-export interface Example {
+export interface ExampleChange {
   readonly what: 'added' | 'changed' | 'removed';
   readonly url: string;
   /** Set for a changed document. */
@@ -28,9 +28,9 @@ export interface Example {
 const EXAMPLES = 3;
 
 /** What a build would change. */
-export interface Compared {
+export interface Differences {
   readonly byRoute: ReadonlyMap<string, Readonly<Changes>>;
-  readonly examples: readonly Example[];
+  readonly examples: readonly ExampleChange[];
   /** Removed documents whose records are withheld, by route. */
   readonly withheld: ReadonlyMap<string, number>;
 }
@@ -56,10 +56,10 @@ export class DryRun {
    * @param index the published index, if any
    * @param withheld the keys of withheld records, by route of their documents
    */
-  compare(index: Index | undefined, withheld: ReadonlyMap<string, ReadonlySet<number>>): Compared {
+  compare(index: Index | undefined, withheld: ReadonlyMap<string, ReadonlySet<number>>): Differences {
     this.writer.complete(this.#routes.map(({ route }) => route.name));
     const byRoute = new Map<string, Readonly<Changes>>();
-    const examples: Example[] = [];
+    const examples: ExampleChange[] = [];
     const hidden = new Map<string, number>();
     for (const { route } of this.#routes) {
       const { name } = route;

@@ -208,7 +208,7 @@ function unrangedIn(register: Register): readonly string[] | undefined {
 /** Whether SQLite refused a statement: a table, column or view is missing or invalid. */
 const isUnreadable = (error: unknown): boolean => error instanceof Failure && error.cause === 'SQLITE_ERROR';
 
-type Changed = ReadonlyMap<Shard, Detected>;
+type ChangedShards = ReadonlyMap<Shard, Detected>;
 
 /** @returns undefined if the register can't be read; the check reports why */
 async function detectAll(
@@ -218,7 +218,7 @@ async function detectAll(
   { folder, patches }: Basis,
   isComparable: boolean,
   progress: Progress,
-): Promise<Changed | undefined> {
+): Promise<ChangedShards | undefined> {
   progress.start('looking for changes', shards.length, 'shards');
   let done = 0;
   const old = isComparable ? folder : undefined;
@@ -241,13 +241,13 @@ async function detectAll(
   return undefined;
 }
 
-const changesIn = (changed: Changed): readonly TableChanges[] =>
+const changesIn = (changed: ChangedShards): readonly TableChanges[] =>
   [...changed.values()].flatMap(({ tables }) => tables);
 
-const changedTables = (changed: Changed): ReadonlySet<string> =>
+const changedTables = (changed: ChangedShards): ReadonlySet<string> =>
   new Set(changesIn(changed).flatMap(({ table, isChanged }) => (isChanged ? [table] : [])));
 
-function countsOf(changed: Changed): Counted {
+function countsOf(changed: ChangedShards): Counted {
   const counts = new Map<string, RowCounts>();
   for (const { table, rows, records } of changesIn(changed)) {
     const its = counts.get(table) ?? { rows: 0, records: 0 };
@@ -256,7 +256,7 @@ function countsOf(changed: Changed): Counted {
   return counts;
 }
 
-function areFew(changed: Changed): boolean {
+function areFew(changed: ChangedShards): boolean {
   const counts = countsOf(changed);
   const all = RESOURCES.reduce((sum, { plural }) => sum + (counts.get(plural)?.rows ?? 0), 0);
   const dirty = [...changed.values()].reduce((sum, its) => sum + its.dirty, 0);

@@ -17,7 +17,7 @@ const FEWEST = 10;
 const ANOTHER_UNIT = 100;
 
 /** What is compared, and what a difference means. */
-interface Compared {
+interface Comparison {
   readonly column: string;
   readonly differs: (before: unknown, now: unknown) => boolean;
   readonly meaning: string;
@@ -30,7 +30,7 @@ const isOfAnotherUnit = (before: unknown, now: unknown): boolean =>
   before > 0 &&
   (now >= ANOTHER_UNIT * before || ANOTHER_UNIT * now <= before);
 
-function comparedOf({ record }: Resource): readonly Compared[] {
+function comparedOf({ record }: Resource): readonly Comparison[] {
   const columns = columnsOf(record.fields);
   const names = columns.filter((column) => ['name', 'username'].includes(column.name));
   const counts = columns.filter(({ type, nullable }) => type === 'count' && nullable);

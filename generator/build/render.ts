@@ -9,7 +9,7 @@ import type { Downloads } from '../exports/exports.js';
 import { isOther } from '../exports/other-documents.js';
 import { LastDownloads } from '../exports/last.js';
 import { otherPart, registerParts } from '../exports/parts.js';
-import type { Part } from '../exports/parts.js';
+import type { DownloadJob } from '../exports/parts.js';
 import type { BuildKey } from './incremental/build-key.js';
 import { FINGERPRINT_FILES } from './incremental/detect.js';
 import { Samples, descriptions, summaries } from '../outputs/index.js';
@@ -29,7 +29,7 @@ import type { Kind } from '../schema/field.js';
 import { contentOf, routesOf } from '../config/site-files.js';
 import type { Pool } from './workers/pool.js';
 
-export interface Work {
+export interface RenderWork {
   readonly config: BuildConfig;
   readonly register: Register;
   readonly pool: Pool;
@@ -40,7 +40,7 @@ export interface Work {
 
 /** Puts every document of a snapshot. @returns its bulk downloads */
 export async function renderAll(
-  { config, register, pool, publisher, overview, buildKey }: Work,
+  { config, register, pool, publisher, overview, buildKey }: RenderWork,
   examined: Examined,
   progress: Progress,
 ): Promise<Downloads> {
@@ -93,7 +93,7 @@ export async function renderAll(
 }
 
 /** The download with all documents that belong to no record, once all of them are staged. */
-async function otherDocuments(config: BuildConfig, publisher: Publisher, code: string): Promise<Part> {
+async function otherDocuments(config: BuildConfig, publisher: Publisher, code: string): Promise<DownloadJob> {
   const { next, takedown, spec: stage } = publisher;
   const routes = routesOf(config)
     .filter((route) => isRendered(route) && isOther(route))

@@ -113,7 +113,7 @@ const withLog = ({ headers, problems_below: below }: Snapshot): object => ({
   problems_below: [...new Set([...below, PATHS.log])],
 });
 
-interface Opened {
+interface OpenedRollback {
   readonly publisher: Publisher;
   /** The previous snapshot, and the folder of its replaced files. */
   readonly manifest: Snapshot;
@@ -126,7 +126,7 @@ async function open(
   log: LogKeys | undefined,
   around: AroundCommit,
   progress: Progress,
-): Promise<Opened> {
+): Promise<OpenedRollback> {
   const { out } = tree;
   let manifest: Snapshot | undefined;
   const publisher = await Publisher.open(
@@ -161,7 +161,7 @@ async function open(
   return { publisher, manifest, kept: publisher.tree.previous };
 }
 
-async function restore({ publisher, manifest, kept }: Opened, progress: Progress): Promise<Plan> {
+async function restore({ publisher, manifest, kept }: OpenedRollback, progress: Progress): Promise<Plan> {
   try {
     progress.start('rolling back', manifest.tree.files, 'files');
     for (const { name, file } of manifest.routes.filter(isRendered)) {

@@ -9,7 +9,7 @@ import { placeOf } from '../register/findings.js';
 import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
 import { RESOURCES, TABLES } from '../schema/index.js';
 import { rendering, waitOption, witnessOption } from './options.js';
-import type { Common, Waiting } from './options.js';
+import type { Common, WaitOption } from './options.js';
 import {
   asOfText,
   brokenLine,
@@ -22,7 +22,7 @@ import {
   size,
   warningLines,
 } from './report.js';
-import type { Cost } from './report.js';
+import type { RunCost } from './report.js';
 import { onTree } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -40,7 +40,7 @@ export function addBuild(program: Command, terminal: Terminal): void {
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
-    .action(async ({ json, quiet, wait, ...flags }: Common & Waiting & Record<string, unknown>) => {
+    .action(async ({ json, quiet, wait, ...flags }: Common & WaitOption & Record<string, unknown>) => {
       const config = buildConfig(flags);
       const effects = terminal.effects(quiet);
       const result = await onTree(terminal, { quiet, wait }, () =>
@@ -70,7 +70,7 @@ const BULK_NAMES: ReadonlySet<string> = new Set(BULK_FILES.map(({ name }) => nam
 const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
   added + changed + removed > 0;
 
-function publishedLines(out: string, result: Published, cost: Cost): string[] {
+function publishedLines(out: string, result: Published, cost: RunCost): string[] {
   const { sequence, asOf, records, absent, fullRender, files, bytes, changes, log } = result;
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +

@@ -10,7 +10,7 @@ import { inThreads, stepsIn } from '../build/workers/threads.js';
 import { OUTPUT, operatorOption, registerOption, withOptions } from './options.js';
 import type { Common } from './options.js';
 import { brokenLine, costText, findingLines, notMeasured, warningLines } from './report.js';
-import type { Cost } from './report.js';
+import type { RunCost } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -50,7 +50,7 @@ function soundOf(register: Register) {
 }
 
 /** The result of a check that found nothing: counts, what is not measured, and warnings. */
-function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: Cost): string[] {
+function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: RunCost): string[] {
   const { counts, absent, warnings } = sound;
   const rows = (table: string): string => `${number(counts[table] ?? 0)} ${table}`;
   return [

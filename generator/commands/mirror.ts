@@ -16,7 +16,7 @@ import {
 } from './options.js';
 import type { OnTree } from './options.js';
 import { asOfText, costText, counted, list, size } from './report.js';
-import type { Cost } from './report.js';
+import type { RunCost } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 import { verifiersOf } from './verify-proof.js';
@@ -82,7 +82,7 @@ const FETCHED: Readonly<Record<Mirrored['fetched'], string>> = {
 function mirroredLines(
   out: string,
   { origin, sequence, digest, asOf, fetched, requests, bytes, changes, log }: Mirrored,
-  cost: Cost,
+  cost: RunCost,
 ): string[] {
   return [
     `${out} equals ${origin}: snapshot ${sequence}, digest ${digest} (${asOfText(asOf)})`,

@@ -10,12 +10,12 @@ export interface Common {
 }
 
 /** The option of the commands that need a tree for themselves. */
-export interface Waiting {
+export interface WaitOption {
   readonly wait?: true | undefined;
 }
 
 /** The options of the commands that work on a tree. */
-export interface OnTree extends Common, Waiting {
+export interface OnTree extends Common, WaitOption {
   readonly out: string;
   readonly state?: string;
 }

@@ -70,7 +70,7 @@ export function addProve(program: Command, terminal: Terminal): void {
 }
 
 /** Where files of a published tree are read from. */
-interface Source {
+interface TreeSource {
   /**
    * The hash of a file, and its content up to `most` bytes; undefined if there is no such file.
    * @param file its path below the tree, if that is not the path of its URL
@@ -88,7 +88,7 @@ interface Source {
 }
 
 /** @param from the URL of a service, or a folder. @throws Failure environment: it is neither */
-async function sourceAt(from: string, { generator, progress }: Effects): Promise<Source> {
+async function sourceAt(from: string, { generator, progress }: Effects): Promise<TreeSource> {
   if (!/^https?:\/\//.test(from)) {
     if (!existsSync(join(from, 'snapshot.json')))
       throw Failure.environment(`"${from}" is no published tree and no http or https URL`);
@@ -144,7 +144,7 @@ async function hashed(
 }
 
 /** Finds a document by the route table that the tree publishes, and proves it. */
-async function proofOf(path: string, { read }: Source, progress: Progress): Promise<Proven> {
+async function proofOf(path: string, { read }: TreeSource, progress: Progress): Promise<Proven> {
   const get = async (file: string, bucket: Bucket = 'page'): Promise<Uint8Array | undefined> =>
     (await read({ path: file, bucket }, JSON_BYTES, JSON_BYTES))?.body;
   const content = await get('/snapshot.json', 'api');

@@ -1,12 +1,12 @@
 /** What several commands print. */
 import { number } from '../progress.js';
 import { placeOf } from '../register/findings.js';
-import type { CheckReport, Example, Finding } from '../register/findings.js';
+import type { CheckReport, BrokenRow, Finding } from '../register/findings.js';
 import type { Warning } from '../register/warnings.js';
 import { WITHHELD } from '../schema/index.js';
 
 /** The cost of a run. */
-export interface Cost {
+export interface RunCost {
   readonly seconds: number;
   readonly peakMemoryBytes: number;
 }
@@ -15,7 +15,7 @@ export interface Cost {
  * The result of a command as one line of JSON, with its cost. Members are snake_case, as in all that
  * is published; what a result quotes of published documents is so already.
  */
-export const jsonLine = (result: object, cost: Cost): string =>
+export const jsonLine = (result: object, cost: RunCost): string =>
   JSON.stringify(snakeCased({ ...result, ...cost }));
 
 function snakeCased(value: unknown): unknown {
@@ -48,7 +48,7 @@ export const list = (counts: Readonly<Record<string, number>>): string =>
     .join(', ');
 
 /** `1.1 s, peak memory 152.7 MB` */
-export const costText = ({ seconds, peakMemoryBytes }: Cost): string =>
+export const costText = ({ seconds, peakMemoryBytes }: RunCost): string =>
   `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
 
 export const counted = (count: number, one: string, many = `${one}s`): string =>
@@ -73,7 +73,7 @@ export const findingLines = ({ findings }: CheckReport): string[] =>
     }
   });
 
-function exampleText({ column }: Finding, { key, value, record }: Example): string {
+function exampleText({ column }: Finding, { key, value, record }: BrokenRow): string {
   // A wrong id is its own key.
   if (key === `${column} = ${value}`) return key;
   return `${key}: ${value}${record === undefined ? '' : `, the record has ${record}`}`;
@@ -84,7 +84,7 @@ export const asOfText = (asOf: string | null): string =>
   asOf === null ? 'no measurements yet' : `register as of ${asOf}`;
 
 /** The result of a check that found something. */
-export const brokenLine = (register: string, { findings, total }: CheckReport, cost: Cost): string =>
+export const brokenLine = (register: string, { findings, total }: CheckReport, cost: RunCost): string =>
   `"${register}" breaks the contract in ${counted(total, 'place')} (${costText(cost)})` +
   (findings.some(({ what }) => what === 'missing') ? '; scaffold prints SQL for what is missing' : '');
 

@@ -2,9 +2,9 @@
 import type { Effects } from '../build/build.js';
 import type { Progress } from '../progress.js';
 import { whenFree } from '../lock.js';
-import type { Common, Waiting } from './options.js';
+import type { Common, WaitOption } from './options.js';
 import { jsonLine } from './report.js';
-import type { Cost } from './report.js';
+import type { RunCost } from './report.js';
 
 export interface Terminal {
   /** Prints a result to standard output. */
@@ -16,7 +16,7 @@ export interface Terminal {
   readonly startPool: Effects['startPool'];
   readonly effects: (quiet?: boolean) => Effects;
   /** The cost of the run so far. */
-  readonly cost: () => Cost;
+  readonly cost: () => RunCost;
   /** Sets the exit code; the process ends once its output is written. */
   readonly exitWith: (code: number) => void;
 }
@@ -26,7 +26,7 @@ export function print(
   { say, cost }: Pick<Terminal, 'say' | 'cost'>,
   { json, quiet }: Common,
   facts: object,
-  lines: (cost: Cost) => readonly string[],
+  lines: (cost: RunCost) => readonly string[],
 ): void {
   if (json === true) say(jsonLine(facts, cost()));
   else if (quiet !== true) for (const line of lines(cost())) say(line);
@@ -35,7 +35,7 @@ export function print(
 /** Does the work of a command on a tree; with --wait, once no other process is at work on it. */
 export const onTree = <T>(
   { progress, warn }: Terminal,
-  { wait, quiet }: Pick<Common, 'quiet'> & Waiting,
+  { wait, quiet }: Pick<Common, 'quiet'> & WaitOption,
   work: () => Promise<T>,
 ): Promise<T> =>
   wait === true ? whenFree(work, progress(true), quiet === true ? () => undefined : warn) : work();

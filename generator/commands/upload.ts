@@ -9,7 +9,7 @@ import type { Uploaded } from '../upload/upload.js';
 import { OUTPUT, examples, outOption, stateOption, waitOption, withOptions } from './options.js';
 import type { OnTree } from './options.js';
 import { costText, counted, size } from './report.js';
-import type { Cost } from './report.js';
+import type { RunCost } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -59,7 +59,7 @@ const files = (count: number): string => counted(count, 'file');
 
 function uploadedLines(
   { remote, sequence, written, bytes, deleted, unchanged }: Uploaded,
-  cost: Cost,
+  cost: RunCost,
 ): string[] {
   return [
     `${remote} holds snapshot ${sequence}`,

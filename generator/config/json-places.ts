@@ -4,16 +4,16 @@ import type { Node, ParseError } from 'jsonc-parser';
 import { parseJson } from '../portable.js';
 
 /** A place in a text; both count from 1. */
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
 export interface JsonPlaces {
   /** Where the text stops being JSON, and what was expected there; undefined if it is JSON. */
-  readonly error: (Place & { readonly expected: string }) | undefined;
+  readonly error: (Position & { readonly expected: string }) | undefined;
   /** @returns the place of a key, or of the object that lacks it */
-  readonly of: (path: readonly PropertyKey[]) => Place;
+  readonly of: (path: readonly PropertyKey[]) => Position;
 }
 
 /** What was expected, by the parser's name for the error. */
@@ -33,7 +33,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 export function placesIn(text: string): JsonPlaces {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: true });
-  const placeAt = (offset: number): Place => {
+  const placeAt = (offset: number): Position => {
     const lines = text.slice(0, offset).split('\n');
     return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
   };

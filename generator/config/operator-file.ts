@@ -9,7 +9,7 @@ import { Failure, reading } from '../errors.js';
 import type { Kind } from '../schema/field.js';
 import { MEASURABLE } from '../schema/measured.js';
 import { placesIn } from './json-places.js';
-import type { Place } from './json-places.js';
+import type { Position } from './json-places.js';
 
 const TEXT = 'expected text that is not empty';
 export const text = z.string(TEXT).min(1, TEXT);
@@ -161,13 +161,13 @@ export function readOperator(file: string): {
   throw unusable(file, problems);
 }
 
-interface Problem {
-  readonly place: Place;
+interface LocatedMistake {
+  readonly place: Position;
   readonly message: string;
 }
 
 /** All problems of the operator file, in the order of the file. */
-function unusable(file: string, problems: readonly Problem[]): Failure {
+function unusable(file: string, problems: readonly LocatedMistake[]): Failure {
   const lines = problems
     .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
     .map(({ place: { line, column }, message }) => `line ${line}, column ${column}: ${message}`);

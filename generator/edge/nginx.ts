@@ -120,10 +120,10 @@ function queryOf(parameter: QueryParameter) {
   };
 }
 
-type Headers = Readonly<Record<string, string>>;
+type SentFields = Readonly<Record<string, string>>;
 
 /** The headers that are not on every response, by `$kind`. */
-function kindsOf({ headers }: Snapshot): readonly (readonly [string, Headers])[] {
+function kindsOf({ headers }: Snapshot): readonly (readonly [string, SentFields])[] {
   const { content, options, not_found: notFound, error } = headers;
   const policy = content.page?.['Content-Security-Policy'] ?? '';
   const classes = Object.entries(content).map(([name, fields]) => {
@@ -147,7 +147,7 @@ function kindsOf({ headers }: Snapshot): readonly (readonly [string, Headers])[]
 }
 
 /** Headers with a variable for each, and its values. */
-function tableOf(entries: readonly (readonly [string, Headers])[]) {
+function tableOf(entries: readonly (readonly [string, SentFields])[]) {
   const names = [...new Set(entries.flatMap(([, fields]) => Object.keys(fields)))];
   return names.map((name) => ({
     name,

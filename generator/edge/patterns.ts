@@ -22,11 +22,11 @@ const ID = decimalsUpTo(MAX_INTEGER);
 /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
 const MONTH = '[0-9]{4}-(?:0[1-9]|1[0-2])(?:-[0-9]{5})?';
 
-type Parameter = NonNullable<SnapshotRoute['parameters']>[number];
-export type QueryParameter = Extract<Parameter, { in: 'query' }>;
+type RouteParameter = NonNullable<SnapshotRoute['parameters']>[number];
+export type QueryParameter = Extract<RouteParameter, { in: 'query' }>;
 
 /** A valid value of a parameter. */
-export function valuePattern(parameter: Parameter): string {
+export function valuePattern(parameter: RouteParameter): string {
   if (parameter.type === 'id') return ID;
   if (parameter.type === 'month') return MONTH;
   if (parameter.in === 'path') return textPattern(parameter.type);

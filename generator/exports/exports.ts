@@ -13,11 +13,11 @@ import type { Measured } from '../schema/measured.js';
 import type { Pool } from '../build/workers/pool.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 import { describedDownloads } from './kept.js';
-import type { Described, KeptSnapshot } from './kept.js';
-import type { DownloadFile, Part } from './parts.js';
+import type { KeptDownloads, KeptSnapshot } from './kept.js';
+import type { DownloadFile, DownloadJob } from './parts.js';
 import { exportsOf } from './tables.js';
 import type { Export } from './tables.js';
-import type { Files } from './write.js';
+import type { WrittenFiles } from './write.js';
 
 /** `kept` files are older than the register; `unchanged` ones are the same as before. */
 type State = 'written' | 'unchanged' | 'kept';
@@ -26,7 +26,7 @@ type State = 'written' | 'unchanged' | 'kept';
 export interface Exported {
   readonly table: Export;
   readonly rows: number;
-  readonly files: Files;
+  readonly files: WrittenFiles;
   readonly state: State;
   /** The newest measurement in a table of records; null if it has none, or holds a history. */
   readonly asOf: string | null;
@@ -55,9 +55,9 @@ export class Exports {
   readonly #publisher: Publisher;
   readonly #changed: ReadonlySet<string> | undefined;
   /** The description of the downloads, if none is rewritten. */
-  readonly #kept: Described | undefined;
+  readonly #kept: KeptDownloads | undefined;
   /** All parts, with the job that writes those that are due. */
-  readonly #parts = new Map<Part, Promise<readonly WrittenFile[]> | undefined>();
+  readonly #parts = new Map<DownloadJob, Promise<readonly WrittenFile[]> | undefined>();
   /** Rows written so far. */
   #rows = 0;
 
@@ -79,7 +79,7 @@ export class Exports {
   }
 
   /** Starts to write those parts that are due; the largest first, so that threads end together. */
-  start(parts: readonly Part[]): void {
+  start(parts: readonly DownloadJob[]): void {
     const folder = this.#publisher.paths.scratch;
     const onProgress = (rows: number): void => void (this.#rows += rows);
     for (const part of parts.toSorted((a, b) => b.cells - a.cells)) {
@@ -91,7 +91,7 @@ export class Exports {
     }
   }
 
-  #isDue(part: Part): boolean {
+  #isDue(part: DownloadJob): boolean {
     return (
       isDue(part, this.#changed, this.#publisher.index) ||
       part.files.some(({ route }) => this.#publisher.published(route) === undefined)
@@ -166,7 +166,7 @@ export class Exports {
     return written;
   }
 
-  #noteKey({ name, key }: Part): void {
+  #noteKey({ name, key }: DownloadJob): void {
     const { described } = this.#publisher;
     this.#publisher.described = { ...described, exports: { ...described.exports, [name]: key } };
   }
@@ -188,7 +188,7 @@ function exported(table: Export, fileOf: (format: ExportFormat) => PublishedFile
  * @param index of the previous snapshot
  */
 export const isDue = (
-  { name, tables, key }: Part,
+  { name, tables, key }: DownloadJob,
   changed: ReadonlySet<string> | undefined,
   index: Index | undefined,
 ): boolean => tables.some((table) => changed?.has(table) ?? true) || index?.exports[name] !== key;

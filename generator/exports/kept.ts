@@ -18,7 +18,7 @@ export interface KeptSnapshot {
 }
 
 /** What snapshot.json and the published datapackage.json say about the downloads. */
-export interface Described {
+export interface KeptDownloads {
   readonly asOf: string | null;
   /** The snapshot that they belong to. */
   readonly snapshot: KeptSnapshot;
@@ -39,7 +39,7 @@ const schema = z.object({
  * The description of the published downloads; undefined if it or any file is missing or damaged.
  * The files are large, so only their sizes are compared: `verify` reads them.
  */
-export function describedDownloads(publisher: Publisher, measured: Measured): Described | undefined {
+export function describedDownloads(publisher: Publisher, measured: Measured): KeptDownloads | undefined {
   try {
     return described(publisher, measured);
   } catch (error) {
@@ -49,7 +49,7 @@ export function describedDownloads(publisher: Publisher, measured: Measured): De
   }
 }
 
-function described(publisher: Publisher, measured: Measured): Described | undefined {
+function described(publisher: Publisher, measured: Measured): KeptDownloads | undefined {
   const description = readDescription(publisher);
   const { sequence, digest } = publisher.previous?.downloads ?? {};
   if (description === undefined || sequence === undefined || digest === undefined) return undefined;

@@ -31,7 +31,7 @@ export interface DownloadFile {
 }
 
 /** Files of the downloads that one job writes. */
-export interface Part {
+export interface DownloadJob {
   /** Names it in index.json. */
   readonly name: string;
   readonly files: readonly DownloadFile[];
@@ -57,7 +57,7 @@ export const registerParts = (
   overview: Overview,
   code: string,
   last?: LastDownloads,
-): readonly Part[] => [
+): readonly DownloadJob[] => [
   ...exportsOf(overview.measured).map((table) => tablePart(table, overview, code)),
   ...RESOURCES.filter(({ plural }) => overview.measured.has(plural)).map((resource) =>
     documentsPart(resource, overview, code, last),
@@ -65,7 +65,7 @@ export const registerParts = (
   databasePart(operator, overview, code, last),
 ];
 
-function tablePart(table: Export, overview: Overview, code: string): Part {
+function tablePart(table: Export, overview: Overview, code: string): DownloadJob {
   const { name, resource, history, columns } = table;
   const rows = rowsOf(table, overview);
   return {
@@ -92,7 +92,7 @@ function documentsPart(
   overview: Overview,
   code: string,
   last: LastDownloads | undefined,
-): Part {
+): DownloadJob {
   const { kind, plural } = resource;
   const part = `documents-of-${plural}`;
   const own = EXPORTS.filter((table) => table.resource === resource);
@@ -115,7 +115,7 @@ function databasePart(
   overview: Overview,
   code: string,
   last: LastDownloads | undefined,
-): Part {
+): DownloadJob {
   const { name, url, platform, licence } = operator;
   const rows = EXPORTS.reduce((sum, table) => sum + rowsOf(table, overview), 0);
   const about = { name, url, platform, licence, asOf: overview.asOf };
@@ -142,7 +142,7 @@ export const otherPart = (
   documents: number,
   content: string,
   code: string,
-): Part => ({
+): DownloadJob => ({
   name: OTHER_DOCUMENTS.name,
   files: [{ ...OTHER_DOCUMENTS, rows: documents }],
   tables: [],

@@ -9,13 +9,13 @@ import type { Measured } from '../schema/measured.js';
 import type { Shape } from '../schema/shape.js';
 
 /** Where a column's values come from: SQL, or a path in a derived field's value. */
-export type Source =
+export type ColumnSource =
   { readonly sql: string } | { readonly derived: DerivedField; readonly place: readonly string[] };
 
 /** A column of an export. Nested fields are flattened to register names; links are left out. */
 export interface ExportColumn {
   readonly value: Value;
-  readonly from: Source;
+  readonly from: ColumnSource;
 }
 
 /** A table of the bulk downloads: all records or entries, ordered by key. */

@@ -8,16 +8,16 @@ import { CsvEncoder } from './csv.js';
 import { GzipEncoder } from '../publish/gzip.js';
 import { ParquetEncoder } from './parquet.js';
 import { Sink } from '../publish/sink.js';
-import type { Measured } from '../publish/sink.js';
+import type { WrittenContent } from '../publish/sink.js';
 import { EXPORTS } from './tables.js';
 import type { Export } from './tables.js';
 import type { Context } from '../register/context.js';
 
-export type Files = Readonly<Record<ExportFormat, Measured>>;
+export type WrittenFiles = Readonly<Record<ExportFormat, WrittenContent>>;
 
 export interface Written {
   readonly rows: number;
-  readonly files: Files;
+  readonly files: WrittenFiles;
 }
 
 /**

@@ -205,17 +205,17 @@ export function* checkLog(
   if (!isRight) yield { file: 'checkpoint', what: 'altered' };
 }
 
-type Source = (typeof SOURCES)[number];
+type FileSource = (typeof SOURCES)[number];
 
 /** The hashes of the entries of a bundle. */
-function hashesBy([first, second]: Source, folder: string, size: number, n: number): Buffer | undefined {
+function hashesBy([first, second]: FileSource, folder: string, size: number, n: number): Buffer | undefined {
   const width = widthOf(n, size);
   return (
     sound(() => readHashes(folder, first, n, width)) ?? sound(() => readHashes(folder, second, n, width))
   );
 }
 
-function rootBy(source: Source, folder: string, size: number): Buffer | undefined {
+function rootBy(source: FileSource, folder: string, size: number): Buffer | undefined {
   const tree = new TreeHead();
   for (let n = 0; n * TILE_WIDTH < size; n += 1) {
     const hashes = hashesBy(source, folder, size, n);

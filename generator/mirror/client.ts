@@ -7,7 +7,7 @@ import { backoffMs } from '../portable.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Bucket } from '../routes/index.js';
-import { Limits } from './limits.js';
+import { RequestBudget } from './limits.js';
 
 /** A server that sends nothing for so long is given up: 60,000 ms (= 1 minute). */
 const SILENCE_MS = 60_000;
@@ -73,7 +73,7 @@ const toTransient = (error: unknown): never => {
 };
 
 export class Client {
-  readonly limits = new Limits();
+  readonly limits = new RequestBudget();
   /** Sent and received so far. */
   requests = 0;
   bytes = 0;

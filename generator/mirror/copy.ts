@@ -20,11 +20,11 @@ import { MovedOn } from './client.js';
 import { fetchBundles, fetchDocuments, fetchFeeds, fetchMissing, stepsFrom } from './fetch.js';
 import { fetchedIn } from './files.js';
 import type { Fetched, Run } from './files.js';
-import { Lines } from './lines.js';
+import { DocumentLines } from './lines.js';
 import { fetchCheckpoint, fetchLog } from './log.js';
 import type { LogReport } from './log.js';
 import { JSON_BYTES, addresses, parseChangeIndex } from './origin.js';
-import type { Origin, Snapshot } from './origin.js';
+import type { Origin, OriginSnapshot } from './origin.js';
 import { requireOurs } from './ours.js';
 import { ownChanges, stageAll } from './stage.js';
 
@@ -48,7 +48,7 @@ export interface CopyOptions {
 /** @throws MovedOn; Failure environment, busy, invalid, interrupted */
 export async function copy(
   run: Run,
-  snapshot: Snapshot,
+  snapshot: OriginSnapshot,
   { startsOver, keys, acceptsUnsigned }: CopyOptions,
 ): Promise<Copied> {
   const { tree, progress } = run;
@@ -127,7 +127,12 @@ async function prepare(publisher: Publisher, run: Run, origin: Origin, before: M
   const index = isSame ? heldIndex(tree, origin) : await fetchIndex(run, origin);
   const steps = before && stepsFrom(before, index);
   makeFolder(fetchedIn(tree));
-  const lines = new Lines(join(fetchedIn(tree), 'lines'), origin.tree.bytes, addresses(origin), progress);
+  const lines = new DocumentLines(
+    join(fetchedIn(tree), 'lines'),
+    origin.tree.bytes,
+    addresses(origin),
+    progress,
+  );
   try {
     const session = { ...run, lines, origin, index, taken: new Map<string, Fetched>() };
     const documents = steps === undefined ? await fetchDocuments(session) : undefined;

@@ -9,13 +9,13 @@ import { FEEDS, documentFile } from '../routes/feeds.js';
 import { PATHS } from '../routes/paths.js';
 import { MovedOn } from './client.js';
 import type { Fetched, Run, Wanted } from './files.js';
-import type { Lines } from './lines.js';
+import type { DocumentLines } from './lines.js';
 import { JSON_BYTES, parseDataPackage } from './origin.js';
 import type { Origin } from './origin.js';
 
 /** One attempt. */
 export interface Session extends Run {
-  readonly lines: Lines;
+  readonly lines: DocumentLines;
   readonly origin: Origin;
   readonly index: ChangeIndex;
   /** The bundles and lists that were fetched, by hash. */
@@ -23,7 +23,7 @@ export interface Session extends Run {
 }
 
 /** A bundle and the snapshots between which it leads. */
-interface Step {
+interface BundleStep {
   readonly from: number;
   readonly to: Change;
   readonly bundle: ChangeFile;
@@ -52,13 +52,13 @@ async function download<T extends Wanted>(
 }
 
 /** The files of the documents of routes by id: compressed lines, in the order of the ids. */
-export type Documents = ReadonlyMap<string, string>;
+export type DocumentFiles = ReadonlyMap<string, string>;
 
 /**
  * Fetches the documents in the bulk downloads, and the bundles that lead on from their snapshot.
  * @throws MovedOn, Damaged; Failure invalid: the origin doesn't offer enough
  */
-export async function fetchDocuments(session: Session): Promise<Documents> {
+export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
   const { origin, lines, files, index } = session;
   const { sequence } = origin.downloads;
   const steps = stepsFrom(origin.downloads, index);
@@ -97,7 +97,7 @@ export async function fetchDocuments(session: Session): Promise<Documents> {
 }
 
 /** Fetches bundles, and the lists of their changes. @throws MovedOn, Damaged */
-export async function fetchBundles(session: Session, steps: readonly Step[]): Promise<void> {
+export async function fetchBundles(session: Session, steps: readonly BundleStep[]): Promise<void> {
   const { lines, origin, taken } = session;
   const wanted = steps.flatMap(({ from, to, bundle }) =>
     [bundle, listOf(to) ?? []].flat().map(({ file: path, bytes, sha256 }) => ({
@@ -121,8 +121,8 @@ export async function fetchBundles(session: Session, steps: readonly Step[]): Pr
 export function stepsFrom(
   start: Pick<Change, 'sequence' | 'digest'>,
   { sequence, changes }: ChangeIndex,
-): readonly Step[] | undefined {
-  const steps: Step[] = [];
+): readonly BundleStep[] | undefined {
+  const steps: BundleStep[] = [];
   for (let at = start; at.sequence !== sequence;) {
     const { sequence: from, digest } = at;
     const to = changes.find((change) => change.from === from && change.from_digest === digest);

@@ -6,7 +6,7 @@ import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
 import type { Bucket } from '../routes/index.js';
 import { measure } from '../tree/measure.js';
-import type { Measured } from '../tree/measure.js';
+import type { HashedContent } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
 import { MovedOn } from './client.js';
 import type { Client, OriginResponse } from './client.js';
@@ -15,7 +15,7 @@ import type { Client, OriginResponse } from './client.js';
 export interface Run {
   readonly tree: Tree;
   readonly client: Client;
-  readonly files: Files;
+  readonly files: FetchedFiles;
   readonly progress: Progress;
 }
 
@@ -28,14 +28,14 @@ export interface Wanted {
   readonly sha256: string | undefined;
 }
 
-export interface Fetched extends Measured {
+export interface Fetched extends HashedContent {
   readonly file: string;
 }
 
 /** The folder of all that a run fetches and computes; it is deleted as the run ends. */
 export const fetchedIn = ({ mirror }: Tree): string => join(mirror, 'files');
 
-export class Files {
+export class FetchedFiles {
   readonly #folder: string;
   readonly #client: Client;
   readonly #fetched = new Map<string, Fetched>();

@@ -6,7 +6,7 @@ import type { Snapshot } from '../tree/snapshot-json.js';
 /** The longest time until a token is back that is believed: a day. Timers end at 2^31 ms. */
 const REFILL_MS = 24 * 3600 * 1000;
 
-interface Level {
+interface BucketLevel {
   readonly tokens: number;
   readonly refillMs: number;
   /** Tokens left at a time; negative if requests have yet to wait. */
@@ -14,8 +14,8 @@ interface Level {
   at: number;
 }
 
-export class Limits {
-  readonly #levels = new Map<Bucket, Level>();
+export class RequestBudget {
+  readonly #levels = new Map<Bucket, BucketLevel>();
   readonly #isLearned = new Set<Bucket>();
   #tokenBytes = 1;
 
@@ -77,5 +77,5 @@ export class Limits {
   }
 }
 
-const leftIn = ({ tokens, refillMs, left, at }: Level): number =>
+const leftIn = ({ tokens, refillMs, left, at }: BucketLevel): number =>
   Math.min(tokens, left + (performance.now() - at) / refillMs);

@@ -33,7 +33,7 @@ export interface Missing extends Wanted, Address {
 }
 
 /** A document's body, or what to fetch; neither if the document is deleted. */
-export interface Row {
+export interface DocumentRow {
   readonly key: number;
   readonly body?: Buffer | undefined;
   readonly missing?: Missing | undefined;
@@ -48,7 +48,7 @@ interface Columns {
 /** The size in a line without a body. */
 const NONE = -1;
 
-export class Lines {
+export class DocumentLines {
   readonly #descriptor: number;
   readonly #mostBytes: number;
   readonly #addressOf: (path: string) => Address | undefined;
@@ -148,7 +148,7 @@ export class Lines {
   }
 
   /** The newest row of each document of a route, in ascending order of their keys. */
-  *rows(route: string): Generator<Row, void, undefined> {
+  *rows(route: string): Generator<DocumentRow, void, undefined> {
     const { keys, starts, sizes } = this.#routes.get(route) ?? { keys: [], starts: [], sizes: [] };
     const keyAt = (index: number | undefined): number => keys[index ?? keys.length] ?? Number.NaN;
     const order = Uint32Array.from(keys.keys()).toSorted(

@@ -24,7 +24,7 @@ import { MovedOn } from './client.js';
 import { fetchedIn } from './files.js';
 import type { Run } from './files.js';
 import { keepContradiction, knownLogFile, readKnownLog, writeKnownLog } from './log-state.js';
-import type { Origin, Snapshot } from './origin.js';
+import type { Origin, OriginSnapshot } from './origin.js';
 
 /** Much more than a checkpoint with a hundred signatures has: 64 KiB. */
 const CHECKPOINT_BYTES = 64 * 1024;
@@ -117,7 +117,7 @@ const rooted = ({ size, root }: Checkpoint) => ({ size, root: Buffer.from(root, 
  */
 export async function fetchLog(
   run: Run,
-  snapshot: Snapshot,
+  snapshot: OriginSnapshot,
   signed: SignedCheckpoint | undefined,
   acceptsUnsigned: boolean,
 ): Promise<{ readonly report: LogReport | null; readonly files: CopiedFiles }> {
@@ -276,7 +276,7 @@ function contradiction(tree: Tree, note: Buffer, { size }: Checkpoint, seen: Che
 /** What the newest entry signs of a snapshot. @throws MovedOn: it is of another than that and the one before */
 function signedBy(
   entry: SnapshotEntry | undefined,
-  { origin, content }: Snapshot,
+  { origin, content }: OriginSnapshot,
 ): Pick<LogReport, 'isSigned' | 'coversManifest'> {
   const { sequence, digest, as_of: asOf, tree } = origin;
   const isOfTree = entry?.tree === tree.id;

@@ -13,7 +13,7 @@ import type { Tree } from '../tree/tree.js';
 import { Client, MovedOn } from './client.js';
 import { copy } from './copy.js';
 import type { Copied } from './copy.js';
-import { Files, deleteFetched } from './files.js';
+import { FetchedFiles, deleteFetched } from './files.js';
 import type { Run } from './files.js';
 import { NotSignedYet } from './log.js';
 import { SNAPSHOT_BYTES, parseOrigin } from './origin.js';
@@ -58,7 +58,7 @@ export async function mirror(
 ): Promise<Mirrored> {
   await completeCommit(tree, progress);
   const client = new Client(base, `${generator.name}/${generator.version} (mirror)`, progress);
-  const run = { tree, client, files: new Files(tree, client), progress };
+  const run = { tree, client, files: new FetchedFiles(tree, client), progress };
   try {
     return await addUnchangedNote(untilEqual(base.origin, run, keys).finally(() => deleteFetched(tree)));
   } catch (error) {

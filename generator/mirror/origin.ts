@@ -25,7 +25,7 @@ const VALUES_MOST = 10_000;
 export const originSchema = snapshotSchema.refine(({ routes }) => areSafe(routes), { path: ['routes'] });
 export type Origin = z.infer<typeof originSchema>;
 
-export interface Snapshot {
+export interface OriginSnapshot {
   readonly origin: Origin;
   /** Of its snapshot.json. */
   readonly content: Buffer;

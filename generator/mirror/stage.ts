@@ -10,10 +10,10 @@ import { INDEX_FILE, filesIn, listOf, readChangeIndex, untrackedFiles } from '..
 import type { ChangeFile } from '../tree/changes.js';
 import { isRendered } from '../tree/published-routes.js';
 import { MovedOn } from './client.js';
-import type { Documents, Session } from './fetch.js';
+import type { DocumentFiles, Session } from './fetch.js';
 import { fetchedIn } from './files.js';
 import { linesOf } from './lines.js';
-import type { Row } from './lines.js';
+import type { DocumentRow } from './lines.js';
 
 /**
  * @param documents what the lines change; undefined for what the copy has already
@@ -22,7 +22,7 @@ import type { Row } from './lines.js';
 export async function stageAll(
   publisher: Publisher,
   { origin: { routes, tree }, lines, progress }: Session,
-  documents: Documents | undefined,
+  documents: DocumentFiles | undefined,
 ): Promise<void> {
   const rendered = routes.filter(isRendered);
   const writer = new StageWriter(publisher.spec, rendered, 'mirror');
@@ -57,8 +57,8 @@ export async function stageAll(
 /** Rows, and between them the documents of a file that they change. Both ascend. */
 async function* merged(
   file: string | undefined,
-  rows: Generator<Row, void, undefined>,
-): AsyncGenerator<Row, void, undefined> {
+  rows: Generator<DocumentRow, void, undefined>,
+): AsyncGenerator<DocumentRow, void, undefined> {
   let next = rows.next();
   let last = -1;
   for await (const line of file === undefined ? [] : linesOf(file)) {

@@ -35,7 +35,7 @@ export const rateLimitText = ({ api, download }: Limits): string =>
 export const pageLimitText = ({ page }: Limits): string =>
   `Pages and their assets: ${limitText(page, 'request')}.`;
 
-interface Facts {
+interface IndexFacts {
   readonly config: BuildConfig;
   readonly table: readonly Route[];
 }
@@ -53,7 +53,7 @@ const ENDPOINT: readonly Part<Route>[] = [
   parameters(false),
 ];
 
-const PARTS: readonly Part<Facts>[] = [
+const PARTS: readonly Part<IndexFacts>[] = [
   part(
     value('name', 'text', 'The Example Register', 'Name of the register.'),
     ({ config }) => config.operator.name,

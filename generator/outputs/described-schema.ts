@@ -2,22 +2,22 @@
 import { z } from 'zod';
 import type { ObjectShape, Shape, ValueShape } from '../schema/shape.js';
 import { meaningOf } from '../tree/values.js';
-import type { Meaning } from '../tree/values.js';
+import type { MemberMeaning } from '../tree/values.js';
 
-type Schema = z.core.$ZodType;
+type ZodSchema = z.core.$ZodType;
 
 /** Shapes of members by name, in place of those that would follow; undefined leaves a member out. */
 export type Replaced = Readonly<Record<string, Shape | undefined>>;
 
 /** A schema within what may surround it, and what that says. */
 interface Inner {
-  readonly schema: Schema;
-  readonly meaning: Meaning;
+  readonly schema: ZodSchema;
+  readonly meaning: MemberMeaning;
   readonly nullable: boolean;
   readonly isOptional: boolean;
 }
 
-function innerOf(schema: Schema): Inner {
+function innerOf(schema: ZodSchema): Inner {
   const inner =
     schema instanceof z.ZodPipe
       ? schema.out
@@ -38,7 +38,7 @@ function innerOf(schema: Schema): Inner {
 
 /** The members of an object's schema. */
 function membersOf(schema: z.ZodObject, replaced: Replaced): readonly Shape[] {
-  return Object.entries<Schema>(schema.shape).flatMap(([name, of]) =>
+  return Object.entries<ZodSchema>(schema.shape).flatMap(([name, of]) =>
     name in replaced ? (replaced[name] ?? []) : shapeOf(name, of, replaced),
   );
 }
@@ -52,7 +52,7 @@ export const documentShape = (name: string, of: z.ZodObject, replaced: Replaced)
   members: membersOf(of, replaced),
 });
 
-function shapeOf(name: string, of: Schema, replaced: Replaced): Shape {
+function shapeOf(name: string, of: ZodSchema, replaced: Replaced): Shape {
   const { schema, meaning, nullable, isOptional } = innerOf(of);
   const { description = '' } = meaning;
   const named = {
@@ -80,10 +80,10 @@ function shapeOf(name: string, of: Schema, replaced: Replaced): Shape {
   };
 }
 
-const elementOf = (schema: Schema, replaced: Replaced): Shape =>
+const elementOf = (schema: ZodSchema, replaced: Replaced): Shape =>
   shapeOf(innerOf(schema).meaning.name ?? '', schema, replaced);
 
-function typeOf(schema: Schema, { type }: Meaning): Pick<ValueShape, 'type' | 'values'> {
+function typeOf(schema: ZodSchema, { type }: MemberMeaning): Pick<ValueShape, 'type' | 'values'> {
   if (schema instanceof z.ZodEnum) return { type: 'enum', values: schema.options.map(String) };
   if (schema instanceof z.ZodString) return { type: type ?? 'text' };
   if (schema instanceof z.ZodLiteral) return { type: 'ordinal' };

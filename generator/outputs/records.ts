@@ -5,12 +5,12 @@ import type { Register } from '../register/database.js';
 import { HistoryCursor, NO_ENTRIES } from '../register/history-cursor.js';
 import type { ListedEntries } from '../register/history-cursor.js';
 import { historyQuery, partsOf, recordsQuery } from '../register/sql.js';
-import type { Part, Scope } from '../register/sql.js';
+import type { DocumentPart, Scope } from '../register/sql.js';
 import type { Route } from '../routes/index.js';
 import type { Output } from './output.js';
 
 /** A document's parts, with the column of each SQL part. */
-type Piece = { readonly column: number } | { readonly gap: Exclude<Part, { sql: string }> };
+type Piece = { readonly column: number } | { readonly gap: Exclude<DocumentPart, { sql: string }> };
 
 /** The documents of a kind's published records, ordered by id. */
 export function* records(

@@ -1,9 +1,9 @@
 /** A compressed file of lines, hashed as it is written. */
 import { GzipEncoder } from './gzip.js';
 import { Sink } from './sink.js';
-import type { Measured } from './sink.js';
+import type { WrittenContent } from './sink.js';
 
-export interface WrittenFile extends Measured {
+export interface WrittenFile extends WrittenContent {
   /** Lines, or rows of all tables. */
   readonly rows: number;
 }

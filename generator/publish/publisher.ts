@@ -40,9 +40,9 @@ import { manifestHash } from '../tree/manifest-hash.js';
 import { newTreeId } from '../tree/tree.js';
 import type { Tree } from '../tree/tree.js';
 
-type Described = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent' | 'counts' | 'invalid'>;
+type DescribedSource = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent' | 'counts' | 'invalid'>;
 
-interface Opened {
+interface OpenedTree {
   readonly lock: Lock;
   readonly previous: Manifest | undefined;
   readonly routes: readonly PublishedRoute[];
@@ -65,7 +65,7 @@ export class Publisher {
   readonly paths: StagePaths;
   readonly next: NextIndex;
   /** What the next index records about its sources. */
-  described: Described;
+  described: DescribedSource;
   readonly #lock: Lock;
   /** All routes of the next snapshot, and those that it shares with the previous one or lacks. */
   readonly #table: readonly PublishedRoute[];
@@ -77,7 +77,7 @@ export class Publisher {
   readonly #known: number;
   readonly #after: Opening['after'];
 
-  private constructor(tree: Tree, { lock, previous, routes, treeId, known, after, bundleBytes }: Opened) {
+  private constructor(tree: Tree, { lock, previous, routes, treeId, known, after, bundleBytes }: OpenedTree) {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;

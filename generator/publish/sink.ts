@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-export interface Measured {
+export interface WrittenContent {
   readonly bytes: number;
   /** In hex. */
   readonly sha256: string;
@@ -32,7 +32,7 @@ export class Sink {
     for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
   }
 
-  finish(): Measured {
+  finish(): WrittenContent {
     this.close();
     return { bytes: this.#bytes, sha256: this.#digest.digest('hex') };
   }

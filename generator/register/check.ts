@@ -14,7 +14,7 @@ import type { Broken, CheckReport } from './findings.js';
 import { explainer } from './slow-steps.js';
 
 /** A query for all rows that break the contract in one way. */
-interface Step {
+interface CheckQuery {
   /** What it compares, as `groups (the values of its columns)`. */
   readonly what: string;
   readonly table: Table;
@@ -24,7 +24,7 @@ interface Step {
 }
 
 /** The steps of the check: the values of every table, then the rules between rows and tables. */
-function steps(scope: Scope): readonly Step[] {
+function steps(scope: Scope): readonly CheckQuery[] {
   const known = STEPS.get(scope);
   if (known !== undefined) return known;
   const all = [...TABLES.map((table) => valuesStep(table, scope)), ...rowRules(scope).map(rowsStep)];
@@ -33,7 +33,7 @@ function steps(scope: Scope): readonly Step[] {
 }
 
 /** Their SQL takes longer to write than a small register to check. */
-const STEPS = new Map<Scope, readonly Step[]>();
+const STEPS = new Map<Scope, readonly CheckQuery[]>();
 
 /** A step, by its index among those of a scope. */
 export interface CheckStep {
@@ -109,7 +109,7 @@ function addUnreadable(found: Findings, { name: table }: Table, why: string): vo
   found.add({ table, column: null, what: 'unreadable', expected }, false, { key: '', value: why });
 }
 
-function rowsStep(rule: RowRule): Step {
+function rowsStep(rule: RowRule): CheckQuery {
   const { table, from, column, expected, record } = rule;
   const key = table.key.map((each) => each.name);
   const sql =
@@ -150,7 +150,7 @@ function checkShape(register: Register, found: Findings): void {
   }
 }
 
-function valuesStep(table: Table, scope: Scope): Step {
+function valuesStep(table: Table, scope: Scope): CheckQuery {
   const key = table.key.map((column) => column.name);
   const texts = textColumns(table);
   const rules: readonly ColumnRule[] = [

@@ -1,7 +1,7 @@
 /** The findings of a check, grouped by what was expected where. */
 
 /** A row that breaks a rule. */
-export interface Example {
+export interface BrokenRow {
   /** The row, as `id = 7`. */
   readonly key: string;
   readonly value: string;
@@ -21,7 +21,7 @@ export interface Finding {
   /** How many places: rows, or keys that several rows have. */
   readonly count: number;
   /** At most `SHOWN_EXAMPLES` of them. */
-  readonly examples: readonly Example[];
+  readonly examples: readonly BrokenRow[];
 }
 
 /** A rule that is broken. */
@@ -51,7 +51,11 @@ export class Findings {
   #skippable = true;
 
   /** Adds a place. @param skippable whether the rest can be published without its record */
-  add({ table, column, expected, what = 'broken', hintFor }: Broken, skippable: boolean, example?: Example) {
+  add(
+    { table, column, expected, what = 'broken', hintFor }: Broken,
+    skippable: boolean,
+    example?: BrokenRow,
+  ) {
     const finding = { table, column, what, expected, hint: null, count: 1 };
     const isShown = this.#of(finding).examples.length < SHOWN_EXAMPLES;
     const examples = example !== undefined && isShown ? [example] : [];

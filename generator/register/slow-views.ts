@@ -7,7 +7,7 @@ import { placeOf } from './findings.js';
 import { name } from './sql.js';
 
 /** A step of a query plan (sqlite.org/eqp.html). */
-interface Step {
+interface PlanStep {
   readonly id: number;
   readonly parent: number;
   readonly detail: string;
@@ -28,9 +28,9 @@ export function slownessOf(register: Register, table: Table): readonly string[] 
   const database = emptyCopy(register.schema());
   try {
     const all = table.columns.map((column) => column.name).filter((column) => has(database, table, column));
-    const planOf = (columns: readonly string[]): readonly Step[] =>
+    const planOf = (columns: readonly string[]): readonly PlanStep[] =>
       database
-        .prepare<[], Step>(
+        .prepare<[], PlanStep>(
           `EXPLAIN QUERY PLAN SELECT ${columns.map(name).join(', ')} FROM ${name(table.name)}`,
         )
         .all();
@@ -77,9 +77,9 @@ const has = (database: Database, table: Table, column: string): boolean =>
   columnsOf(database, table.name).some((each) => each.toLowerCase() === column);
 
 /** The steps that are taken for each row of another: in correlated subqueries and inner loops. */
-function repeated(steps: readonly Step[]): readonly Step[] {
+function repeated(steps: readonly PlanStep[]): readonly PlanStep[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
-  const isRepeated = (step: Step): boolean => {
+  const isRepeated = (step: PlanStep): boolean => {
     const above = byId.get(step.parent);
     if (steps.some((other) => other.parent === step.parent && other.id < step.id && isLoop(other)))
       return true;
@@ -90,7 +90,7 @@ function repeated(steps: readonly Step[]): readonly Step[] {
   return steps.filter((step) => isRepeated(step) && !results.has(NAMED.exec(step.detail)?.[1] ?? ''));
 }
 
-const isLoop = ({ detail }: Step): boolean => /^(?:SCAN|SEARCH) /.test(detail);
+const isLoop = ({ detail }: PlanStep): boolean => /^(?:SCAN|SEARCH) /.test(detail);
 /** Subqueries that are run once, whatever is above them. */
 const ONCE = /^(?:SCALAR SUBQUERY|LIST SUBQUERY|CO-ROUTINE|MATERIALIZE) /;
 /** Results of subqueries, which have no index. */
@@ -98,7 +98,7 @@ const RESULT = /^(?:CO-ROUTINE|MATERIALIZE) (.+)$/;
 const NAMED = /^(?:SCAN|SEARCH) (\(\S+\)|\S+)/;
 
 /** The table, or its alias, that a step reads from its beginning to its end. */
-function scannedBy({ detail }: Step): string | undefined {
+function scannedBy({ detail }: PlanStep): string | undefined {
   // A search for the least or greatest value without an index is a scan.
   const isScan = detail.startsWith('SCAN ')
     ? !/ CONSTANT ROW| VIRTUAL TABLE /.test(detail)
@@ -126,9 +126,9 @@ function isLarge(register: Register, table: string): boolean {
 }
 
 /** Scans, sorts, and searches by few columns; less of an earlier one is better. */
-type Cost = readonly [scans: number, sorts: number, searched: number];
+type PlanCost = readonly [scans: number, sorts: number, searched: number];
 
-function costOf(steps: readonly Step[]): Cost {
+function costOf(steps: readonly PlanStep[]): PlanCost {
   const again = repeated(steps);
   const searched = again.flatMap(({ detail }) => detail.match(/[=<>]\?/g) ?? []);
   return [
@@ -138,16 +138,16 @@ function costOf(steps: readonly Step[]): Cost {
   ];
 }
 
-const compare = (a: Cost, b: Cost): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+const compare = (a: PlanCost, b: PlanCost): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
 /**
  * Finds the index that lowers the cost most, column by column.
  * @returns its columns; none if no index helps
  */
-function helpfulIndex(database: Database, table: string, cost: () => Cost): readonly string[] {
+function helpfulIndex(database: Database, table: string, cost: () => PlanCost): readonly string[] {
   const create = (columns: readonly string[]): void =>
     void database.exec(`CREATE INDEX ${HELP} ON ${name(table)} (${columns.map(name).join(', ')})`);
-  const costWith = (columns: readonly string[]): Cost => {
+  const costWith = (columns: readonly string[]): PlanCost => {
     create(columns);
     try {
       return cost();
@@ -155,7 +155,7 @@ function helpfulIndex(database: Database, table: string, cost: () => Cost): read
       database.exec(`DROP INDEX ${HELP}`);
     }
   };
-  let best: { readonly columns: readonly string[]; readonly cost: Cost } = { columns: [], cost: cost() };
+  let best: { readonly columns: readonly string[]; readonly cost: PlanCost } = { columns: [], cost: cost() };
   while (best.columns.length < MOST_COLUMNS) {
     const { columns } = best;
     const [next] = columnsOf(database, table)

@@ -5,7 +5,7 @@ import { openDatabase } from '../sqlite/index.js';
 import { translated } from './database.js';
 
 /** A connection with one read transaction, in this or another thread. */
-export interface Reading {
+export interface Connection {
   /** Starts a new read transaction. */
   restartRead(): void | Promise<void>;
 }
@@ -30,7 +30,7 @@ const ATTEMPTS = 2000;
 export async function openConsistentSnapshot(
   file: string,
   identity: string,
-  connections: readonly Reading[],
+  connections: readonly Connection[],
 ): Promise<void> {
   const watcher = translated(file, () => openDatabase(file, { readonly: true, fileMustExist: true }));
   const asked = translated(file, () => watcher.prepare<[]>('PRAGMA data_version').pluck());

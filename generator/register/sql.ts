@@ -176,11 +176,11 @@ export const objectOf = (fields: readonly PlainField[], table: readonly Route[])
   jsonObject(fields.map((field) => [field.name, fieldValue(field, table)]));
 
 /** A part of a document: a JSON object in SQL, or a field computed from the histories. */
-export type Part = { readonly sql: string } | ListField | DerivedField;
+export type DocumentPart = { readonly sql: string } | ListField | DerivedField;
 
 /** Splits a document's fields into maximal runs of plain fields, and the fields between them. */
-export function partsOf(fields: readonly Field[], table: readonly Route[]): Part[] {
-  const parts: Part[] = [];
+export function partsOf(fields: readonly Field[], table: readonly Route[]): DocumentPart[] {
+  const parts: DocumentPart[] = [];
   let run: PlainField[] = [];
   const close = (): void => {
     if (run.length > 0) parts.push({ sql: objectOf(run, table) });

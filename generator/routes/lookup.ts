@@ -7,22 +7,22 @@ import type { Kind } from '../schema/field.js';
 import type { Endpoint } from './index.js';
 
 /** The kinds of records that are found by a name, and that own others. */
-export type Named = Extract<Kind, 'user' | 'group'>;
-export const NAMED: readonly Named[] = ['user', 'group'];
+export type NamedKind = Extract<Kind, 'user' | 'group'>;
+export const NAMED: readonly NamedKind[] = ['user', 'group'];
 
 /** What a kind's names are called, in paths and names of routes. */
-const NAMES = { user: 'username', group: 'group' } as const satisfies Readonly<Record<Named, string>>;
+const NAMES = { user: 'username', group: 'group' } as const satisfies Readonly<Record<NamedKind, string>>;
 
 /** The column of their names, and the table of their past ones. */
 const SOURCES = {
   user: ['users.username', 'usernames'],
   group: ['groups.name', 'group_names'],
-} as const satisfies Readonly<Record<Named, readonly string[]>>;
+} as const satisfies Readonly<Record<NamedKind, readonly string[]>>;
 
 /** The names of routes. */
 export const idsRoute = (kind: Kind): string => `ids-${kind}`;
-export const lookupRoute = (kind: Named): string => `lookup-${NAMES[kind]}`;
-export const ownersRoute = (kind: Named): string => `owners-${kind}`;
+export const lookupRoute = (kind: NamedKind): string => `lookup-${NAMES[kind]}`;
+export const ownersRoute = (kind: NamedKind): string => `owners-${kind}`;
 
 const CLASS = 'summary';
 

@@ -5,12 +5,12 @@ import type { Value } from './field.js';
 export type Meaning = Pick<Value, 'description' | 'unit' | 'nullable' | 'nullMeans' | 'values' | 'meanings'>;
 
 /** A word of an `enum`, and its meaning if that is not obvious. */
-export interface Word {
+export interface EnumWord {
   readonly word: string;
   readonly meaning: string | undefined;
 }
 
-export const wordsOf = ({ values = [], meanings = {} }: Pick<Meaning, 'values' | 'meanings'>): Word[] =>
+export const wordsOf = ({ values = [], meanings = {} }: Pick<Meaning, 'values' | 'meanings'>): EnumWord[] =>
   values.map((word) => ({ word, meaning: meanings[word] }));
 
 /** What follows after the words: that they aren't all, and what null means if the description doesn't say. */

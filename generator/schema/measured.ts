@@ -93,7 +93,7 @@ export interface Without {
 }
 
 /** What is described as a whole, and otherwise if some of what it describes is not measured. */
-export interface Described {
+export interface Description {
   readonly description: string;
   readonly measures?: readonly string[];
   /** What each source in `measures` adds. */
@@ -103,7 +103,7 @@ export interface Described {
 
 /** A description that leaves out what is not measured. */
 export function descriptionFor(
-  { description, measures = [], contents, without }: Described,
+  { description, measures = [], contents, without }: Description,
   measured: Measured,
 ): string {
   if (without?.some.some((what) => !measured.has(what)) === true) return without.description;

@@ -23,7 +23,7 @@ export function folderPatterns(routes: readonly PublishedRoute[]): readonly RegE
 }
 
 /** Where a file belongs: a route, a key of it, and the suffix of a compressed sibling. */
-export interface Place<R extends PublishedRoute = PublishedRoute> {
+export interface Located<R extends PublishedRoute = PublishedRoute> {
   readonly route: R;
   readonly suffix: string;
   readonly key: number;
@@ -38,7 +38,7 @@ const fileOf = ({ file }: PublishedRoute): string => file;
 export function locator<R extends PublishedRoute>(
   routes: readonly R[],
   templateOf: (route: R) => string = fileOf,
-): (name: string) => Place<R> | undefined {
+): (name: string) => Located<R> | undefined {
   const literals = new Map(routes.map((route) => [templateOf(route), route]));
   const matchers = routes
     .filter((route) => templateOf(route).includes('{') && !isLog(route))

@@ -9,18 +9,18 @@ import type { Entry } from './hash-file.js';
 /** Files up to this size (1 MiB) are read whole. */
 const WHOLE_BYTES = 1024 * 1024;
 
-export interface Measured {
+export interface HashedContent {
   readonly bytes: number;
   readonly hash: Buffer;
 }
 
-export const measured = (content: Buffer): Measured => ({
+export const measured = (content: Buffer): HashedContent => ({
   bytes: content.length,
   hash: hash('sha256', content, 'buffer'),
 });
 
 /** Size and SHA-256 of a file's content. */
-export function measure(path: string): Measured {
+export function measure(path: string): HashedContent {
   const found = lstatSync(path);
   // A symbolic link could lead anywhere, and reading a pipe might never end.
   if (!found.isFile()) return { bytes: 0, hash: Buffer.alloc(0) };

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 
 /** What a description says of a value; its type and bounds follow from the schema. */
-export interface Meaning {
+export interface MemberMeaning {
   readonly description?: string;
   readonly example?: string | number;
   readonly unit?: string;
@@ -18,17 +18,17 @@ export interface Meaning {
 }
 
 /** The meaning of what earlier snapshots of this format may lack. */
-export const ALWAYS: Meaning = { isAlways: true };
+export const ALWAYS: MemberMeaning = { isAlways: true };
 
-const MEANINGS = z.registry<Meaning>();
-export const meaningOf = (schema: z.core.$ZodType): Meaning => MEANINGS.get(schema) ?? {};
+const MEANINGS = z.registry<MemberMeaning>();
+export const meaningOf = (schema: z.core.$ZodType): MemberMeaning => MEANINGS.get(schema) ?? {};
 
 /** The same schema with a meaning, besides what it has. */
 export function described<T extends z.ZodType>(
   schema: T,
   description: string | undefined,
   example?: string | number,
-  details: Omit<Meaning, 'description' | 'example'> = {},
+  details: Omit<MemberMeaning, 'description' | 'example'> = {},
 ): T {
   const copy = schema.clone();
   MEANINGS.add(copy, {

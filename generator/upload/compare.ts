@@ -5,7 +5,7 @@ import type { Tree } from '../tree/tree.js';
 import type { Location } from './desired.js';
 import { remoteOf } from './remote.js';
 import { inSession } from './session.js';
-import type { Session } from './session.js';
+import type { UploadSession } from './session.js';
 
 /** Files on a remote that no route leads to, which are left alone. */
 export interface Untracked {
@@ -21,7 +21,7 @@ const MOST_EXAMPLES = 5;
  * @throws Failure environment: the remote can't be read
  */
 export async function compare(
-  { remote, desired, progress }: Session,
+  { remote, desired, progress }: UploadSession,
   onDifference: (what: 'missing' | 'different' | 'extra', file: string, location: Location) => void,
 ): Promise<Untracked> {
   const examples: string[] = [];

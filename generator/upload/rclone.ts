@@ -7,7 +7,7 @@ import { parseJson } from '../portable.js';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
 import { fileAbove } from './in-the-way.js';
-import type { Finding, Remote } from './remote.js';
+import type { RemoteState, Remote } from './remote.js';
 import { LINGERS_MS, STATISTICS_SECONDS, failed, run } from './run.js';
 
 /** The log is read here, so variables of the user's such as RCLONE_VERBOSE must not change it. */
@@ -38,7 +38,7 @@ const message = z.object({
 const UNSURE = /no common hash|hash(es)? could not be checked/i;
 
 /** The marks of `rclone check --combined`; `!` is a file that could not be compared. */
-const MARKS: Readonly<Record<string, Finding>> = {
+const MARKS: Readonly<Record<string, RemoteState>> = {
   '=': 'same',
   '+': 'missing',
   '*': 'different',
@@ -77,7 +77,7 @@ export class Rclone implements Remote {
   }
 
   /** Reports every file of the tree. */
-  async compare(found: (what: Finding, file: string) => void, progress: Progress): Promise<void> {
+  async compare(found: (what: RemoteState, file: string) => void, progress: Progress): Promise<void> {
     const first = await this.#check([], progress);
     const { ended } = first.isUnsure ? await this.#check(['--download'], progress) : first;
     let lines = 0;

@@ -6,7 +6,7 @@ import { Rclone } from './rclone.js';
 import { Rsync } from './rsync.js';
 
 /** How a file of the tree compares with the remote's; `extra` is there alone, ours or not. */
-export type Finding = 'same' | 'missing' | 'different' | 'extra';
+export type RemoteState = 'same' | 'missing' | 'different' | 'extra';
 
 export interface Remote {
   /** As on the command line, for messages. */
@@ -26,7 +26,7 @@ export interface Remote {
    * Compares all files by content, and by time if the remote keeps times. A remote with headers
    * reports those that are the same, too.
    */
-  compare(found: (what: Finding, file: string) => void, progress: Progress): Promise<void>;
+  compare(found: (what: RemoteState, file: string) => void, progress: Progress): Promise<void>;
 }
 
 /** Makes a remote of an argument. */

@@ -5,7 +5,7 @@ import type { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
 import { isFolder } from './in-the-way.js';
-import type { Finding, Remote } from './remote.js';
+import type { RemoteState, Remote } from './remote.js';
 import { LINGERS_MS, failed, run } from './run.js';
 import type { Ended } from './run.js';
 
@@ -56,7 +56,7 @@ export class Rsync implements Remote {
   }
 
   /** Reports no files that are the same. */
-  async compare(found: (what: Finding, file: string) => void, progress: Progress): Promise<void> {
+  async compare(found: (what: RemoteState, file: string) => void, progress: Progress): Promise<void> {
     const onOutput = (line: string): void => {
       const { item = '', file = '' } = ITEM.exec(line)?.groups ?? {};
       if (item.startsWith('*')) found('extra', file);

@@ -28,16 +28,16 @@ const recordSchema = z.object({
    */
   sent: z.record(z.string(), z.string()),
 });
-type Known = z.infer<typeof recordSchema>;
+type KnownRemote = z.infer<typeof recordSchema>;
 
-export interface Session {
+export interface UploadSession {
   readonly tree: Tree;
   readonly manifest: Manifest;
   readonly remote: Remote;
   /** What was known at the start; undefined if that is nothing. */
-  readonly known: Known | undefined;
+  readonly known: KnownRemote | undefined;
   /** Replaces what is known, atomically and durably. */
-  readonly remember: (known: Known) => void;
+  readonly remember: (known: KnownRemote) => void;
   readonly desired: DesiredFiles;
   readonly progress: Progress;
 }
@@ -51,7 +51,7 @@ export async function inSession<T>(
   to: string,
   progress: Progress,
   connect: Connect,
-  work: (session: Session) => Promise<T>,
+  work: (session: UploadSession) => Promise<T>,
 ): Promise<T> {
   tree.requirePublished();
   // The name of a remote is not stored.
@@ -71,7 +71,7 @@ export async function inSession<T>(
     rmSync(scratch, { recursive: true, force: true });
     makeFolder(scratch);
     const known = recordSchema.safeParse(readJson(file)).data;
-    const remember = (next: Known): void => {
+    const remember = (next: KnownRemote): void => {
       replaceFile(file, JSON.stringify(next), join(scratch, 'record.json'));
       flushOne(folder);
     };

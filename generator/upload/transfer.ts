@@ -5,10 +5,10 @@ import { INDEX_FILE } from '../tree/changes.js';
 import { isCheckpoint } from './desired.js';
 import type { FileSet } from './desired.js';
 import { isInTheWay } from './in-the-way.js';
-import type { Session } from './session.js';
+import type { UploadSession } from './session.js';
 
 /** The files to write and to delete, by ascending keys. */
-export interface Plan {
+export interface TransferPlan {
   readonly puts: ReadonlyMap<FileSet, readonly number[]>;
   /** By template. */
   readonly deletes: ReadonlyMap<string, readonly number[]>;
@@ -56,8 +56,8 @@ function deleteStepOf(out: string, file: string): DeleteStep {
  * @throws Failure environment: a program is missing, or has failed; invalid: the tree is damaged
  */
 export async function transfer(
-  { tree, remote, progress }: Session,
-  { puts, deletes, damage }: Plan,
+  { tree, remote, progress }: UploadSession,
+  { puts, deletes, damage }: TransferPlan,
 ): Promise<void> {
   const [writing, deleting] = [new Attempts(damage), new Attempts()];
   const isWhole = (): boolean => writing.failure === undefined && deleting.failure === undefined;

@@ -16,9 +16,9 @@ import { isCheckpoint, isSingle } from './desired.js';
 import type { FileSet, Location } from './desired.js';
 import { remoteOf } from './remote.js';
 import { inSession } from './session.js';
-import type { Session } from './session.js';
+import type { UploadSession } from './session.js';
 import { countOf, isTile, transfer } from './transfer.js';
-import type { Plan } from './transfer.js';
+import type { TransferPlan } from './transfer.js';
 
 export interface Uploaded {
   readonly remote: string;
@@ -82,7 +82,7 @@ export const upload = (tree: Tree, to: string, progress: Progress, connect = rem
 
 /** The files, besides `resent`, that may differ on the remote; undefined if that isn't known. */
 function changedFiles(
-  { tree, manifest, known, desired }: Session,
+  { tree, manifest, known, desired }: UploadSession,
   resent: readonly FileSet[],
 ): Iterable<string> | undefined {
   if (known === undefined || known.held === null) return undefined;
@@ -113,9 +113,9 @@ function* tilesIn(files: Iterable<string>): Generator<string> {
  * @param touched their keys, by template, in any order; some several times
  */
 function planOf(
-  { desired }: Session,
+  { desired }: UploadSession,
   touched: ReadonlyMap<string, readonly number[]>,
-): Plan & { readonly bytes: number } {
+): TransferPlan & { readonly bytes: number } {
   const [puts, deletes] = [new Map<FileSet, readonly number[]>(), new Map<string, readonly number[]>()];
   let bytes = 0;
   let damage: Failure | undefined;
@@ -143,8 +143,8 @@ function planOf(
 
 /** Makes the remote hold the snapshot, and records that. */
 async function carryOut(
-  session: Session,
-  plan: Plan,
+  session: UploadSession,
+  plan: TransferPlan,
   resent: readonly FileSet[],
   isCompared: boolean,
 ): Promise<void> {

@@ -5,10 +5,10 @@ import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/ch
 import { readIndex } from '../tree/index-json.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
-import type { Findings } from './verify.js';
+import type { DamageReport } from './verify.js';
 
 /** Checks change lists and bundles against their own index. */
-export function checkChanges(tree: Tree, sequence: number, found: Findings): void {
+export function checkChanges(tree: Tree, sequence: number, found: DamageReport): void {
   const index = readChangeIndex(tree);
   if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
   const changes = index?.changes ?? [];
@@ -23,7 +23,7 @@ export function checkChanges(tree: Tree, sequence: number, found: Findings): voi
 }
 
 /** Only reports damage: a build or a repair regenerates the snapshot feed. */
-export function checkSnapshotFeed(tree: Tree, found: Findings): void {
+export function checkSnapshotFeed(tree: Tree, found: DamageReport): void {
   for (const [file, sum] of Object.entries(readIndex(tree.index).snapshotFeed ?? {})) {
     const path = join(tree.out, file);
     if (!existsSync(path)) found.add(file, 'missing');

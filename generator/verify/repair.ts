@@ -21,7 +21,7 @@ import type { Manifest } from '../tree/snapshot-json.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import { repairLog } from './log.js';
-import { Findings, checkTree, nameOf, verify } from './verify.js';
+import { DamageReport, checkTree, nameOf, verify } from './verify.js';
 import type { VerifyReport } from './verify.js';
 
 /** What a repair needs of the program that builds trees. */
@@ -80,7 +80,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     tree.adoptFormerState();
     const extra: string[] = [];
     const changes = new Set<string>();
-    const found = new Findings(({ file, what }, content) => {
+    const found = new DamageReport(({ file, what }, content) => {
       if (what === 'extra') extra.push(file);
       else if (file.startsWith('changes/')) changes.add(file);
       else repairLog(tree, file, content);
@@ -113,7 +113,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
 async function note(
   tree: Tree,
   manifest: Manifest,
-  found: Findings,
+  found: DamageReport,
   extra: string[],
   progress: Progress,
 ): Promise<number> {

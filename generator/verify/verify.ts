@@ -46,7 +46,7 @@ export interface VerifyReport {
 
 export const SHOWN_DAMAGE = 100;
 
-export class Findings {
+export class DamageReport {
   readonly damage: Damage[] = [];
   total = 0;
   /** Set once the tree was scanned. */
@@ -87,7 +87,7 @@ export async function verify(
   const lock = Lock.takeIfWritable(tree.lock);
   try {
     if (lock !== undefined && existsSync(tree.state)) tree.adoptFormerState();
-    const found = new Findings();
+    const found = new DamageReport();
     if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
     const manifest = readManifest(tree.manifest);
     if (manifest === undefined) {
@@ -114,7 +114,7 @@ interface Checked {
 export async function checkTree(
   tree: Tree,
   manifest: Manifest,
-  found: Findings,
+  found: DamageReport,
   progress: Progress,
   onEntry: (route: PublishedRoute, entry: Entry) => void = () => undefined,
 ): Promise<Checked> {
@@ -182,7 +182,7 @@ function* checkRoute(
   entries: Iterable<Entry>,
   from: number,
   keys: Scan['keys'],
-  found: Findings,
+  found: DamageReport,
 ): Generator<Entry, void, undefined> {
   const fileOf = filler(route.file);
   const forms = [undefined, ...CODINGS].map((coding) => {

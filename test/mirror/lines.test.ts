@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { dirname } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { Damaged, Lines } from '../../generator/mirror/lines.js';
+import { Damaged, DocumentLines } from '../../generator/mirror/lines.js';
 import { quiet } from '../support/build.js';
 import { sha256, temporary } from '../publish/support.js';
 import { ROUTES } from './made-up.js';
@@ -14,8 +14,8 @@ const addressOf = (url: string) => (url.startsWith('/x') ? undefined : { route, 
 let close = (): void => undefined;
 afterEach(() => close());
 
-function newLines(mostBytes = 1e9): Lines {
-  const lines = new Lines(path('lines'), mostBytes, addressOf, quiet());
+function newLines(mostBytes = 1e9): DocumentLines {
+  const lines = new DocumentLines(path('lines'), mostBytes, addressOf, quiet());
   close = () => lines.close();
   return lines;
 }
@@ -31,7 +31,7 @@ function fileOf(...lines: readonly string[]): string {
   return file;
 }
 
-const rowsOf = (lines: Lines) =>
+const rowsOf = (lines: DocumentLines) =>
   [...lines.rows('group')].map(({ key, body, missing }) => [key, body?.toString() ?? missing?.sha256]);
 
 it('has the newest row of each document in ascending order, and fetches what has none', async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../../generator/mirror/client.js';
-import { Files } from '../../generator/mirror/files.js';
+import { FetchedFiles } from '../../generator/mirror/files.js';
 import type { Run } from '../../generator/mirror/files.js';
 import { fetchCheckpoint, fetchLog } from '../../generator/mirror/log.js';
 import { parseOrigin } from '../../generator/mirror/origin.js';
@@ -31,7 +31,7 @@ beforeEach(async () => {
   log = new SignedLog(origin);
   client = new Client(new URL(await origin.start(0)), 'test', quiet());
   tree = new Tree(path('copy'));
-  run = { tree, client, files: new Files(tree, client), progress: quiet() };
+  run = { tree, client, files: new FetchedFiles(tree, client), progress: quiet() };
 });
 afterEach(async () => {
   client.close();

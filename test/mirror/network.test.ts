@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Limits } from '../../generator/mirror/limits.js';
+import { RequestBudget } from '../../generator/mirror/limits.js';
 import { originSchema } from '../../generator/mirror/origin.js';
 import { Lock } from '../../generator/lock.js';
 import { Tree } from '../../generator/tree/tree.js';
@@ -168,7 +168,7 @@ describe('a server', () => {
 
 describe('the limits', () => {
   it('count a download against both buckets, and a range by its share', () => {
-    const limits = new Limits();
+    const limits = new RequestBudget();
     expect(limits.take('api', 1)).toBe(0);
     const api = { tokens: 3, refill_seconds: 1000 };
     limits.set({ api, download: { tokens: 2, refill_seconds: 100 }, page: api });
@@ -196,7 +196,7 @@ describe('the limits', () => {
 
 it('limits that would make a timer overflow count as one request a day', () => {
   const day = 24 * 3600 * 1000;
-  const limits = new Limits();
+  const limits = new RequestBudget();
   const api = { tokens: 1, refill_seconds: 1e9 };
   limits.set({ api, download: api, page: api });
   limits.learn('"page";q=1;w=999999999999');

@@ -9,7 +9,7 @@ import { buildConfig } from '../../generator/config/config.js';
 import { progressFor } from '../../generator/progress.js';
 import type { Progress } from '../../generator/progress.js';
 import { ThreadPool } from '../../generator/build/workers/pool.js';
-import type { Input, JobName, Output } from '../../generator/build/workers/jobs.js';
+import type { Input, JobName, JobOutput } from '../../generator/build/workers/jobs.js';
 import type { Pool, Options as PoolOptions } from '../../generator/build/workers/pool.js';
 import { InlinePool } from './inline-pool.js';
 import { PROJECT } from './project.js';
@@ -76,7 +76,7 @@ class CountedPool extends InlinePool {
     name: Name,
     input: Input<Name>,
     options?: PoolOptions,
-  ): Promise<Output<Name>> {
+  ): Promise<JobOutput<Name>> {
     const isLookup = 'section' in Object(input) && LOOKUP.has(String(Reflect.get(Object(input), 'section')));
     return super.run(name, input, isLookup ? {} : options);
   }

@@ -1,12 +1,12 @@
 /** A pool without threads: it runs jobs in the calling one, in order. */
 import { Register } from '../../generator/register/database.js';
-import type { Reading } from '../../generator/register/snapshot.js';
+import type { Connection } from '../../generator/register/snapshot.js';
 import { perform } from '../../generator/build/workers/jobs.js';
-import type { Input, JobName, Output } from '../../generator/build/workers/jobs.js';
+import type { Input, JobName, JobOutput } from '../../generator/build/workers/jobs.js';
 import type { Options, Pool } from '../../generator/build/workers/pool.js';
 
 export class InlinePool implements Pool {
-  readonly threads: readonly Reading[];
+  readonly threads: readonly Connection[];
   readonly #register: Register;
   #last = Promise.resolve();
   #isClosed = false;
@@ -20,11 +20,11 @@ export class InlinePool implements Pool {
     name: Name,
     input: Input<Name>,
     { onProgress, onStart }: Options = {},
-  ): Promise<Output<Name>> {
+  ): Promise<JobOutput<Name>> {
     const advance = (steps: number): void => onProgress?.(steps);
     const context = { register: this.#register, advance };
     // As between threads: what can't be cloned is a mistake here, too.
-    const job = async (): Promise<Output<Name>> => {
+    const job = async (): Promise<JobOutput<Name>> => {
       onStart?.();
       return structuredClone(await perform(context, { name, input: structuredClone(input) }));
     };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../generator/errors.js';
 import type { Headers } from '../../generator/routes/headers.js';
-import type { Finding, Remote } from '../../generator/upload/remote.js';
+import type { RemoteState, Remote } from '../../generator/upload/remote.js';
 import { Killed } from '../publish/faults.js';
 import { hashesOf, sha256 } from '../publish/support.js';
 
@@ -64,7 +64,7 @@ export class MemoryRemote implements Remote {
     }
   }
 
-  async compare(found: (what: Finding, file: string) => void): Promise<void> {
+  async compare(found: (what: RemoteState, file: string) => void): Promise<void> {
     const local = hashesOf(this.#out);
     for (const file of Object.keys(local)) {
       const there = this.files.get(file);

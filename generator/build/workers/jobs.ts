@@ -54,7 +54,7 @@ interface Jobs {
 }
 export type JobName = keyof Jobs;
 export type Input<Name extends JobName> = Jobs[Name]['input'];
-export type Output<Name extends JobName> = Jobs[Name]['output'];
+export type JobOutput<Name extends JobName> = Jobs[Name]['output'];
 
 /** A message to a thread. */
 export interface Call<Name extends JobName> {
@@ -65,11 +65,14 @@ export interface Call<Name extends JobName> {
 /** A message from a thread: any number of `progress`, then `done`, or `failed` if expected. */
 export type Reply<Name extends JobName> =
   | { readonly is: 'progress'; readonly steps: number }
-  | { readonly is: 'done'; readonly output: Output<Name> }
+  | { readonly is: 'done'; readonly output: JobOutput<Name> }
   | { readonly is: 'failed'; readonly failure: FailureParts };
 
 const JOBS: {
-  readonly [Name in JobName]: (context: Context, input: Input<Name>) => Output<Name> | Promise<Output<Name>>;
+  readonly [Name in JobName]: (
+    context: Context,
+    input: Input<Name>,
+  ) => JobOutput<Name> | Promise<JobOutput<Name>>;
 } = {
   restartRead: ({ register }) => register.restartRead(),
   exclude: ({ register }, exclusions) => register.exclude(exclusions),
@@ -146,7 +149,7 @@ const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
 export async function perform<Name extends JobName>(
   context: Context,
   { name, input }: Call<Name>,
-): Promise<Output<Name>> {
+): Promise<JobOutput<Name>> {
   try {
     return await JOBS[name](context, input);
   } catch (error) {

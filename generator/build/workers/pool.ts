@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Failure, codeOf } from '../../errors.js';
-import type { Reading } from '../../register/snapshot.js';
-import type { Call, Input, JobName, Output, Reply } from './jobs.js';
+import type { Connection } from '../../register/snapshot.js';
+import type { Call, Input, JobName, JobOutput, Reply } from './jobs.js';
 
 /** More threads were not measured; fewer leave the disk idle during computation. */
 const MOST = 4;
@@ -27,19 +27,19 @@ export interface Options {
   readonly folder?: string;
 }
 
-interface Waiting {
+interface WaitingJob {
   readonly folder: string | undefined;
   readonly start: (thread: Thread) => Promise<unknown>;
 }
 
 /** The register that a thread opens (see `Register.join`). */
-export interface Source {
+export interface RegisterSource {
   readonly file: string;
   readonly notMeasured: readonly string[];
 }
 
 /** Whether a thread's data is a register. */
-export const isSource = (data: unknown): data is Source =>
+export const isSource = (data: unknown): data is RegisterSource =>
   typeof data === 'object' &&
   data !== null &&
   'file' in data &&
@@ -50,9 +50,9 @@ export const isSource = (data: unknown): data is Source =>
 /** Runs a build's jobs, several at a time. */
 export interface Pool {
   /** The connections to the register. Each has its own read transaction until that is restarted. */
-  readonly threads: readonly Reading[];
+  readonly threads: readonly Connection[];
   /** Queues a job for the first free thread. Rejects with its failure, or if the thread ended. */
-  run<Name extends JobName>(name: Name, input: Input<Name>, options?: Options): Promise<Output<Name>>;
+  run<Name extends JobName>(name: Name, input: Input<Name>, options?: Options): Promise<JobOutput<Name>>;
   /** Runs a job in each thread. */
   all<Name extends JobName>(name: Name, input: Input<Name>): Promise<void>;
   /** Ends the threads. Queued jobs never settle. A thread inside SQLite ends as soon as it is not. */
@@ -63,7 +63,7 @@ export class ThreadPool implements Pool {
   readonly threads: readonly Thread[];
   /** Busy threads, with the folders that they write to. */
   readonly #busy = new Map<Thread, string | undefined>();
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingJob[] = [];
 
   /**
    * Starts the threads, which open the register.
@@ -79,8 +79,8 @@ export class ThreadPool implements Pool {
     name: Name,
     input: Input<Name>,
     { folder, onProgress, onStart }: Options = {},
-  ): Promise<Output<Name>> {
-    const done = new Promise<Output<Name>>((resolve, reject) => {
+  ): Promise<JobOutput<Name>> {
+    const done = new Promise<JobOutput<Name>>((resolve, reject) => {
       this.#waiting.push({
         folder,
         start: (thread) => {
@@ -119,12 +119,12 @@ export class ThreadPool implements Pool {
 }
 
 /** The main thread's handle of a worker, which has its own connection and runs jobs in order. */
-export class Thread implements Reading {
+export class Thread implements Connection {
   readonly #worker: Worker;
   #failure: unknown;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(module: URL, register: Source) {
+  constructor(module: URL, register: RegisterSource) {
     this.#worker = new Worker(module, {
       workerData: register,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
@@ -138,13 +138,21 @@ export class Thread implements Reading {
   }
 
   /** Runs a job after the earlier ones. Rejects with its failure, or if the thread ended. */
-  ask<Name extends JobName>(name: Name, input: Input<Name>, onProgress?: OnProgress): Promise<Output<Name>> {
+  ask<Name extends JobName>(
+    name: Name,
+    input: Input<Name>,
+    onProgress?: OnProgress,
+  ): Promise<JobOutput<Name>> {
     const asked = this.#last.then(() => this.#ask(name, input, onProgress));
     this.#last = asked.catch(() => undefined);
     return asked;
   }
 
-  #ask<Name extends JobName>(name: Name, input: Input<Name>, onProgress?: OnProgress): Promise<Output<Name>> {
+  #ask<Name extends JobName>(
+    name: Name,
+    input: Input<Name>,
+    onProgress?: OnProgress,
+  ): Promise<JobOutput<Name>> {
     const worker = this.#worker;
     return new Promise((resolve, reject) => {
       const settle = (): void => {

@@ -2,11 +2,11 @@
 import type { TakeStep } from '../../register/check.js';
 import { Register } from '../../register/database.js';
 import { identityOf, openConsistentSnapshot } from '../../register/snapshot.js';
-import type { Pool, Source } from './pool.js';
+import type { Pool, RegisterSource } from './pool.js';
 
 /** Opens a register in this thread and in others, all at the same state, for as long as the work takes. */
 export async function inThreads<T>(
-  { file, notMeasured }: Source,
+  { file, notMeasured }: RegisterSource,
   startPool: (register: string, notMeasured: readonly string[]) => Pool,
   work: (register: Register, pool: Pool) => Promise<T>,
 ): Promise<T> {

@@ -15,14 +15,14 @@ interface Read {
   readonly measuredAt: string;
 }
 
-export interface Part<Entry extends Read> {
+export interface ArchivePart<Entry extends Read> {
   readonly key: number;
   /** Oldest first. */
   readonly entries: readonly Entry[];
 }
 
 /** An archive document, and the keys of its neighbours. */
-export interface LinkedPart<Entry extends Read> extends Part<Entry> {
+export interface LinkedPart<Entry extends Read> extends ArchivePart<Entry> {
   readonly previous: number | undefined;
   readonly next: number | undefined;
 }
@@ -45,7 +45,7 @@ export function* archive<Entry extends Read>(
 ): Generator<LinkedPart<Entry>, Rest<Entry>, undefined> {
   const newest: Entry[] = [];
   let previous: number | undefined;
-  let held: Part<Entry> | undefined;
+  let held: ArchivePart<Entry> | undefined;
   for (const part of parts(collect(dated, newest), openMonth)) {
     if (held !== undefined) yield { ...held, previous, next: part.key };
     previous = held?.key;
@@ -67,7 +67,7 @@ function* collect<Entry>(dated: Iterable<Entry>, newest: Entry[]): Generator<Ent
 function* parts<Entry extends Read>(
   dated: Iterable<Entry>,
   openMonth: string | undefined,
-): Generator<Part<Entry>> {
+): Generator<ArchivePart<Entry>> {
   let month = '';
   let number = 0;
   let entries: Entry[] = [];

@@ -45,7 +45,7 @@ function source(
 }
 
 /** A change of a record's value. */
-export interface Change {
+export interface ValueChange {
   readonly source: ChangeSource;
   readonly id: number;
   /** The new value's position in the history. */
@@ -60,7 +60,7 @@ export interface Change {
   readonly changedAfter: string | null;
 }
 
-type Row = readonly [
+type ChangeRow = readonly [
   source: number,
   id: number,
   position: number,
@@ -79,11 +79,11 @@ export function* changes(
   register: Register,
   sources: readonly ChangeSource[],
   newest?: number,
-): Generator<Change> {
+): Generator<ValueChange> {
   const width = Math.max(...sources.map(({ values }) => values.length));
   const queries = sources.map((from, index) => query(from, index, width));
   const order = newest === undefined ? ORDER.join(', ') : `${ORDER.join(' DESC, ')} DESC LIMIT ${newest}`;
-  const rows = register.rows<Row>(`SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY ${order}`);
+  const rows = register.rows<ChangeRow>(`SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY ${order}`);
   for (const [index, id, position, changedAt, measuredAt, changedAfter, ...values] of rows) {
     const from = sources[index];
     if (from === undefined) throw new TypeError(`no source ${index} of changes`);

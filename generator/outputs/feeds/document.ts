@@ -5,7 +5,7 @@ import type { Operator } from '../../config/config.js';
 export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence' | 'tagAuthority' | 'words'>;
 
 /** All text is well-formed (see text.ts). */
-export interface Entry {
+export interface FeedEntry {
   /** A tag URI (RFC 4151) derived from data: the same in every build and document. */
   readonly id: string;
   /** Plain text; measured values are in quotation marks. */
@@ -33,7 +33,7 @@ export interface FeedDocument {
   /** Absolute URL of this document. */
   readonly self: string;
   /** Newest first. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly FeedEntry[];
   /** Related documents: relation -> absolute URL (RFC 5005). */
   readonly links: Readonly<Record<string, string>>;
   /** Whether this is a complete document of older entries. */

@@ -5,16 +5,16 @@ import type { InWords } from '../../schema/words.js';
 import { filler, routeNamed } from '../../routes/index.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
-import type { Change, ChangeSource, Values } from './changes.js';
+import type { ValueChange, ChangeSource, Values } from './changes.js';
 import { tag } from './document.js';
-import type { Entry, FeedOperator } from './document.js';
+import type { FeedEntry, FeedOperator } from './document.js';
 import { changeFacts, firstFacts } from './facts.js';
 import type { First } from './firsts.js';
 import { escaped, legible, quoted, shortened } from './text.js';
 
 /** An entry, and its reading: feeds are in order of the readings. */
 export interface Dated {
-  readonly entry: Entry;
+  readonly entry: FeedEntry;
   readonly measuredAt: string;
 }
 
@@ -94,7 +94,7 @@ export class EntryMaker {
     this.#urls = new Map(table.map(({ name }) => [name, absolute(operator, table, name)]));
   }
 
-  change(change: Change): Dated {
+  change(change: ValueChange): Dated {
     const { source, id, position, from, to, changedAt, measuredAt, changedAfter } = change;
     const { resource, field } = source;
     const { what, title, value } = SORTS[field];
@@ -147,7 +147,7 @@ export class EntryMaker {
     { kind, record, history }: Resource,
     id: number,
     facts: readonly Fact[],
-  ): Pick<Entry, 'content' | 'url' | 'related'> {
+  ): Pick<FeedEntry, 'content' | 'url' | 'related'> {
     const url = this.#url(recordPage(kind), id);
     const documents = [
       { at: this.#url(record.route, id), words: 'its record' },

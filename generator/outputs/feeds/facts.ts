@@ -8,7 +8,7 @@ import { shapesOf } from '../../schema/shape.js';
 import type { Shape } from '../../schema/shape.js';
 import { part, value, valuesOf } from '../parts.js';
 import type { Part } from '../parts.js';
-import type { Change, ChangeSource, Values } from './changes.js';
+import type { ValueChange, ChangeSource, Values } from './changes.js';
 import type { First } from './firsts.js';
 
 /** The field of a first measurement, as it appears in entry ids. */
@@ -44,7 +44,7 @@ const field = (name: string, description: string) =>
   value('field', 'enum', name, description, { values: [name] });
 
 /** The facts of a change from a source. */
-export const changeParts = (source: ChangeSource): readonly Part<Change>[] => [
+export const changeParts = (source: ChangeSource): readonly Part<ValueChange>[] => [
   part({ ...kind, example: source.resource.kind }, () => source.resource.kind),
   part(id, (change) => change.id),
   part(field(source.field, 'The field that changed.'), () => source.field),
@@ -95,7 +95,7 @@ export const FIRST_PARTS: readonly Part<First>[] = [
   part(value('previous_measured_at', 'time', TIME, 'Always null.', { nullable: true }), () => null),
 ];
 
-export const changeFacts = (change: Change): Readonly<Record<string, unknown>> =>
+export const changeFacts = (change: ValueChange): Readonly<Record<string, unknown>> =>
   valuesOf(changeParts(change.source), change);
 
 export const firstFacts = (first: First): Readonly<Record<string, unknown>> => valuesOf(FIRST_PARTS, first);

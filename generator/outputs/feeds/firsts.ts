@@ -10,11 +10,11 @@ export interface First {
   readonly measuredAt: string;
 }
 
-type Row = readonly [id: number, name: string | null, measuredAt: string];
+type FirstRow = readonly [id: number, name: string | null, measuredAt: string];
 
 /** Newest first; of those from one reading, the highest id first. */
 export function* firsts(register: Register, resource: Resource, limit: number): Generator<First> {
-  const rows = register.rows<Row>(
+  const rows = register.rows<FirstRow>(
     `SELECT id, name, first_measured_at FROM ${name(resource.plural)} WHERE ${isPublished(resource.kind)}` +
       ` ORDER BY first_measured_at DESC, id DESC LIMIT ${limit}`,
   );

@@ -13,7 +13,7 @@ import type { Section, SectionInputs } from '../section.js';
 import { DOCUMENT_ENTRIES, archive } from './archive.js';
 import type { LinkedPart } from './archive.js';
 import { changes } from './changes.js';
-import type { Change } from './changes.js';
+import type { ValueChange } from './changes.js';
 import { CHANGE_FEEDS, FIRST_FEEDS, RENDERED_FEEDS, openMonth, unchangedFeeds } from './contents.js';
 import { NEVER, tag } from './document.js';
 import type { FeedDocument, FeedOperator } from './document.js';
@@ -51,7 +51,7 @@ function* feeds(
   for (const [feed, histories] of CHANGE_FEEDS) {
     if (!isThere(feed)) continue;
     if (stays(feed)) {
-      const newest = (): Iterable<Change> => changes(register, histories, DOCUMENT_ENTRIES);
+      const newest = (): Iterable<ValueChange> => changes(register, histories, DOCUMENT_ENTRIES);
       changed.push(() => Array.from(newest(), (change) => maker.change(change)));
     } else {
       const made = new Archive(inWordsOf(feed, operator, measured), maker, operator, table);
@@ -111,7 +111,7 @@ class Archive {
    * @returns the newest entries, newest first
    */
   *documents(
-    all: Iterable<Change>,
+    all: Iterable<ValueChange>,
     month: string | undefined,
     isSame: IsSame,
   ): Generator<Output | Kept, readonly Dated[]> {
@@ -146,13 +146,13 @@ class Archive {
     }
   }
 
-  #dated(entries: readonly Change[]): readonly Dated[] {
+  #dated(entries: readonly ValueChange[]): readonly Dated[] {
     return entries.map((change) => this.#maker.change(change));
   }
 }
 
 /** The inputs of an archive document, besides those common to all. */
-function inputsOf({ previous, next, entries }: LinkedPart<Change>): Buffer {
+function inputsOf({ previous, next, entries }: LinkedPart<ValueChange>): Buffer {
   const facts = entries.map(({ source, id, position, from, to, changedAt, measuredAt, changedAfter }) => [
     [source.field, id, position, changedAt, measuredAt, changedAfter],
     [from, to],

@@ -12,7 +12,7 @@ import { Feed } from 'feed';
 import { z } from 'zod';
 import { PATHS } from '../../routes/paths.js';
 import { termsText } from '../licence.js';
-import type { Entry, FeedDocument, FeedOperator } from './document.js';
+import type { FeedEntry, FeedDocument, FeedOperator } from './document.js';
 import { escaped, legible } from './text.js';
 
 const LANGUAGE = 'en';
@@ -52,7 +52,7 @@ function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: 
 const ENTRY = '<entry>';
 
 /** Inserts the links to documents. Texts can't contain `<entry>`, since their `<` is escaped. */
-function withRelated(xml: string, entries: readonly Entry[]): string {
+function withRelated(xml: string, entries: readonly FeedEntry[]): string {
   const [head = '', ...pieces] = xml.split(ENTRY);
   if (pieces.length !== entries.length) throw new TypeError(`expected ${entries.length} entries in the feed`);
   const linked = pieces.map((piece, index) => {

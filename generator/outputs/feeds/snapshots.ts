@@ -9,7 +9,7 @@ import { PATHS } from '../../routes/paths.js';
 import type { Change } from '../../tree/changes.js';
 import type { RenderSnapshotFeed } from '../../publish/snapshot-feed.js';
 import { NEVER, tag } from './document.js';
-import type { Entry, FeedOperator } from './document.js';
+import type { FeedEntry, FeedOperator } from './document.js';
 import { RESOURCES } from '../../schema/index.js';
 import { wordsIn } from '../../schema/words.js';
 import type { Words } from '../../schema/words.js';
@@ -42,22 +42,22 @@ export const snapshotFeed =
     ];
   };
 
-type Counts = Change['counts'][string];
+type ChangeCounts = Change['counts'][string];
 
 /** Whether any record changed. */
-const isOne = ({ added, changed, removed }: Counts): boolean => added + changed + removed > 0;
+const isOne = ({ added, changed, removed }: ChangeCounts): boolean => added + changed + removed > 0;
 
-const countsIn = ({ added, changed, removed }: Counts): string =>
+const countsIn = ({ added, changed, removed }: ChangeCounts): string =>
   `${added} added, ${changed} changed, ${removed} removed`;
 
 function entryOf(
   { sequence, from, as_of, built_at, counts, file }: Change,
   operator: FeedOperator,
   measured: readonly string[],
-): Entry {
+): FeedEntry {
   const kinds = Object.entries(counts);
   const inWords = wordsIn(operator.words);
-  const sum = (of: (count: Counts) => number): number =>
+  const sum = (of: (count: ChangeCounts) => number): number =>
     kinds.reduce((total, [, count]) => total + of(count), 0);
   const added = sum((count) => count.added);
   const facts: readonly Fact[] = [

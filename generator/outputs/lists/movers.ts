@@ -113,8 +113,8 @@ export function* movers(register: Register, asOf: string | null): Generator<Outp
   const found = WINDOW_NAMES.map((window) => ({
     window,
     since: asOf === null ? null : startOf(asOf, window),
-    gains: new Largest(),
-    losses: new Largest(),
+    gains: new LargestChanges(),
+    losses: new LargestChanges(),
   }));
   for (const { id, name: called, changes } of asOf === null ? [] : changesSince(register, asOf)) {
     for (const { window, since, gains, losses } of found) {
@@ -130,14 +130,14 @@ export function* movers(register: Register, asOf: string | null): Generator<Outp
   }
 }
 
-interface Changed {
+interface GroupChanges {
   readonly id: number;
   readonly name: string | null;
   readonly changes: ReturnType<typeof changesOf>;
 }
 
 /** The changes of all groups that may be listed, by ascending id. */
-function* changesSince(register: Register, asOf: string): Generator<Changed> {
+function* changesSince(register: Register, asOf: string): Generator<GroupChanges> {
   // A listed change ends at most 30 days before `asOf`, and begins at most 1.5 × 30 days earlier.
   const oldest = startOf(asOf, 'd30', 1 + OLDEST_START_WINDOWS);
   const since = `${name(members.order.name)} >= ${literal(oldest)}`;
@@ -159,7 +159,7 @@ function* changesSince(register: Register, asOf: string): Generator<Changed> {
 }
 
 /** Keeps the movers with the largest changes, in either direction; ties by ascending id. */
-class Largest {
+class LargestChanges {
   readonly #movers: Mover[] = [];
 
   /** @param mover its id is higher than those before */

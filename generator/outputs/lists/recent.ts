@@ -7,7 +7,7 @@ import type { Resource } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { item } from '../../schema/item.js';
 import { NAMES, OWNERS, USERNAMES, changes } from '../feeds/changes.js';
-import type { Change, ChangeSource } from '../feeds/changes.js';
+import type { ValueChange, ChangeSource } from '../feeds/changes.js';
 import { FIRST_PARTS, changeParts } from '../feeds/facts.js';
 import { firsts } from '../feeds/firsts.js';
 import type { First } from '../feeds/firsts.js';
@@ -45,7 +45,7 @@ const ORDER = 'Newest first: in the order in which they were measured.';
 
 const changesOf = (name: string, description: string, source: ChangeSource): Part<Recent> =>
   ifMeasured(
-    listed<Recent, Placed<Change>>(
+    listed<Recent, Placed<ValueChange>>(
       name,
       `${description} ${ORDER}`,
       withPath(changeParts(source)),

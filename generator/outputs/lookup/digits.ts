@@ -1,6 +1,6 @@
 /** How long the prefixes are that cut names and owners into shards. */
 import { NAMED, lookupRoute, ownersRoute } from '../../routes/lookup.js';
-import type { Named } from '../../routes/lookup.js';
+import type { NamedKind } from '../../routes/lookup.js';
 import { populationOf } from '../../register/overview.js';
 import type { Overview } from '../../register/overview.js';
 import { game } from '../../schema/game.js';
@@ -35,7 +35,7 @@ export const shardedEntries = (overview: Overview): ReadonlyMap<string, number> 
 };
 
 /** Each record has a name, and one more for each change of it. */
-function namesOf({ populations }: Overview, kind: Named): number {
+function namesOf({ populations }: Overview, kind: NamedKind): number {
   const { resource, history } = NAMES[kind];
   const { records, histories } = populationOf(populations, resource);
   return records + (histories.find((its) => its.history === history)?.changes ?? 0);

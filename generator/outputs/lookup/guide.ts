@@ -8,7 +8,7 @@ import { ifMeasured, nested, part, shapeOfParts, value, valuesOf } from '../part
 import type { Part } from '../parts.js';
 import { digitsFor, shardedEntries } from './digits.js';
 
-interface Facts {
+interface GuideFacts {
   /** The entries of each sharded route. */
   readonly entries: ReadonlyMap<string, number>;
   readonly measured: Measured;
@@ -17,10 +17,10 @@ interface Facts {
 const HASHED_NAME = 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))';
 const HASHED_ID = 'SHA-256 over the decimal digits of the id';
 
-function routePart(member: string, route: string, description: string): Part<Facts> {
+function routePart(member: string, route: string, description: string): Part<GuideFacts> {
   const found = routeNamed(ROUTES, route);
   const { path } = found;
-  const way = nested<Facts>(member, description, [
+  const way = nested<GuideFacts>(member, description, [
     part(value('path', 'text', path, 'Template of the paths.'), () => path),
     part(
       value('digits', 'ordinal', 3, 'How many hexadecimal digits of the hash the prefix has.', {
@@ -32,7 +32,7 @@ function routePart(member: string, route: string, description: string): Part<Fac
   return ifMeasured(way, ({ measured }) => isMeasured(found, measured));
 }
 
-const PARTS: readonly Part<Facts>[] = [
+const PARTS: readonly Part<GuideFacts>[] = [
   nested('lookup', 'From a name to the records that have or had it.', [
     part(
       value(

@@ -15,7 +15,7 @@ import type { Part } from '../parts.js';
 /** Average number of ids in a page, some 40 kB. */
 const PAGE_IDS = 4096;
 
-interface Page {
+interface IdsPage {
   readonly kind: Kind;
   readonly ids: readonly number[];
   /** The first id of the next page, if there is one. */
@@ -25,7 +25,7 @@ interface Page {
 const pathOf = (kind: Kind, first: number | undefined): string | null =>
   first === undefined ? null : filler(routeNamed(ROUTES, idsRoute(kind)).path)(first);
 
-const PAGE: readonly Part<Page>[] = [
+const PAGE: readonly Part<IdsPage>[] = [
   part(value('kind', 'enum', 'group', 'Kind of the records.', { values: KINDS }), ({ kind }) => kind),
   part(value('first_id', 'id', 7, 'The first id of the page.'), ({ ids }) => ids[0]),
   part(value('last_id', 'id', 48_213, 'The last id of the page.'), ({ ids }) => ids.at(-1)),
@@ -103,7 +103,7 @@ export function* ids(register: Register): Generator<Output> {
 }
 
 /** A page begins at the lowest id, and where a function of the id says so. */
-function* pagesOf(register: Register, resource: Resource): Generator<Page> {
+function* pagesOf(register: Register, resource: Resource): Generator<IdsPage> {
   const { kind } = resource;
   let page: number[] = [];
   for (const [id] of register.rows<[number]>(recordsQuery(resource, ['id']))) {

@@ -1,6 +1,6 @@
 /** /api/v1/lookup/…: the records with a name, now or in the past, in shards by a hash of the name. */
 import { lookupRoute } from '../../routes/lookup.js';
-import type { Named } from '../../routes/lookup.js';
+import type { NamedKind } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { entriesQuery, isPublished, name, recordsQuery } from '../../register/sql.js';
 import type { History, Resource } from '../../schema/field.js';
@@ -11,7 +11,7 @@ import type { Output } from '../output.js';
 import { listed, part, value } from '../parts.js';
 import type { Part } from '../parts.js';
 import { runs, shardOutput, shardShape } from './shards.js';
-import type { Shard } from './shards.js';
+import type { LookupShard } from './shards.js';
 
 /** A column of records, and its history. */
 interface NameSource {
@@ -26,7 +26,7 @@ function source(resource: Resource, column: string): NameSource {
   return { resource, column, history };
 }
 
-export const NAMES: Readonly<Record<Named, NameSource>> = {
+export const NAMES: Readonly<Record<NamedKind, NameSource>> = {
   user: source(user, 'username'),
   group: source(group, 'name'),
 };
@@ -52,7 +52,7 @@ const MATCH: readonly Part<Match>[] = [
   ),
 ];
 
-const ENTRIES: Part<Shard<NameEntry>> = listed(
+const ENTRIES: Part<LookupShard<NameEntry>> = listed(
   'names',
   'All names whose hash has the prefix, in order of their code points.',
   [
@@ -70,14 +70,14 @@ const ENTRIES: Part<Shard<NameEntry>> = listed(
   ({ entries }) => entries,
 );
 
-export const namesShape = (kind: Named): ObjectShape =>
+export const namesShape = (kind: NamedKind): ObjectShape =>
   shardShape(lookupRoute(kind), `The ${kind}s that have or had some names.`, ENTRIES);
 
-type Row = readonly [text: string, id: number, name: string, isCurrent: number];
+type NameRow = readonly [text: string, id: number, name: string, isCurrent: number];
 
 /** The shards of a kind's names, by ascending key. @param digits the length of the prefixes */
-export function* names(register: Register, kind: Named, digits: number): Generator<Output> {
-  const rows = register.rows<Row>(query(NAMES[kind], digits));
+export function* names(register: Register, kind: NamedKind, digits: number): Generator<Output> {
+  const rows = register.rows<NameRow>(query(NAMES[kind], digits));
   for (const [prefix, shard] of runs(rows, ([text]) => text.slice(0, digits))) {
     const entries = [...runs(shard, ([text]) => text)].map(([text, same]) => ({
       name: text.slice(digits),
@@ -88,7 +88,7 @@ export function* names(register: Register, kind: Named, digits: number): Generat
 }
 
 /** One match for each record and spelling: the first, which is the current one if there is one. */
-const matchesOf = (rows: readonly Row[]): readonly Match[] =>
+const matchesOf = (rows: readonly NameRow[]): readonly Match[] =>
   rows.flatMap(([, id, called, isCurrent], index) => {
     const [, lastId, lastName] = rows[index - 1] ?? [];
     return id === lastId && called === lastName ? [] : [{ id, name: called, isCurrent: isCurrent === 1 }];

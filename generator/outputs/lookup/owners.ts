@@ -1,6 +1,6 @@
 /** /api/v1/owners/…: what each user or group owns or created, in shards by a hash of its id. */
 import { ownersRoute } from '../../routes/lookup.js';
-import type { Named } from '../../routes/lookup.js';
+import type { NamedKind } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, name, publishedValue } from '../../register/sql.js';
 import { columnsOf } from '../../schema/field.js';
@@ -12,7 +12,7 @@ import type { Output } from '../output.js';
 import { ifMeasured, listed, part, value } from '../parts.js';
 import type { Part } from '../parts.js';
 import { runs, shardOutput, shardShape } from './shards.js';
-import type { Shard } from './shards.js';
+import type { LookupShard } from './shards.js';
 
 /** A group or game of an owner. */
 interface Owned {
@@ -55,7 +55,7 @@ const owned = (
   return ifMeasured(all, (owner) => of(owner) !== null);
 };
 
-const entriesOf = (kind: Named): Part<Shard<Owner>> =>
+const entriesOf = (kind: NamedKind): Part<LookupShard<Owner>> =>
   listed(
     'owners',
     'All owners whose hash has the prefix, in order of id.',
@@ -70,14 +70,14 @@ const entriesOf = (kind: Named): Part<Shard<Owner>> =>
 
 const ENTRIES = { user: entriesOf('user'), group: entriesOf('group') };
 
-export const ownersShape = (kind: Named): ObjectShape =>
+export const ownersShape = (kind: NamedKind): ObjectShape =>
   shardShape(ownersRoute(kind), `What some ${kind}s own.`, ENTRIES[kind]);
 
-type Row = readonly [prefix: string, owner: number, kind: Kind, id: number, name: string | null];
+type OwnedRow = readonly [prefix: string, owner: number, kind: Kind, id: number, name: string | null];
 
 /** The shards of all owners of a kind, by ascending key. @param digits the length of the prefixes */
-export function* owners(register: Register, kind: Named, digits: number): Generator<Output> {
-  const rows = register.rows<Row>(query(kind, digits));
+export function* owners(register: Register, kind: NamedKind, digits: number): Generator<Output> {
+  const rows = register.rows<OwnedRow>(query(kind, digits));
   const [hasGroups, hasGames] = [group, game].map(({ plural }) => register.measured.has(plural));
   for (const [prefix, shard] of runs(rows, ([hashed]) => hashed)) {
     const entries = [...runs(shard, ([, owner]) => owner)].map(([id, its]) => ({
@@ -89,10 +89,10 @@ export function* owners(register: Register, kind: Named, digits: number): Genera
   }
 }
 
-const ofKind = (wanted: Kind, rows: readonly Row[]): readonly Owned[] =>
+const ofKind = (wanted: Kind, rows: readonly OwnedRow[]): readonly Owned[] =>
   rows.flatMap(([, , kind, id, called]) => (kind === wanted ? [{ id, name: called }] : []));
 
-function query(kind: Named, digits: number): string {
+function query(kind: NamedKind, digits: number): string {
   const created = ownedQuery(game, 'creator_id', `creator_type = ${literal(kind)}`);
   const sources = kind === 'user' ? [ownedQuery(group, 'owner_id', 'TRUE'), created] : [created];
   return (

@@ -5,7 +5,7 @@ import type { Output } from '../output.js';
 import { part, shapeOfParts, value, valuesOf } from '../parts.js';
 import type { Part } from '../parts.js';
 
-export interface Shard<Entry> {
+export interface LookupShard<Entry> {
   readonly prefix: string;
   readonly entries: readonly Entry[];
 }
@@ -14,14 +14,18 @@ export interface Shard<Entry> {
 export const shardShape = <Entry>(
   route: string,
   description: string,
-  list: Part<Shard<Entry>>,
+  list: Part<LookupShard<Entry>>,
 ): ObjectShape => shapeOfParts(route, description, parts(list));
 
-export function shardOutput<Entry>(route: string, shard: Shard<Entry>, list: Part<Shard<Entry>>): Output {
+export function shardOutput<Entry>(
+  route: string,
+  shard: LookupShard<Entry>,
+  list: Part<LookupShard<Entry>>,
+): Output {
   return { route, key: prefixKey(shard.prefix), body: JSON.stringify(valuesOf(parts(list), shard)) };
 }
 
-const parts = <Entry>(list: Part<Shard<Entry>>): readonly Part<Shard<Entry>>[] => [
+const parts = <Entry>(list: Part<LookupShard<Entry>>): readonly Part<LookupShard<Entry>>[] => [
   part(
     value('prefix', 'text', 'b42', 'The prefix, in lower-case hexadecimal digits.'),
     ({ prefix }) => prefix,

@@ -12,7 +12,7 @@ import { pascal, referTo } from './schemas.js';
 import type { Schema } from './schemas.js';
 
 /** Unique values by name. */
-class Named {
+class NamedValues {
   readonly #sort: string;
   readonly #named = new Map<string, string>();
 
@@ -42,8 +42,8 @@ export class Components {
   readonly #published: PublishedHeaders;
   /** The headers of the responses so far: most routes share them. */
   readonly #byFacts = new Map<string, Schema>();
-  readonly #headers = new Named('headers');
-  readonly #responses = new Named('responses');
+  readonly #headers = new NamedValues('headers');
+  readonly #responses = new NamedValues('responses');
 
   constructor({ limits, operator }: BuildConfig) {
     this.#limits = limits;

@@ -9,7 +9,7 @@ import type { Output } from '../output.js';
 import { documentOf } from './documents.js';
 
 /** A document of the tree, and its URL. */
-export interface Example {
+export interface DocumentExample {
   /** The value of the route's parameter. */
   readonly key: number;
   readonly url: string;
@@ -31,7 +31,7 @@ interface Choice {
   readonly named: string | undefined;
   candidates: number;
   shows: number;
-  example: Example | undefined;
+  example: DocumentExample | undefined;
 }
 
 export class Examples {
@@ -75,7 +75,7 @@ export class Examples {
   }
 
   /** The example of a route; undefined if there is none, or none small enough. */
-  of(route: string): Example | undefined {
+  of(route: string): DocumentExample | undefined {
     return this.#choices.get(route)?.example;
   }
 }

@@ -10,7 +10,7 @@ import { answersOf } from './answers.js';
 import type { Answer } from './answers.js';
 import type { Components } from './components.js';
 import { documentOf } from './documents.js';
-import type { Example, Examples } from './examples.js';
+import type { DocumentExample, Examples } from './examples.js';
 import { pascal, referTo, typeOf } from './schemas.js';
 import type { Schema } from './schemas.js';
 
@@ -152,7 +152,7 @@ function contentAnswer(
   route: Route,
   { status, description }: Answer,
   components: Components,
-  example: Example | undefined,
+  example: DocumentExample | undefined,
   isDescribed: (route: string) => boolean,
 ): Schema {
   const isWhole = status === 200;
@@ -170,7 +170,7 @@ function contentAnswer(
   };
 }
 
-function valueIn({ body }: Example): unknown {
+function valueIn({ body }: DocumentExample): unknown {
   return JSON.parse(body);
 }
 

@@ -3,7 +3,7 @@ import { parseJson } from '../../portable.js';
 import { z } from 'zod';
 import type { Window } from '../../schema/members.js';
 import { moversRoute } from '../../routes/lists.js';
-import type { Reading } from './sparkline.js';
+import type { Reading } from './series.js';
 
 /** Reads a document of this snapshot as text; undefined if there is none. */
 export type ReadDocument = (route: string, key: number) => string | undefined;
@@ -57,12 +57,12 @@ const statsBody = z.object({
   }),
 });
 
-export type Largest = z.infer<typeof largestBody>['groups'][number];
-export type Mover = z.infer<typeof mover>;
+export type LargestGroup = z.infer<typeof largestBody>['groups'][number];
+export type ListedMover = z.infer<typeof mover>;
 export type Renaming = z.infer<typeof renaming>;
 
 /** What the front page reads of other documents. What is not published is empty or undefined. */
-export class Documents {
+export class PublishedDocuments {
   readonly #read: ReadDocument;
 
   constructor(read: ReadDocument) {
@@ -75,7 +75,7 @@ export class Documents {
   }
 
   /** @param limit how many groups, at most */
-  largest(limit: number): readonly Largest[] {
+  largest(limit: number): readonly LargestGroup[] {
     return this.#parsed(largestBody, 'largest', limit)?.groups ?? [];
   }
 

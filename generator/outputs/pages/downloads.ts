@@ -15,7 +15,7 @@ import { meaningInWords, valueRow } from './fields.js';
 import { leastTime, WHOLE_DOWNLOAD } from '../downloads/limit.js';
 import { amount, integer, interval, moment, size } from './words.js';
 
-export interface DownloadFile {
+export interface ListedFile {
   /** URL path: `/downloads/groups.csv.gz`. */
   readonly path: string;
   /** In words: `CSV`, `CSV (gzip)`, `Parquet`. */
@@ -37,11 +37,11 @@ export interface DownloadTable {
   readonly newest: string | null;
   readonly columns: readonly Value[];
   /** One in each format, in the same order in all tables. */
-  readonly files: readonly DownloadFile[];
+  readonly files: readonly ListedFile[];
 }
 
 /** A file that holds more than one table. */
-export interface BulkDownload extends Omit<DownloadFile, 'format'> {
+export interface BulkDownload extends Omit<ListedFile, 'format'> {
   readonly description: string;
   /** Lines, or rows of all tables. */
   readonly rows: number;
@@ -162,7 +162,7 @@ const sizeOf = (files: readonly { readonly bytes: number }[]): string =>
 /** Its name in the folder of the downloads, as in SHA256SUMS. */
 const nameOf = ({ path }: { readonly path: string }): string => path.slice(PATHS.bulk.length + 1);
 
-const fileOf = (file: Pick<DownloadFile, 'path' | 'bytes'>) => ({
+const fileOf = (file: Pick<ListedFile, 'path' | 'bytes'>) => ({
   path: file.path,
   name: nameOf(file),
   size: size(file.bytes),

@@ -1,7 +1,7 @@
 /** Documents as fields with their meanings, for people. */
 import type { Value, ValueType } from '../../schema/field.js';
 import { notesOf, wordsOf } from '../../schema/meaning.js';
-import type { Meaning, Word } from '../../schema/meaning.js';
+import type { Meaning, EnumWord } from '../../schema/meaning.js';
 import type { InWords } from '../../schema/words.js';
 import type { ObjectShape, Shape } from '../../schema/shape.js';
 
@@ -18,7 +18,7 @@ export interface FieldRow {
   readonly optional: boolean;
   readonly description: string;
   /** The words of an enum. */
-  readonly words: readonly Word[];
+  readonly words: readonly EnumWord[];
   /** What is said after the words; see `notesOf`. */
   readonly notes: string;
   /** The fields inside it. */

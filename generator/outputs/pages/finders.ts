@@ -1,20 +1,20 @@
 /** By what records of a register can be found. */
-import type { Named } from '../../routes/lookup.js';
+import type { NamedKind } from '../../routes/lookup.js';
 import type { Kind } from '../../schema/field.js';
 import type { Measured } from '../../schema/measured.js';
 import { NAMES } from '../lookup/names.js';
 
-const isNamed = (kind: Kind): kind is Named => kind in NAMES;
+const isNamed = (kind: Kind): kind is NamedKind => kind in NAMES;
 
 /** Those of some kinds whose records can be found by a name. */
-export const namedOf = (kinds: readonly Kind[], measured: Measured): readonly Named[] =>
+export const namedOf = (kinds: readonly Kind[], measured: Measured): readonly NamedKind[] =>
   kinds.filter(isNamed).filter((kind) => {
     const { resource, column, history } = NAMES[kind];
     return measured.hasAny([`${resource.plural}.${column}`, history.table]);
   });
 
 /** Whether the former names of a kind are measured. */
-export const hasFormer = (kind: Named, measured: Measured): boolean =>
+export const hasFormer = (kind: NamedKind, measured: Measured): boolean =>
   measured.has(NAMES[kind].history.table);
 
 /** What users and groups own: `the groups that a user owns`. */

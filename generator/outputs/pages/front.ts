@@ -11,15 +11,15 @@ import { enumerated } from '../../schema/measured.js';
 import type { Measured } from '../../schema/measured.js';
 import { allWords, capitalized, wordsIn } from '../../schema/words.js';
 import type { InWords, Words } from '../../schema/words.js';
-import { Documents } from './documents.js';
-import type { Largest, Mover, ReadDocument, Renaming } from './documents.js';
+import { PublishedDocuments } from './documents.js';
+import type { LargestGroup, ListedMover, ReadDocument, Renaming } from './documents.js';
 import { SIDE, lineChart } from './line-chart.js';
 import type { LookupField } from './lookup-field.js';
 import { arrivalsIn, changesIn } from './news.js';
 import { questions } from './questions.js';
 import { sample } from './sample.js';
 import { HEIGHT, WIDTH, sparkline } from './sparkline.js';
-import type { Reading } from './sparkline.js';
+import type { Reading } from './series.js';
 import { amount, day, integer, moment, shortDay, signed } from './words.js';
 
 const SHOWN_LARGEST = 10;
@@ -28,7 +28,7 @@ const SHOWN_RENAMED = 6;
 /** What is older than this, at the newest measurement, is not called new: 365 days. */
 const LATELY_MS = 365 * 86_400_000;
 
-interface Named {
+interface NamedRecord {
   readonly kind: Kind;
   readonly id: number;
   /** Null if it was not measured. */
@@ -36,13 +36,13 @@ interface Named {
 }
 
 /** Where the page of a record is. */
-const pageOf = ({ kind, id }: Pick<Named, 'kind' | 'id'>): string =>
+const pageOf = ({ kind, id }: Pick<NamedRecord, 'kind' | 'id'>): string =>
   filler(routeNamed(ROUTES, recordPage(kind)).path)(id);
 
 /** Links to the page of a record. What has no name that can be seen is called by its id. */
 const linker =
   (inWords: InWords) =>
-  ({ kind, id, name }: Named) => ({
+  ({ kind, id, name }: NamedRecord) => ({
     url: pageOf({ kind, id }),
     name: isVisible(name) ? name : undefined,
     instead: inWords(`${capitalized(kind)} ${id}`),
@@ -67,7 +67,12 @@ function lineInWords(readings: readonly Reading[]): string {
 const spark = (readings: readonly Reading[]) => ({ line: sparkline(readings), text: lineInWords(readings) });
 
 /** The line of the first of some groups that has readings to draw. */
-function picture(groups: readonly Largest[], documents: Documents, linkTo: Linker, inWords: InWords) {
+function picture(
+  groups: readonly LargestGroup[],
+  documents: PublishedDocuments,
+  linkTo: Linker,
+  inWords: InWords,
+) {
   for (const [index, { id, name }] of groups.entries()) {
     const readings = documents.readings(id);
     const chart = lineChart(readings);
@@ -98,7 +103,7 @@ function picture(groups: readonly Largest[], documents: Documents, linkTo: Linke
   return undefined;
 }
 
-const moved = (documents: Documents, linkTo: Linker) => (mover: Mover) => ({
+const moved = (documents: PublishedDocuments, linkTo: Linker) => (mover: ListedMover) => ({
   ...linkTo({ kind: 'group', ...mover }),
   delta: signed(mover.delta),
   from: { members: integer(mover.from), ...at(mover.from_at) },
@@ -128,7 +133,7 @@ const renamed =
     read: at(measured_at),
   });
 
-const ranked = (documents: Documents, linkTo: Linker) => (group: Largest) => {
+const ranked = (documents: PublishedDocuments, linkTo: Linker) => (group: LargestGroup) => {
   const change = documents.monthlyChange(group.id);
   return {
     ...linkTo({ kind: 'group', ...group }),
@@ -143,7 +148,7 @@ const ranked = (documents: Documents, linkTo: Linker) => (group: Largest) => {
 /** The totals in one line: kinds with records, then what their histories hold. */
 function totals(
   populations: readonly Population[],
-  documents: Documents,
+  documents: PublishedDocuments,
   words: Words | undefined,
 ): readonly string[] {
   const called = allWords(words);
@@ -164,7 +169,7 @@ function totals(
 }
 
 /** A request to try and its response: the largest group, or a record of another kind. */
-function example({ populations }: Overview, table: readonly Route[], documents: Documents) {
+function example({ populations }: Overview, table: readonly Route[], documents: PublishedDocuments) {
   for (const { resource, samples } of populations) {
     const [id] = samples;
     if (id === undefined) continue;
@@ -213,7 +218,7 @@ export function frontPage(
   const { populations, measured, asOf } = overview;
   const inWords = wordsIn(words);
   const linkTo = linker(inWords);
-  const documents = new Documents(read);
+  const documents = new PublishedDocuments(read);
   const largest = documents.largest(SHOWN_LARGEST);
   const { gains, losses } = documents.movers('d30');
   const { group_names, usernames } = documents.recent();

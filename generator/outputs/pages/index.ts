@@ -37,7 +37,7 @@ export interface Offers {
   readonly feeds: readonly PublishedFeed[];
 }
 
-interface Page {
+interface PageFacts {
   readonly route: string;
   readonly template: string;
   readonly title: string;
@@ -79,7 +79,7 @@ export function* pages(
     scripts = [],
     content,
     isShared = false,
-  }: Page): FileOutput => ({
+  }: PageFacts): FileOutput => ({
     route,
     key: 0,
     body: render(template, {

@@ -6,7 +6,7 @@
 import { timeAt } from '../../schema/time.js';
 import { gapsBefore } from './gaps.js';
 import { linePath } from './sparkline.js';
-import type { Reading } from './sparkline.js';
+import type { Reading } from './series.js';
 import { integer, monthOf, shortDay } from './words.js';
 
 /** The side of the box that the paths are drawn in. */

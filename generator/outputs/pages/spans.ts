@@ -69,7 +69,7 @@ function begunWords(entry: HistoryEntry, isFirst: boolean): string {
 const milliseconds = (time: string | null): number | null => (time === null ? null : Date.parse(time));
 
 /** A label of an axis of time, in milliseconds. */
-export interface Tick {
+export interface TimeLabel {
   readonly time: number;
   readonly words: string;
 }
@@ -81,12 +81,12 @@ const MONTHS_OF_YEAR = 12;
 const monthNumber = (date: Date): number => date.getUTCFullYear() * MONTHS_OF_YEAR + date.getUTCMonth();
 
 /** The round dates in a range. @param most how many there may be, at least */
-export function ticksOf(start: number, end: number, most: number): readonly Tick[] {
+export function ticksOf(start: number, end: number, most: number): readonly TimeLabel[] {
   const first = new Date(start);
   const last = new Date(end);
   const [from, to] = [monthNumber(first) + 1, monthNumber(last)];
   const step = STEPS.find((each) => (to - from) / each < most) ?? Math.ceil((to - from) / most / 120) * 120;
-  const ticks: Tick[] = [];
+  const ticks: TimeLabel[] = [];
   for (let month = Math.ceil(from / step) * step; month <= to; month += step) {
     const date = new Date(Date.UTC(Math.floor(month / MONTHS_OF_YEAR), month % MONTHS_OF_YEAR, 1));
     const iso = `${date.toISOString().slice(0, 19)}Z`;

@@ -1,10 +1,6 @@
 /** A member history as a word-sized line. A gap in the readings is a gap in the line. */
 import { gapsBefore } from './gaps.js';
-
-export interface Reading {
-  readonly measured_at: string;
-  readonly member_count: number;
-}
+import type { Reading } from './series.js';
 
 export const WIDTH = 120;
 export const HEIGHT = 28;

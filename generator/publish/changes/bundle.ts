@@ -18,7 +18,7 @@ import type { StageSpec } from '../stage-writer.js';
 import { deletedLine, putLine } from './bundle-line.js';
 import { bundleFile } from '../../tree/changes.js';
 import type { ChangeFile } from '../../tree/changes.js';
-import type { Step } from './change-list.js';
+import type { ChangeStep } from './change-list.js';
 
 /** What is bundled: the new and changed documents of these routes, while their patches are there. */
 export interface Bundled {
@@ -39,7 +39,7 @@ export interface BundleLimit {
 /** Stages the bundle of a snapshot. @returns undefined, and no file, if it were too large */
 export async function writeBundle(
   bundled: Bundled,
-  step: Step,
+  step: ChangeStep,
   limit: BundleLimit,
   progress: Progress,
 ): Promise<ChangeFile | undefined> {

@@ -8,7 +8,7 @@ import { listFile } from '../../tree/changes.js';
 import type { ChangeFile } from '../../tree/changes.js';
 
 /** The ends of a change list or bundle, in the words of its first line. */
-export interface Step {
+export interface ChangeStep {
   readonly tree: string;
   readonly from: number;
   readonly to: number;
@@ -17,7 +17,7 @@ export interface Step {
 }
 
 /** Writes the staged change list of a snapshot from its parts. */
-export function writeList(paths: StagePaths, step: Step): ChangeFile {
+export function writeList(paths: StagePaths, step: ChangeStep): ChangeFile {
   const file = listFile(step.to);
   const sink = new Sink(join(paths.last, file));
   const write = (text: string): void => sink.write(Buffer.from(text));

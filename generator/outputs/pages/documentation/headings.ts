@@ -1,7 +1,7 @@
 /** Headings and fields of a page as its contents, its links and its search find them. */
 
 /** A place in a page that can be linked to. */
-export interface Place {
+export interface LinkTarget {
   readonly id: string;
   readonly text: string;
   readonly is: 'heading' | 'term';
@@ -26,7 +26,7 @@ const textOf = (html: string): string =>
     .trim();
 
 /** All places of a page, in its order. */
-export const placesOf = (html: string): Place[] =>
+export const placesOf = (html: string): LinkTarget[] =>
   [...html.matchAll(PLACE)].map(([, , heading, title = '', term = '', name = '']) =>
     heading === undefined
       ? { id: term, text: textOf(name), is: 'term' }

@@ -30,7 +30,7 @@ import { interval, moment } from '../words.js';
 import { sentencesOf } from './sentences.js';
 import { explorerPage } from './explorer.js';
 import { placesOf, withAnchors } from './headings.js';
-import type { Place } from './headings.js';
+import type { LinkTarget } from './headings.js';
 import { exampleUrl, referencePage } from './reference.js';
 import { snippets } from './requests.js';
 import type { Use } from './requests.js';
@@ -54,7 +54,7 @@ export interface Documented {
 /** A page for the layout. */
 export interface RenderedPage extends DocumentationPage {
   readonly content: object;
-  readonly places: readonly Place[];
+  readonly places: readonly LinkTarget[];
 }
 
 /** All pages of the documentation. */
