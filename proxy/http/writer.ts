@@ -1,8 +1,9 @@
+import { close } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 import { errorCode } from '../log.js';
-import { readChunks, type ByteRange, type OpenFile } from '../tree/files.js';
+import { readChunks, type ByteRange } from '../tree/files.js';
 import type { RequestContext } from './context.js';
 import type { HttpResponse } from './responses.js';
 
@@ -65,18 +66,19 @@ export async function writeFile(
   context: RequestContext,
   response: ServerResponse,
   { status, headers }: HttpResponse,
-  file: OpenFile,
+  descriptor: number,
   range: ByteRange,
 ): Promise<void> {
+  if (response.destroyed || response.headersSent) {
+    close(descriptor);
+    return;
+  }
+  response.writeHead(status, headers);
   try {
-    if (response.destroyed || response.headersSent) return;
-    response.writeHead(status, headers);
-    await pipeline(counted(readChunks(file, range), context), response);
+    await pipeline(counted(readChunks(descriptor, range), context), response);
   } catch (error) {
     // A client that left early is not a failure.
     if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-  } finally {
-    await file.handle.close();
   }
 }
 

@@ -6,12 +6,7 @@ import type { Disk } from '../tree/disk.js';
 import { NO_ERROR_PAGES, readErrorPages, type ErrorPages } from './error-pages.js';
 import { cachedFile, type CachedFile } from '../tree/file-cache.js';
 import type { FileRead } from '../tree/files.js';
-import {
-  DATA_PACKAGE,
-  NO_DIGESTS,
-  readPublishedDigests,
-  type PublishedDigests,
-} from '../tree/published-digests.js';
+import { DATA_PACKAGE, NO_DIGESTS, readPublishedDigests, type PublishedDigests } from '../tree/digests.js';
 import { parseSnapshot, SNAPSHOT_FILE, SnapshotError, titleOf, type Snapshot } from './snapshot.js';
 
 /** The polling interval, after which a new snapshot is in service: 1000 ms (= 1 second). */

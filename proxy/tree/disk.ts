@@ -1,3 +1,4 @@
+import { close } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
 import { TimeoutError } from '../timeout.js';
@@ -44,7 +45,8 @@ interface Sent {
  * @param worker the compiled disk-worker.ts
  */
 export function openDisk(worker: URL, hangingMs = HANGING_MS): Disk {
-  const thread = new Worker(worker);
+  // Files that the thread leaves open are closed here.
+  const thread = new Worker(worker, { trackUnmanagedFds: false });
   const sent: Sent[] = [];
   let batch: ReadRequest[] = [];
   let waiting: Pending[] = [];
@@ -83,11 +85,12 @@ export function openDisk(worker: URL, hangingMs = HANGING_MS): Disk {
   };
   thread.on('message', (results: Results) => {
     isHanging = false;
-    for (const [index, { resolve, reject }] of (sent.shift()?.pending ?? []).entries()) {
-      const result = results[index];
-      if (result === undefined) reject(new Error('the disk thread left a read without a result'));
-      else if ('file' in result) resolve(result.file);
-      else reject(Object.assign(new Error(result.message), { code: result.code }));
+    const pending = sent.shift()?.pending ?? [];
+    for (const [index, result] of results.entries()) {
+      const read = pending[index];
+      if (!('file' in result)) read?.reject(Object.assign(new Error(result.message), { code: result.code }));
+      else if (read !== undefined) read.resolve(result.file);
+      else if (result.file?.descriptor !== undefined) close(result.file.descriptor);
     }
     watch();
   });

@@ -1,12 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { join } from 'node:path';
+import { close } from 'node:fs';
 
 import type { Clock } from '../log.js';
-import { TimeoutError, withTimeout } from '../timeout.js';
+import { withTimeout } from '../timeout.js';
 import type { Disk } from './disk.js';
-import { SIBLINGS, openFile, type Coding, type FileRead, type OpenFile } from './files.js';
-import { LargeDigests } from './large-digests.js';
-import { publishedDigest, type PublishedDigests } from './published-digests.js';
+import { SIBLINGS, type Coding, type FileRead } from './files.js';
+import { LargeDigests, publishedDigest, type PublishedDigests } from './digests.js';
 
 /** Memory for cached files, including the overhead of entries. 64 MiB. */
 const CACHE_MAX_BYTES = 64 * 1024 * 1024;
@@ -74,10 +73,11 @@ export class FileCache {
   readonly #entries: LRUCache<string, Entry>;
   /** Reads in progress, shared by concurrent requests. */
   readonly #reads = new Map<string, Promise<CachedFile | undefined>>();
-  readonly #large = new LargeDigests();
+  readonly #large: LargeDigests;
 
   constructor(disk: Disk, clock: Clock, maxBytes = CACHE_MAX_BYTES) {
     this.#disk = disk;
+    this.#large = new LargeDigests(disk);
     this.#clock = clock;
     this.#entries = new LRUCache({
       maxSize: maxBytes,
@@ -134,14 +134,16 @@ export class FileCache {
 
   /**
    * Opens a file that is too large for memory. Undefined if it was replaced; then `read` finds the
-   * new one. The caller closes the handle.
+   * new one.
+   *
+   * @returns the descriptor, which the caller closes
+   * @throws as `read`
    */
-  async open(file: CachedFile, { root }: Epoch): Promise<OpenFile | undefined> {
-    if (this.#disk.isHanging) throw new TimeoutError('the disk hangs');
-    const opened = await openFile(join(root, file.path));
-    if (opened?.identity === file.identity) return opened;
-    await opened?.handle.close();
-    this.#entries.delete(file.path);
+  async open({ path, identity }: CachedFile, { root }: Epoch): Promise<number | undefined> {
+    const opened = await this.#disk.read({ root, path, maxBytes: 0, keepOpen: true });
+    if (opened?.identity === identity) return opened.descriptor;
+    if (opened?.descriptor !== undefined) close(opened.descriptor);
+    this.#entries.delete(path);
     return undefined;
   }
 
@@ -197,7 +199,7 @@ export class FileCache {
     if (digest !== undefined) return cachedFile(path, read, digest);
     const digested = await withTimeout(
       DIGEST_BUDGET_MS,
-      this.#large.of(join(epoch.root, path), read.identity),
+      this.#large.of({ root: epoch.root, path }, read.identity),
     );
     return digested && cachedFile(path, { ...read, ...digested.state }, digested.digest);
   }

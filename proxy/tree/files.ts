@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { brotliDecompressSync, crc32, inflateRawSync } from 'node:zlib';
 
 import { errorCode } from '../log.js';
@@ -36,6 +44,8 @@ export interface ReadRequest {
   readonly known?: string | undefined;
   /** A larger file is not read into memory. In bytes. */
   readonly maxBytes: number;
+  /** The file is not read, but left open for {@link readChunks}. */
+  readonly keepOpen?: boolean;
   /** For a compressed form: the digest is of the decompressed content, of at most `maxBytes`. */
   readonly decode?: { readonly coding: Coding; readonly maxBytes: number } | undefined;
 }
@@ -58,7 +68,12 @@ export interface FileRead extends FileState {
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
   /** See {@link digestOf}. Undefined without bytes, and if a form is not exactly one stream. */
   readonly digest: string | undefined;
+  /** The open file, which the caller closes. Undefined without `keepOpen`. */
+  readonly descriptor?: number;
 }
+
+/** The real paths of folders that several reads have in common. */
+export type RealPaths = Map<string, string>;
 
 /** The errors of open and stat for a path without a file. The last is that of names too long to exist. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
@@ -80,24 +95,33 @@ export const shorten = (sha256: string): string => sha256.slice(0, DIGEST_DIGITS
 /**
  * Reads a file synchronously, for a thread of its own (disk-worker.ts).
  *
+ * @param realPaths shared by reads at the same moment: resolving a folder takes as long as a read
  * @returns undefined if there is no regular file at this path, or it is outside the tree
  * @throws errors of the file system; Error if the file was modified in place
  */
-export function readNow({ root, path, known, maxBytes, decode }: ReadRequest): FileRead | undefined {
+export function readNow(
+  { root, path, known, maxBytes, keepOpen = false, decode }: ReadRequest,
+  realPaths: RealPaths = new Map(),
+): FileRead | undefined {
   let descriptor: number | undefined;
   try {
-    const realRoot = realpathSync.native(root);
+    const realRoot = resolveFolder(root, realPaths);
     const file = join(realRoot, path);
-    if (realpathSync.native(file) !== file) return undefined;
+    const folder = dirname(file);
+    if (resolveFolder(folder, realPaths) !== folder) return undefined;
     descriptor = openSync(file, OPEN_FLAGS);
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return undefined;
-    const state = { root: realRoot, ...stateOf(stats) };
-    if (state.identity === known || state.size > maxBytes)
-      return { ...state, bytes: undefined, digest: undefined };
-    const bytes = readWhole(descriptor, state.size);
+    const unread = { root: realRoot, ...stateOf(stats), bytes: undefined, digest: undefined };
+    if (keepOpen) {
+      const opened = { ...unread, descriptor };
+      descriptor = undefined;
+      return opened;
+    }
+    if (unread.identity === known || unread.size > maxBytes) return unread;
+    const bytes = readWhole(descriptor, unread.size);
     return {
-      ...state,
+      ...unread,
       bytes,
       digest: decode === undefined ? digestOf(bytes) : digestOfDecoded(bytes, decode),
     };
@@ -107,6 +131,14 @@ export function readNow({ root, path, known, maxBytes, decode }: ReadRequest): F
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+function resolveFolder(folder: string, realPaths: RealPaths): string {
+  const known = realPaths.get(folder);
+  if (known !== undefined) return known;
+  const real = realpathSync.native(folder);
+  realPaths.set(folder, real);
+  return real;
 }
 
 function readWhole(descriptor: number, size: number): Buffer<ArrayBuffer> {
@@ -161,42 +193,22 @@ function resultOf(result: object): { readonly buffer: Buffer; readonly consumed:
   return { buffer, consumed: Reflect.get(engine, 'bytesWritten') };
 }
 
-/** An open file that is too large for memory; the caller closes it. */
-export interface OpenFile extends FileState {
-  readonly handle: FileHandle;
-}
-
-/** Opens a file; undefined if there is no regular file at this path. */
-export async function openFile(path: string): Promise<OpenFile | undefined> {
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(path, OPEN_FLAGS);
-    const stats = await handle.stat();
-    if (stats.isFile()) return { handle, ...stateOf(stats) };
-  } catch (error) {
-    await handle?.close();
-    if (ABSENT.has(errorCode(error) ?? '')) return undefined;
-    throw error;
-  }
-  await handle.close();
-  return undefined;
-}
-
 /** The memory cost of a client that does not read, once or twice. 64 KiB. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** An open file, or a range of it, in chunks. The handle stays open. */
+/**
+ * An open file, or a range of it, in chunks. Closes the file in the end.
+ *
+ * @throws Error if the file is shorter than it was
+ */
 export async function* readChunks(
-  { handle, size }: OpenFile,
-  { first, last }: ByteRange = { first: 0, last: size - 1 },
-): AsyncGenerator<Buffer> {
-  for (let position = first; position <= last;) {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, last + 1 - position));
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
-    if (bytesRead === 0) throw new Error(`read ${position} bytes of a file of ${size}`);
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
+  descriptor: number,
+  { first, last }: ByteRange,
+): AsyncGenerator<Buffer, void, undefined> {
+  const file = createReadStream('', { fd: descriptor, start: first, end: last, highWaterMark: CHUNK_BYTES });
+  yield* file;
+  const missing = last + 1 - first - file.bytesRead;
+  if (missing > 0) throw new Error(`the file has become ${missing} bytes shorter`);
 }
 
 function stateOf({ ino, size, mtimeMs, ctimeMs }: Stats): FileState {

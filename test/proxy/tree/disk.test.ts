@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -22,6 +23,17 @@ function disk(): Disk {
 /** What is published in so many rounds: each of another length and letter. */
 function roundOf(round: number): string {
   return String.fromCharCode(97 + (round % 26)).repeat(10_000 + round);
+}
+
+/** What the descriptors of this process are open on. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${name}`)];
+    } catch {
+      return [];
+    }
+  });
 }
 
 describe('openDisk', () => {
@@ -179,6 +191,22 @@ describe('openDisk', () => {
     await expect(read('at once')).rejects.toThrow(TimeoutError);
     await expect.poll(() => hanging.isHanging).toBe(false);
     expect(await read('again')).toBeUndefined();
+  });
+
+  it('closes a file that was opened for a read it had given up', async () => {
+    const script = `import { openSync } from 'node:fs';
+      import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', (batch) => {
+        const descriptor = openSync('/dev/zero');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+        parentPort.postMessage(batch.map(() => ({ file: { descriptor } })));
+      });`;
+    const slow = openDisk(new URL(`data:text/javascript,${encodeURIComponent(script)}`), 100);
+    onTestFinished(() => slow.close());
+    const opening = slow.read({ root: '/', path: 'x', maxBytes: 0, keepOpen: true });
+    await expect(opening).rejects.toThrow(TimeoutError);
+    await expect.poll(() => slow.isHanging).toBe(false);
+    await expect.poll(() => openFiles().includes('/dev/zero')).toBe(false);
   });
 
   it('lets the process end once it is closed', async () => {

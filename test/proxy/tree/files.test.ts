@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { closeSync, readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, realpath, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
-import { digestOf, openFile, readChunks, readNow, shorten } from '../../../proxy/tree/files.js';
+import { digestOf, readChunks, readNow, shorten } from '../../../proxy/tree/files.js';
 import { emptyFolder, publish } from '../support.js';
 
 const MAX = 1_000;
@@ -21,9 +22,7 @@ describe('readNow', () => {
       size: 7,
       digest: createHash('sha256').update('{"a":1}').digest('hex').slice(0, 32),
     });
-    const opened = await openFile(join(root, 'a/b.json'));
-    await opened?.handle.close();
-    expect(file?.identity).toBe(opened?.identity);
+    expect(file?.identity).toBe(identityOf(root, 'a/b.json'));
   });
 
   it('reads an empty file', async () => {
@@ -135,66 +134,85 @@ describe('readNow', () => {
   });
 });
 
-describe('openFile', () => {
-  it('gives up what is no regular file, and closes it', async () => {
+/** Of a file that is left open, and closed by this. */
+function identityOf(root: string, path: string): string | undefined {
+  const opened = readNow({ root, path, maxBytes: 0, keepOpen: true });
+  if (opened?.descriptor !== undefined) closeSync(opened.descriptor);
+  return opened?.identity;
+}
+
+describe('readNow with keepOpen', () => {
+  it('leaves no descriptor of what is no regular file', async () => {
     const root = await emptyFolder();
     await symlink('/etc/hostname', join(root, 'link'));
-    for (const path of [root, join(root, 'link'), join(root, 'gone')])
-      expect(await openFile(path)).toBeUndefined();
+    await mkdir(join(root, 'folder'));
+    const before = readdirSync('/proc/self/fd').length;
+    for (const path of ['folder', 'link', 'gone']) expect(identityOf(root, path)).toBeUndefined();
+    expect(readdirSync('/proc/self/fd').length).toBe(before);
   });
 
-  it('is another one after a replacement, and the same after a rename of its folder', async () => {
+  it('finds another identity after a replacement, and the same after a rename of its folder', async () => {
     const root = await emptyFolder();
-    const identityOf = async (path: string): Promise<string | undefined> => {
-      const opened = await openFile(join(root, path));
-      await opened?.handle.close();
-      return opened?.identity;
-    };
     await publish(root, 'a/b', 'x');
-    const first = await identityOf('a/b');
+    const first = identityOf(root, 'a/b');
     await rename(join(root, 'a'), join(root, 'c'));
-    expect(await identityOf('c/b')).toBe(first);
+    expect(identityOf(root, 'c/b')).toBe(first);
     await publish(root, 'c/b', 'y');
-    expect(await identityOf('c/b')).not.toBe(first);
+    expect(identityOf(root, 'c/b')).not.toBe(first);
   });
 });
+
+/** Whether a descriptor is that of a file below a test's folder. */
+function isOpen(descriptor: number): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`).includes('proxy-test-');
+  } catch {
+    return false;
+  }
+}
 
 describe('readChunks', () => {
   const SIZE = 200_000;
 
-  async function opened(): Promise<{
-    root: string;
-    file: NonNullable<Awaited<ReturnType<typeof openFile>>>;
-  }> {
+  async function opened(): Promise<{ root: string; descriptor: number }> {
     const root = await emptyFolder();
     await publish(root, 'large.csv', Buffer.alloc(SIZE, '0123456789'));
-    const file = await openFile(join(root, 'large.csv'));
-    if (file === undefined) throw new Error('expected the file to be open');
-    return { root, file };
+    const descriptor = readNow({ root, path: 'large.csv', maxBytes: 0, keepOpen: true })?.descriptor;
+    if (descriptor === undefined) throw new Error('expected the file to be open');
+    return { root, descriptor };
   }
 
   it.each([
-    ['all of it', undefined, SIZE],
+    ['all of it', { first: 0, last: SIZE - 1 }, SIZE],
     ['a part', { first: 7, last: 150_006 }, 150_000],
     ['one byte', { first: SIZE - 1, last: SIZE - 1 }, 1],
-  ])('reads %s', async (_name, range, length) => {
-    const { file } = await opened();
+  ])('reads %s, and closes the file', async (_name, range, length) => {
+    const { descriptor } = await opened();
     const chunks: Buffer[] = [];
-    for await (const chunk of readChunks(file, range)) chunks.push(chunk);
-    await file.handle.close();
-    const first = range?.first ?? 0;
-    const content = Buffer.alloc(SIZE, '0123456789').subarray(first, first + length);
+    for await (const chunk of readChunks(descriptor, range)) chunks.push(chunk);
+    const content = Buffer.alloc(SIZE, '0123456789').subarray(range.first, range.first + length);
     expect(Buffer.concat(chunks).equals(content)).toBe(true);
+    await expect.poll(() => isOpen(descriptor)).toBe(false);
+  });
+
+  it('closes the file if the reader leaves', async () => {
+    const { descriptor } = await opened();
+    for await (const chunk of readChunks(descriptor, { first: 0, last: SIZE - 1 })) {
+      expect(chunk.length).toBeLessThan(SIZE);
+      break;
+    }
+    await expect.poll(() => isOpen(descriptor)).toBe(false);
   });
 
   it('throws if the file has become shorter than it was', async () => {
-    const { root, file } = await opened();
+    const { root, descriptor } = await opened();
     await writeFile(join(root, 'large.csv'), 'short');
     const drain = async (): Promise<void> => {
-      for await (const chunk of readChunks(file)) expect(chunk.length).toBeGreaterThan(0);
+      const chunks = readChunks(descriptor, { first: 0, last: SIZE - 1 });
+      for await (const chunk of chunks) expect(chunk.length).toBeGreaterThan(0);
     };
-    await expect(drain()).rejects.toThrow('read 5 bytes of a file of 200000');
-    await file.handle.close();
+    await expect(drain()).rejects.toThrow('the file has become 199995 bytes shorter');
+    await expect.poll(() => isOpen(descriptor)).toBe(false);
   });
 });
 
