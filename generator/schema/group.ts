@@ -34,6 +34,9 @@ export const OWNER_CASES: readonly OwnerCase[] = [
   { state: null, object: 'this user owns it', null: 'not measured' },
 ];
 
+/** The columns that say something of an owner. */
+export const OWNER_COLUMNS = ['groups.owner_state', 'groups.owner_id', 'groups.owner_name'];
+
 const ofOwner: Pick<Column, 'identifies' | 'notWith'> = {
   identifies: OWNER,
   notWith: {

@@ -253,3 +253,23 @@ describe('a register of games alone', () => {
     });
   });
 });
+
+describe('a register of groups without names, counts and owners', () => {
+  it('claims none of them', async () => {
+    const register = writeClubs(path('register.sqlite'), ['group_member_readings', 'users', 'games']);
+    const columns = ['name', 'owner_id', 'owner_state', 'member_count'];
+    changeRegister(register, columns.map((column) => `ALTER TABLE groups DROP COLUMN ${column};`).join(''));
+    const { out, page } = await built(register);
+    const start = words(page('developers.html'));
+    expect(start).toContain('Group 4 has no name that was read.');
+    expect(start).not.toMatch(
+      /a group without an owner|largest|\/api\/v1\/(lookup|owners)\/|owner not measured/,
+    );
+    expect(words(page('developers/reference/groups.html'))).not.toContain('What is known of an owner');
+    const description = page('api/v1/openapi.json');
+    expect(/user owns it|A measured absence/.exec(description)).toBe(null);
+    expect(/"\/api\/v1\/(largest|lookup\/|owners)[^"]*":\{"get"/.exec(description)).toBe(null);
+    expect(page('api/v1.json')).not.toContain('largest');
+    expect(filesIn(out).filter((file) => /largest|lookup\/|owners/.test(file))).toEqual([]);
+  });
+});

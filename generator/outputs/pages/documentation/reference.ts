@@ -4,7 +4,7 @@ import type { PublishedHeaders } from '../../../routes/headers.js';
 import type { ReferencePage } from '../../../routes/documentation.js';
 import { filler, routeNamed, urlTemplate } from '../../../routes/index.js';
 import { MAX_INTEGER } from '../../../schema/field.js';
-import { OWNER_CASES } from '../../../schema/group.js';
+import { OWNER_CASES, OWNER_COLUMNS } from '../../../schema/group.js';
 import { RESOURCES, documentsOf } from '../../../schema/index.js';
 import { measuredFields } from '../../../schema/measured.js';
 import type { Measured } from '../../../schema/measured.js';
@@ -131,5 +131,8 @@ export const referencePage = (
     .map((names) => names.filter(documented.isThere))
     .filter((names) => names.length > 0)
     .map((names) => sectionOf(names, documented, published)),
-  ownerCases: sections.flat().includes('group') ? OWNER_CASES : [],
+  ownerCases:
+    sections.flat().includes('group') && documented.overview.measured.hasAny(OWNER_COLUMNS)
+      ? OWNER_CASES
+      : [],
 });

@@ -74,8 +74,8 @@ export function sentencesOf(body: string, inWords: InWords): readonly Sentence[]
       fields: ['state'],
       text: `“${state}” means: ${meaningOf('state', state) ?? 'a word that was added'}.`,
     },
-    ownership !== undefined &&
-      ownership !== null && {
+    (ownerState !== null || owner !== null) &&
+      typeof ownership === 'string' && {
         fields: ['owner_state', 'owner'],
         text: `${owner === null ? '' : 'There is an owner: '}${ownership}${owner?.name ? ',' : '.'}`,
         name: owner === null ? null : owner.name,
