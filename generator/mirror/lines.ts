@@ -3,18 +3,20 @@
  * newest line of a document replaces those before it. Memory has a few numbers for each line.
  */
 import { hash } from 'node:crypto';
-import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { codeOf, messageOf } from '../errors.js';
 import { parseJson } from '../portable.js';
 import type { Progress } from '../progress.js';
 import { MovedOn } from './client.js';
-import { gunzippedLines } from './gunzipped-lines.js';
 import type { Fetched, Wanted } from './files.js';
 import { bundleHeader, bundleLine } from './origin.js';
 import type { Address } from './origin.js';
 
 /** The longest line of a bundle: 64 MiB. */
 const LINE_BYTES = 64 * 1024 * 1024;
+const NEWLINE = 10;
 /** A tenth of the largest registers' documents thirty times over; they take half a gigabyte. */
 const LINES_MOST = 20_000_000;
 /** Downloads, pages and an operator's own files: documents without a body. */
@@ -176,12 +178,33 @@ export class DocumentLines {
   }
 }
 
-/** The lines of a gzip file of the origin. @throws Damaged */
+/**
+ * The lines of a gzip file of the origin. Memory is bounded by the longest line.
+ * @throws Damaged: it is no gzip file, or a line has more than `LINE_BYTES`, about
+ */
 export async function* linesOf(file: string): AsyncGenerator<string, void, undefined> {
+  const unzipped = createGunzip();
+  // The callback keeps an error from being thrown twice; iterating throws it.
+  pipeline(createReadStream(file), unzipped, () => {});
+  let parts: Buffer[] = [];
+  let bytes = 0;
   try {
-    yield* gunzippedLines(file, LINE_BYTES);
+    for await (const chunk of unzipped) {
+      if (!Buffer.isBuffer(chunk)) throw new TypeError('expected bytes');
+      let start = 0;
+      // Not readline, which also splits at U+2028.
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        parts.push(chunk.subarray(start, end));
+        yield Buffer.concat(parts).toString();
+        [parts, bytes] = [[], 0];
+        start = end + 1;
+      }
+      if (start < chunk.length) parts.push(chunk.subarray(start));
+      bytes += chunk.length - start;
+      if (bytes > LINE_BYTES) throw new Damaged(`a line of "${file}" has more than ${LINE_BYTES} bytes`);
+    }
   } catch (error) {
-    const isDamaged = error instanceof RangeError || codeOf(error)?.startsWith('Z_') === true;
-    throw isDamaged ? new Damaged(`"${file}": ${messageOf(error)}`) : error;
+    throw codeOf(error)?.startsWith('Z_') === true ? new Damaged(`"${file}": ${messageOf(error)}`) : error;
   }
+  if (parts.length > 0) yield Buffer.concat(parts).toString();
 }

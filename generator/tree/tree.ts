@@ -41,7 +41,7 @@ export class Tree {
   readonly previous: string;
   /** Which files each of the last commits changed (see changed-files.ts). */
   readonly changedFiles: string;
-  /** What remotes hold, for `upload`: a folder for each (see upload/record.ts). */
+  /** What remotes hold, for `upload`: a folder for each (see upload/session.ts). */
   readonly uploads: string;
   /** What `mirror` remembers and fetches (see mirror/). */
   readonly mirror: string;
