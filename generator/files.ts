@@ -10,11 +10,12 @@ import {
   openSync,
   readFileSync,
   readSync,
+  realpathSync,
   renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { codeOf } from './errors.js';
 import { parseJson } from './portable.js';
 
@@ -78,8 +79,20 @@ export function makeFolder(path: string): void {
 
 /** Whether an absolute path is a folder or lies inside it. */
 export function liesIn(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`);
+  const route = relative(folder, path);
+  return route !== '..' && !route.startsWith(`..${sep}`);
+}
+
+/** The absolute path without symbolic links; its last parts need not exist. */
+export function realPath(path: string): string {
+  const full = resolve(path);
+  try {
+    return realpathSync(full);
+  } catch {
+    // What else is wrong with the path is reported when it is opened.
+    const parent = dirname(full);
+    return parent === full ? full : join(realPath(parent), basename(full));
+  }
 }
 
 /** The names in a folder, none if it does not exist. */

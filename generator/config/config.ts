@@ -1,13 +1,13 @@
 /** Turns untrusted flags and operator.json into one frozen configuration, with all defaults. */
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, sep } from 'node:path';
 import { z } from 'zod';
 import { accentStyle, brandOf } from './brand.js';
 import type { Brand, Mistake } from './brand.js';
 import { Failure } from '../errors.js';
 import { baseUrl, describe, readOperator, text } from './operator-file.js';
-import type { OperatorFile } from './operator-file.js';
-import { liesIn } from '../files.js';
+import type { Operator, OperatorFile } from './operator-file.js';
+import { liesIn, realPath } from '../files.js';
 import type { Bucket } from '../routes/index.js';
 import { withHistories } from '../schema/measured.js';
 import type { Words } from '../schema/words.js';
@@ -19,11 +19,11 @@ import type { SiteFile } from './site-files.js';
 /** Where to write the lists for operators. */
 export interface Lists {
   /** Absolute URLs, one per line. */
-  readonly purgeList?: string;
+  readonly purgeList?: string | undefined;
   /** Names below the output folder, one per line, as `--files-from` of rclone and rsync expects. */
-  readonly filesFrom?: string;
+  readonly filesFrom?: string | undefined;
   /** Names of removed files below the output folder, one per line. */
-  readonly deleteFrom?: string;
+  readonly deleteFrom?: string | undefined;
 }
 
 /** A token bucket: its capacity, and the seconds after which one token is refilled. */
@@ -34,25 +34,7 @@ export interface Limit {
 
 export type Limits = Readonly<Record<Bucket, Limit>>;
 
-/** Who runs the register, and under which terms. */
-export interface Operator {
-  readonly name: string;
-  readonly url: string;
-  /** The URL of the service, without a trailing slash. */
-  readonly baseUrl: string;
-  /** A mailto: or https: URL. */
-  readonly contact: string;
-  /** The platform that is measured. */
-  readonly platform: string;
-  readonly licence: { readonly name: string; readonly url: string };
-  /** The domain under which feed entry ids are minted (RFC 4151). */
-  readonly tagAuthority: string;
-  /** What the front page says first, instead of our words. */
-  readonly headline?: string;
-  readonly introduction?: string;
-  /** What the kinds are called in texts for people. */
-  readonly words?: Words;
-}
+export type { Operator } from './operator-file.js';
 
 export interface BuildConfig {
   readonly register: string;
@@ -109,53 +91,38 @@ const buildFlags = z.object({
  */
 export function buildConfig(flags: unknown): BuildConfig {
   const given = readFlags(flags);
-  const { content, refuse } = readOperator(given.operator);
-  const { name, url, contact, platform, licence, base_url, tag_authority } = content;
-  const { limits, files, accent, headline, introduction, words } = content;
-  requireApart(given.register, given.out);
+  const { register, out, state, operator: file, purgeList, filesFrom, deleteFrom } = given;
+  const { skipInvalid, acceptRemovals, keepDownloads } = given;
+  const { content, refuse } = readOperator(file);
+  const { operator, limits, files, accent, not_measured } = content;
+  requireApart(register, out);
   requireOwnFiles(given);
-  const folder = files === undefined ? undefined : relativeToOperator(given.operator, files);
+  const folder = files === undefined ? undefined : relativeToOperator(file, files);
   if (folder !== undefined) requireNoInput(folder, given);
   const style = accent && accentStyle(accent);
   const generated = style === undefined ? [] : [style];
-  const { log, signing } = signedWith(given, content);
-  for (const { path } of signing?.keys ?? []) requireSecret(path, given.out, folder);
-  const isSigned = log !== undefined;
+  const signed = signedWith(given, content);
+  for (const { path } of signed.signing?.keys ?? []) requireSecret(path, out, folder);
+  const isSigned = signed.log !== undefined;
   const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
   const mistakes: Mistake[] = [];
   const brand = brandOf(content, own, style, mistakes);
   refuse(mistakes);
   return Object.freeze({
-    register: given.register,
-    out: given.out,
-    state: given.state,
-    operator: {
-      name,
-      url,
-      contact,
-      platform,
-      licence,
-      baseUrl: given.baseUrl ?? base_url,
-      tagAuthority: tag_authority,
-      ...(headline !== undefined && { headline }),
-      ...(introduction !== undefined && { introduction }),
-      ...(words !== undefined && { words }),
-    },
-    notMeasured: withHistories(content.not_measured),
+    register,
+    out,
+    state,
+    skipInvalid,
+    acceptRemovals,
+    keepDownloads,
+    ...signed,
+    isSigned,
+    operator: { ...operator, baseUrl: given.baseUrl ?? operator.baseUrl },
+    notMeasured: withHistories(not_measured),
     limits,
     files: [...own, ...generated],
     brand,
-    skipInvalid: given.skipInvalid,
-    acceptRemovals: given.acceptRemovals,
-    keepDownloads: given.keepDownloads,
-    isSigned,
-    log,
-    signing,
-    lists: {
-      ...(given.purgeList === undefined ? {} : { purgeList: given.purgeList }),
-      ...(given.filesFrom === undefined ? {} : { filesFrom: given.filesFrom }),
-      ...(given.deleteFrom === undefined ? {} : { deleteFrom: given.deleteFrom }),
-    },
+    lists: { purgeList, filesFrom, deleteFrom },
   });
 }
 
@@ -173,13 +140,13 @@ export interface Signed {
 
 function signedWith(
   { operator, key, witness }: SigningFlags,
-  file: Partial<Pick<OperatorFile, 'key' | 'log' | 'witnesses'>>,
+  file?: Pick<OperatorFile, 'key' | 'log' | 'witnesses'>,
 ): Signed {
   const signing = signingOf(
-    key ?? (file.key === undefined ? [] : [relativeToOperator(operator, file.key)]),
-    (witness ?? file.witnesses ?? []).map(witnessOf),
+    key ?? (file?.key === undefined ? [] : [relativeToOperator(operator, file.key)]),
+    (witness ?? file?.witnesses ?? []).map(witnessOf),
   );
-  return { log: logKeysOf(file.log, signing), signing };
+  return { log: logKeysOf(file?.log, signing), signing };
 }
 
 /** What doesn't count as measured, for a command that renders nothing: it needs no operator file. */
@@ -190,15 +157,15 @@ export const notMeasuredBy = (operator: string): readonly string[] =>
 
 /** What the kinds are called, for a command that needs no operator file. */
 export const wordsBy = (operator: string): Words =>
-  existsSync(operator) ? (readOperator(operator).content.words ?? {}) : {};
+  existsSync(operator) ? (readOperator(operator).content.operator.words ?? {}) : {};
 
 /** With what a command signs that renders nothing, so that it needs no operator file. */
 export const signingFor = (flags: SigningFlags): Signed =>
-  signedWith(flags, existsSync(flags.operator) ? readOperator(flags.operator).content : {});
+  signedWith(flags, existsSync(flags.operator) ? readOperator(flags.operator).content : undefined);
 
 /** The register must lie outside the output folder, or it would be published or replaced. */
 function requireApart(register: string, out: string): void {
-  const [folder, file] = [realOf(out), realOf(register)];
+  const [folder, file] = [realPath(out), realPath(register)];
   if (folder === file) throw Failure.usage(`output folder "${out}" is the register itself`);
   if (liesIn(file, folder)) {
     throw Failure.usage(`register "${register}" lies inside the output folder "${out}", expected it outside`);
@@ -207,7 +174,7 @@ function requireApart(register: string, out: string): void {
 
 /** A key must lie where nothing is published. */
 function requireSecret(key: string, ...published: readonly (string | undefined)[]): void {
-  const folder = published.find((each) => each !== undefined && liesIn(realOf(key), realOf(each)));
+  const folder = published.find((each) => each !== undefined && liesIn(realPath(key), realPath(each)));
   if (folder !== undefined)
     throw Failure.usage(
       `key "${key}" lies in the folder "${folder}", which is published, expected it outside`,
@@ -220,18 +187,18 @@ const relativeToOperator = (operator: string, path: string): string =>
 
 /** A folder whose files are published must hold no input, and must not lie in the tree. */
 function requireNoInput(folder: string, { register, operator, out }: z.infer<typeof buildFlags>): void {
-  const real = realOf(folder);
+  const real = realPath(folder);
   const foreign = [
     ['register', register],
     ['operator file', operator],
     ['output folder', out],
-  ].find(([, path = '']) => liesIn(realOf(path), real));
+  ].find(([, path = '']) => liesIn(realPath(path), real));
   if (foreign !== undefined) {
     throw Failure.usage(
       `${foreign[0]} "${foreign[1]}" lies in the folder "${folder}", whose files would be published (files of the operator file)`,
     );
   }
-  if (liesIn(real, realOf(out))) {
+  if (liesIn(real, realPath(out))) {
     throw Failure.usage(
       `folder "${folder}" (files of the operator file) lies inside the output folder "${out}", expected it outside`,
     );
@@ -247,12 +214,12 @@ function requireOwnFiles({
   filesFrom,
   deleteFrom,
 }: z.infer<typeof buildFlags>): void {
-  const taken = new Set([register, operator].map(realOf));
+  const taken = new Set([register, operator].map(realPath));
   const lists = [purgeList, filesFrom, deleteFrom].filter((list) => list !== undefined);
   for (const list of lists) {
-    const real = realOf(list);
-    if (taken.has(real) || real.startsWith(realOf(out) + sep)) {
-      const isTwice = lists.filter((other) => realOf(other) === real).length > 1;
+    const real = realPath(list);
+    if (taken.has(real) || real.startsWith(realPath(out) + sep)) {
+      const isTwice = lists.filter((other) => realPath(other) === real).length > 1;
       throw Failure.usage(
         isTwice
           ? `"${list}" is given for more than one list, expected a file for each`
@@ -260,17 +227,6 @@ function requireOwnFiles({
       );
     }
     taken.add(real);
-  }
-}
-
-/** The real path of a file that may not exist yet. */
-function realOf(path: string): string {
-  const full = resolve(path);
-  try {
-    return realpathSync(full);
-  } catch {
-    const parent = dirname(full);
-    return parent === full ? full : join(realOf(parent), basename(full));
   }
 }
 

@@ -82,10 +82,13 @@ const names = object({ one: word, many: word });
 const operatorFile = object({
   name: text,
   url: webUrl,
+  /** Without a trailing slash. */
   base_url: baseUrl,
   contact: url(/^(mailto|https)$/, 'expected a mailto: or https: URL'),
+  /** The platform that is measured. */
   platform: text,
   licence: object({ name: text, url: webUrl }),
+  /** The domain under which feed entry ids are minted (RFC 4151). */
   tag_authority: z.string(DOMAIN).regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, DOMAIN),
   // 60 requests, refilled 1/s; 12 downloads, refilled 1/min; 240 pages and assets, refilled 4/s.
   limits: object({
@@ -118,9 +121,15 @@ const operatorFile = object({
   log: z.array(text).min(1).exactOptional(),
   /** A URL and a verifier key each. */
   witnesses: z.array(text).exactOptional(),
+}).transform(({ base_url, tag_authority, limits, files, accent, logo, imprint, privacy, ...others }) => {
+  const { not_measured, key, log, witnesses, ...said } = others;
+  const operator = { ...said, baseUrl: base_url, tagAuthority: tag_authority };
+  return { operator, limits, files, accent, logo, imprint, privacy, not_measured, key, log, witnesses };
 });
 
 export type OperatorFile = z.infer<typeof operatorFile>;
+/** Who runs the register, and under which terms. */
+export type Operator = OperatorFile['operator'];
 
 /**
  * Reads and checks the file.

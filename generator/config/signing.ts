@@ -1,4 +1,5 @@
 /** The keys that sign a tree's snapshots, and the witnesses that cosign them. */
+import { z } from 'zod';
 import { Failure, messageOf } from '../errors.js';
 import { parseVerifier, readKey } from '../keys.js';
 import type { KeyFile } from '../keys.js';
@@ -10,7 +11,7 @@ export interface LogKeys {
   readonly verifierKeys: readonly string[];
 }
 
-/** Who is asked to cosign each checkpoint (C2SP tlog-witness). */
+/** Somebody who is asked to cosign each checkpoint (C2SP tlog-witness). */
 export interface Witness {
   /** The submission prefix. */
   readonly url: string;
@@ -79,21 +80,16 @@ export function logKeysOf(
 
 /** `https://witness.example witness.example+7f…`: the URL of a witness, and its verifier key. */
 export function witnessOf(text: string): Witness {
+  const refused = (problem = ''): Failure =>
+    Failure.usage(
+      `witness ${JSON.stringify(text)}: expected a URL, a space and the verifier key of the witness${problem}`,
+    );
   const [url = '', key = '', ...more] = text.trim().split(/\s+/);
-  const problem = more.length > 0 || !/^https?:$/.test(protocolOf(url)) ? '' : problemOf(key);
-  if (problem === undefined) return { url, key };
-  throw Failure.usage(
-    `witness ${JSON.stringify(text)}: expected a URL, a space and the verifier key of the witness` +
-      (problem === '' ? '' : ` (${problem})`),
-  );
-}
-
-const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');
-
-function problemOf(key: string): string | undefined {
+  if (more.length > 0 || !z.url({ protocol: /^https?$/ }).safeParse(url).success) throw refused();
   try {
-    return parseVerifier(key).type === 'cosignature' ? undefined : 'that is the key of a log';
+    if (parseVerifier(key).type === 'cosignature') return { url, key };
   } catch (error) {
-    return messageOf(error);
+    throw refused(` (${messageOf(error)})`);
   }
+  throw refused(' (that is the key of a log)');
 }

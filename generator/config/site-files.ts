@@ -127,25 +127,17 @@ function* entriesBelow(
 ): Generator<readonly [path: string, problem: string | undefined], void, undefined> {
   for (const name of readable(join(root, folder), (path) => readdirSync(path))) {
     const path = folder === '' ? name : `${folder}/${name}`;
-    const { isLink, isFolder, isFile, bytes } = readable(join(root, path), (file) => {
-      const stats = lstatSync(file);
-      return {
-        isLink: stats.isSymbolicLink(),
-        isFolder: stats.isDirectory(),
-        isFile: stats.isFile(),
-        bytes: stats.size,
-      };
-    });
+    const stats = readable(join(root, path), (file) => lstatSync(file));
     if (name.startsWith('.') && path !== WELL_KNOWN)
       yield [path, `is hidden, expected a name without a leading dot, or the folder "${WELL_KNOWN}"`];
-    else if (isLink) yield [path, 'is a symbolic link, expected a file'];
+    else if (stats.isSymbolicLink()) yield [path, 'is a symbolic link, expected a file'];
     else if (!/^[\w.~-]+$/.test(name))
       yield [path, 'has characters other than A-Z, a-z, 0-9, ".", "_", "~", "-" in its name'];
-    else if (isFolder) yield* entriesBelow(root, path);
-    else if (!isFile) yield [path, 'is no regular file'];
-    else if (path.length > LONGEST_PATH) {
+    else if (stats.isDirectory()) yield* entriesBelow(root, path);
+    else if (!stats.isFile()) yield [path, 'is no regular file'];
+    else if (path.length > LONGEST_PATH)
       yield [path, `has a path of ${path.length} characters, expected at most ${LONGEST_PATH}`];
-    } else if (bytes > MOST_BYTES) yield [path, `has ${bytes} bytes, expected at most ${MOST_BYTES}`];
+    else if (stats.size > MOST_BYTES) yield [path, `has ${stats.size} bytes, expected at most ${MOST_BYTES}`];
     else yield [path, undefined];
   }
 }
@@ -158,9 +150,8 @@ const ORIGINS: ReadonlyMap<string, string> = new Map([
 
 /** What a file can't be published next to; undefined if there is nothing. */
 function collisionOf(path: string, others: ReadonlySet<string>, table: readonly Route[]): string | undefined {
-  const document = SIBLING_SUFFIXES.filter((suffix) => path.endsWith(suffix)).map((suffix) =>
-    path.slice(0, -suffix.length),
-  )[0];
+  const suffix = SIBLING_SUFFIXES.find((each) => path.endsWith(each));
+  const document = suffix && path.slice(0, -suffix.length);
   const taken = table.find(
     (route) =>
       isSameUrl(route.path, `/${path}`) ||

@@ -65,14 +65,6 @@ export const ifMeasured = <Facts>(
   };
 };
 
-/** Members of one shape whose names depend on the facts. */
-export const mapped = <Facts>(
-  name: string,
-  description: string,
-  of: Shape,
-  members: (facts: Facts) => Readonly<Record<string, unknown>>,
-): Part<Facts> => ({ shape: { is: 'map', name, description, of }, of: members });
-
 /** The shape of an object of parts. */
 export const shapeOfParts = <Facts>(
   name: string,

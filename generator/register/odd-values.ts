@@ -28,51 +28,50 @@ export const oddValues = (
   ...misnamedViews(register),
   ...TABLES.flatMap((table) => {
     const { [table.name]: rows = 0 } = counts;
-    const own = ownColumns(register, table);
-    const read = table.columns.filter((column) => register.measured.has(`${table.name}.${column.name}`));
-    return rows === 0 ? [] : [...misnamed(table, own, rows), ...oddColumns(register, table, read, rows)];
+    return rows === 0
+      ? []
+      : [...misnamedColumns(register, table, rows), ...oddColumns(register, table, rows)];
   }),
 ];
 
-const notRead = (meant: string): string => `is not read, and ${meant} is absent: did you mean ${meant}?`;
+/**
+ * Warns of what is not read, and has nearly the name of what is absent.
+ * @param found names in the register
+ * @param warn where it was found
+ */
+function misnamed(
+  found: readonly string[],
+  known: readonly string[],
+  absent: readonly string[],
+  warn: (name: string) => Pick<Warning, 'table' | 'column' | 'count'>,
+): readonly Warning[] {
+  return found.flatMap((own) => {
+    if (known.includes(own.toLowerCase())) return [];
+    const meant = closest(own.toLowerCase(), absent, SLIP);
+    const message = `is not read, and ${meant} is absent: did you mean ${meant}?`;
+    return meant === undefined ? [] : [{ ...warn(own), message, examples: [] }];
+  });
+}
 
 /** Views of another name than the table that is absent. A table may be what views are made of. */
 function misnamedViews(register: Register): readonly Warning[] {
-  const views = [
-    ...register.rows<[string]>(`SELECT name FROM main.sqlite_schema WHERE type = 'view'`),
-  ].flat();
+  const views = register.rows<[string]>(`SELECT name FROM main.sqlite_schema WHERE type = 'view'`);
   const known = TABLES.map((table) => table.name);
   const absent = known.filter((table) => register.absent.includes(table));
-  return views
-    .filter((view) => !known.includes(view.toLowerCase()))
-    .flatMap((view) => {
-      const meant = closest(view.toLowerCase(), absent, SLIP);
-      return meant === undefined
-        ? []
-        : [{ table: view, column: null, message: notRead(meant), count: 0, examples: [] }];
-    });
+  return misnamed([...views].flat(), known, absent, (table) => ({ table, column: null, count: 0 }));
 }
 
-/** The columns that the register itself has, in lower case. */
-const ownColumns = (register: Register, table: Table): readonly string[] =>
-  [
-    ...register.rows<[string]>(`SELECT lower(name) FROM pragma_table_xinfo(${literal(table.name)}, 'main')`),
-  ].flat();
-
 /** Columns of another name than the one that is absent. */
-function misnamed(
+function misnamedColumns(
+  register: Register,
   { name: table, columns }: Table,
-  own: readonly string[],
   count: number,
 ): readonly Warning[] {
+  const sql = `SELECT lower(name) FROM pragma_table_xinfo(${literal(table)}, 'main')`;
+  const own = [...register.rows<[string]>(sql)].flat();
   const known = columns.map((column) => column.name);
   const absent = known.filter((column) => !own.includes(column));
-  return own
-    .filter((column) => !known.includes(column))
-    .flatMap((column) => {
-      const meant = closest(column, absent, SLIP);
-      return meant === undefined ? [] : [{ table, column, message: notRead(meant), count, examples: [] }];
-    });
+  return misnamed(own, known, absent, (column) => ({ table, column, count }));
 }
 
 interface Oddity {
@@ -101,45 +100,36 @@ const ODDITIES: Readonly<Partial<Record<Column['type'], readonly Oddity[]>>> = {
 const isOdd = (value: string, { type }: Column): string =>
   (ODDITIES[type] ?? []).map(({ sql }) => sql(value)).join(' OR ') || 'NULL';
 
-/** What is asked of each column, in one query. */
-const ASKED = {
-  measured: (value: string) => `count(${value})`,
-  largest: (value: string) => `max(${value})`,
-  odd: (value: string, column: Column) => `count(nullif(${isOdd(value, column)}, 0))`,
-};
-
-function oddColumns(
-  register: Register,
-  table: Table,
-  columns: readonly Column[],
-  rows: number,
-): readonly Warning[] {
+function oddColumns(register: Register, table: Table, rows: number): readonly Warning[] {
   const from = name(table.name);
-  const asked = columns.flatMap((column) =>
-    Object.values(ASKED).map((ask) => ask(name(column.name), column)),
-  );
-  const values = register.integers(`SELECT ${asked.join(', ')} FROM ${from}`);
-  const found = columns.map((column, index) => {
-    const [measured, largest, odd] = values.slice(index * 3, index * 3 + 3);
-    return { column, measured: Number(measured), largest, odd: Number(odd) };
+  const columns = table.columns.filter((column) => register.measured.has(`${table.name}.${column.name}`));
+  const values = columns.flatMap((column) => {
+    const value = name(column.name);
+    return [`count(${value})`, `max(${value})`, `count(nullif(${isOdd(value, column)}, 0))`];
   });
-  const unmeasured = found.filter(({ measured }) => rows >= FEW_ROWS && measured === 0);
-  const counts = found.flatMap(({ column, measured, largest }) =>
-    column.type === 'count' && measured >= FEW_ROWS && typeof largest === 'bigint' && largest >= STANDS_OUT
-      ? [{ column: column.name, largest }]
+  const found = register.integers(`SELECT ${values.join(', ')} FROM ${from}`);
+  const read = columns.map((column, index) => {
+    const [measured, largest, odd] = found.slice(index * 3, index * 3 + 3);
+    return { ...column, measured: Number(measured), largest, isOdd: Number(odd) > 0 };
+  });
+  const unmeasured = read.filter(({ measured }) => rows >= FEW_ROWS && measured === 0);
+  const counts = read.flatMap(({ name: column, type, measured, largest }) =>
+    type === 'count' && measured >= FEW_ROWS && typeof largest === 'bigint' && largest >= STANDS_OUT
+      ? [{ column, largest }]
       : [],
   );
   return [
-    ...found.flatMap(({ column, odd }) => {
-      if (odd === 0) return [];
-      return (ODDITIES[column.type] ?? []).flatMap(({ sql, message }) =>
-        warningOf(register, table, column.name, { from: `${from} WHERE ${sql(name(column.name))}`, message }),
-      );
-    }),
+    ...read
+      .filter((column) => column.isOdd)
+      .flatMap(({ name: column, type }) =>
+        (ODDITIES[type] ?? []).flatMap(({ sql, message }) =>
+          warningOf(register, table, column, { from: `${from} WHERE ${sql(name(column))}`, message }),
+        ),
+      ),
     ...outstanding(register, table, counts),
     ...neverMeasured(
-      table,
-      unmeasured.map(({ column }) => column.name),
+      table.name,
+      unmeasured.map((column) => column.name),
       rows,
     ),
   ];
@@ -169,15 +159,9 @@ function outstanding(
 }
 
 /** Columns that could be left out, in one warning for all of a table. */
-function neverMeasured(
-  { name: table }: Table,
-  columns: readonly string[],
-  count: number,
-): readonly Warning[] {
+function neverMeasured(table: string, columns: readonly string[], count: number): readonly Warning[] {
   if (columns.length === 0) return [];
-  const message =
-    columns.length === 1
-      ? "is NULL in every row; if you don't measure it, say so (not_measured in operator.json)"
-      : "are NULL in every row; if you don't measure them, say so (not_measured in operator.json)";
+  const [are, them] = columns.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const message = `${are} NULL in every row; if you don't measure ${them}, say so (not_measured in operator.json)`;
   return [{ table, column: columns.join(', '), message, count, examples: [] }];
 }

@@ -8,8 +8,7 @@ import type { Hash } from 'node:crypto';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ifExists } from '../files.js';
-
-export const HASH_BYTES = 32;
+import { HASH_BYTES } from './merkle.js';
 
 /** Size in bytes (0 where it is not used), and SHA-256 of the content (32 bytes). */
 export interface Entry {

@@ -14,7 +14,7 @@ export interface HashedContent {
   readonly hash: Buffer;
 }
 
-export const measured = (content: Buffer): HashedContent => ({
+const measured = (content: Buffer): HashedContent => ({
   bytes: content.length,
   hash: hash('sha256', content, 'buffer'),
 });

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, w
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder, readText } from '../files.js';
+import { ifExists, liesIn, makeFolder, readText, realPath } from '../files.js';
 import { readManifest } from './manifest.js';
 
 /** Where the state was before format 3: inside the published folder. */
@@ -51,10 +51,9 @@ export class Tree {
 
   /** @param state `.NAME-state` next to the tree by default */
   constructor(out: string, state?: string) {
-    const path = resolve(out);
-    const real = realPath(path);
+    const real = realPath(out);
     // Messages show the path as it was typed, if it leads there without links.
-    this.out = real === path ? out : real;
+    this.out = real === resolve(out) ? out : real;
     this.state = state ?? beside(real, 'state');
     this.manifest = join(this.out, 'snapshot.json');
     this.lock = beside(real, 'lock');
@@ -230,14 +229,3 @@ export class Tree {
 
 /** `/a/dist` -> `/a/.dist-state`. */
 const beside = (path: string, what: string): string => join(dirname(path), `.${basename(path)}-${what}`);
-
-/** An absolute path without symbolic links; its last parts need not exist. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    const parent = dirname(path);
-    // What else is wrong with the path is reported when it is opened.
-    return codeOf(error) === 'ENOENT' && parent !== path ? join(realPath(parent), basename(path)) : path;
-  }
-}

@@ -68,7 +68,7 @@ export const printable = z
 export const text = z.string().max(TEXT_LENGTH);
 export const count = z.int().min(0);
 
-export const headerName = z
+const headerName = z
   .string()
   .max(64, { abort: true })
   .regex(/^[A-Za-z][A-Za-z-]*$/)
