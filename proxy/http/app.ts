@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
+import express, { type ErrorRequestHandler, type NextFunction, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 import { createClientAddress, type RangeMatcher } from '../limiter/client-ip.js';
@@ -94,16 +94,6 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     }
   };
 
-  /** The cost of a download depends on its response: HEAD, 304 and errors take nothing. */
-  const weighDownload = async (request: IncomingMessage): Promise<void> => {
-    const reply = await respond(request);
-    // The context is a new one if a snapshot was published meanwhile.
-    const context = contextOf(request);
-    // Errors that must not be stored contain RateLimit, so they are created after the limiter.
-    context.response = reply.status < 400 || reply.status === 404 ? reply : undefined;
-    context.downloadCost = request.method === 'GET' ? reply.downloadCost : 0;
-  };
-
   const limiter = createLimiter({
     quotas,
     clock,
@@ -118,23 +108,38 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     },
   });
 
-  /** The API's token comes first, so that a request that it refuses looks at no file. */
-  const limitDownload: RequestHandler = async (request, response, next) => {
-    if (!(await passes(limiter.limit, request, response))) return;
-    await weighDownload(request);
-    const isFree = contextOf(request).downloadCost === 0;
-    if (isFree || (await passes(limiter.limitDownload, request, response))) next();
+  /** A request meets the limit of pages or of the API; redirects of single known paths are free. */
+  const limit: RequestHandler = (request, response, next) => {
+    const { match } = contextOf(request);
+    if (match.kind !== 'redirect' || !match.isFree) return limiter.limit(request, response, next);
+    next();
+    return undefined;
   };
 
-  const limit: RequestHandler = (request, response, next) => {
-    const { match, bucket } = contextOf(request);
-    if (match.kind === 'redirect' && match.isFree) {
-      next();
-      return undefined;
-    }
-    return bucket === 'download'
-      ? limitDownload(request, response, next)
-      : limiter.limit(request, response, next);
+  /**
+   * The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
+   * token comes first, so that a request that it refuses looks at no file.
+   */
+  const weighDownload: RequestHandler = (request, _response, next) => {
+    if (contextOf(request).bucket === 'download') return weigh(request, next);
+    next();
+    return undefined;
+  };
+
+  const weigh = async (request: IncomingMessage, next: NextFunction): Promise<void> => {
+    const reply = await respond(request);
+    // The context is a new one if a snapshot was published meanwhile.
+    const context = contextOf(request);
+    // Errors that must not be stored contain RateLimit, so they are created after the limiter.
+    context.response = reply.status < 400 || reply.status === 404 ? reply : undefined;
+    context.downloadCost = request.method === 'GET' ? reply.downloadCost : 0;
+    next();
+  };
+
+  const limitDownload: RequestHandler = (request, response, next) => {
+    if (contextOf(request).downloadCost > 0) return limiter.limitDownload(request, response, next);
+    next();
+    return undefined;
   };
 
   const serve: RequestHandler = async (request, response) => {
@@ -235,10 +240,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   app.set('env', 'production');
   const messages = createMessageClasses(app);
 
-  app.use(allowMethods);
-  app.use(limit);
-  app.use(serve);
-  app.use(handleError);
+  app.use(allowMethods, limit, weighDownload, limitDownload, serve, handleError);
 
   const listener: RequestListener = (request, response) => {
     const { active } = watcher;
@@ -260,15 +262,6 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   };
 
   return { listener, messages, files, limiter };
-}
-
-/** Whether a limit lets a request pass; if not, it has been refused. */
-async function passes(limit: RequestHandler, request: Request, response: Response): Promise<boolean> {
-  const calls: unknown[] = [];
-  await limit(request, response, (error?: unknown) => void calls.push(error));
-  const [error] = calls;
-  if (error !== undefined) throw error;
-  return calls.length > 0;
 }
 
 function contextOf({ context }: IncomingMessage): RequestContext {
