@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure } from '../errors.js';
 import type { Progress } from '../progress.js';
+import { isStop } from '../publish/commit.js';
 import type { AroundCommit } from '../publish/plan.js';
 import type { LogKeys, Signing } from '../config/signing.js';
 import { logFolder } from './log-paths.js';
@@ -34,19 +35,18 @@ export async function withLog<T>(
 ): Promise<T> {
   let log: SignedLog | undefined;
   const signatures: Signatures = {
-    before: (tree, treeId) => {
+    before: async (tree, treeId) => {
       if (signing === undefined) {
         requireKey(tree, treeId, declared !== undefined);
         return 0;
       }
-      log ??= SignedLog.take(tree, treeId, signing);
-      log.sign();
-      return log.sequence;
+      const taken = (log ??= SignedLog.take(tree, treeId, signing));
+      await progress.blocking(() => taken.sign());
+      return taken.sequence;
     },
     after: async (tree) => {
       try {
-        updateChunkIndex(tree);
-        log?.sign();
+        await publishing(tree, progress, () => log?.sign());
         await log?.cosign(warn, progress);
       } catch (error) {
         const failure = asFailure(error, `log of "${tree.out}"`);
@@ -64,6 +64,20 @@ export async function withLog<T>(
   } finally {
     log?.release();
   }
+}
+
+/**
+ * Brings the published chunks of the digest up to a commit, and does what follows from them. A signal
+ * ends the process at once meanwhile: the next step completes this one. One that came before does
+ * not stop it.
+ */
+export async function publishing(tree: Tree, progress: Progress, then: () => void): Promise<void> {
+  await isStop(
+    progress.blocking(() => {
+      updateChunkIndex(tree);
+      then();
+    }, 'publishing the log'),
+  );
 }
 
 /**

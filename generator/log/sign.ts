@@ -43,7 +43,7 @@ export async function sign(
       );
     const log = SignedLog.take(tree, id, signing);
     try {
-      const isNew = log.sign();
+      const isNew = await progress.blocking(() => log.sign(), 'signing');
       await log.cosign(warn, progress);
       return { origin: log.origin, sequence: log.sequence, size: log.size, isNew };
     } finally {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
 import { ifExists, makeFolder } from '../files.js';
 import type { Verifier } from '../keys.js';
-import { updateChunkIndex } from '../log/chunk-index.js';
+import { publishing } from '../log/around-commit.js';
 import { publishCopiedLog } from '../log/publish-entry.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import type { Changes } from '../publish/index-route.js';
@@ -76,8 +76,9 @@ export async function copy(
   let log: Awaited<ReturnType<typeof fetchLog>> | undefined;
   const after = async (): Promise<void> => {
     recordCopies(tree, [id]);
-    updateChunkIndex(tree);
-    if (log !== undefined) publishCopiedLog(tree, { id, sequence }, log.files);
+    await publishing(tree, progress, () => {
+      if (log !== undefined) publishCopiedLog(tree, { id, sequence }, log.files);
+    });
   };
   const publisher = await Publisher.open(tree, { routes: () => origin.routes, copyOf: id, after }, progress);
   let prepared: Awaited<ReturnType<typeof prepare>>;

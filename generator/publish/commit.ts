@@ -16,7 +16,7 @@ import type { Tree } from '../tree/tree.js';
 export type Discard = (folder: string) => Promise<void>;
 
 /** Whether a pause ended with the request to stop, which is too late once there is a journal. */
-async function isStop(pause: Promise<void>): Promise<boolean> {
+export async function isStop(pause: Promise<void>): Promise<boolean> {
   try {
     await pause;
     return false;

@@ -1,8 +1,13 @@
 /** Signing as a step of its own: after a build that died before it, and where the key is elsewhere. */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { signingOf } from '../../generator/config/signing.js';
+import { sign } from '../../generator/log/sign.js';
+import { mirror } from '../../generator/mirror/mirror.js';
+import { progressFor } from '../../generator/progress.js';
+import { Tree } from '../../generator/tree/tree.js';
 import { Killed, survive, withFault } from '../publish/faults.js';
 import {
   ROWS,
@@ -14,7 +19,8 @@ import {
   stateOf,
   temporary,
 } from '../publish/support.js';
-import { OPERATOR } from '../support/build.js';
+import { OPERATOR, effectsAt } from '../support/build.js';
+import { startProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { differing, inState } from '../support/tree.js';
 import { checkpointOf, entriesOf, logOf, problemsOf } from './published.js';
@@ -125,6 +131,46 @@ describe('a tree whose operator declares a log', () => {
     expect(checkpointOf(join(logOf(out), 'checkpoint')).size).toBe(1);
     expect(vkey).toContain(ORIGIN);
   });
+});
+
+describe('the step of the log', () => {
+  it.each(['build', 'sign', 'mirror'])(
+    'of %s waits for no signal: one ends the process at once',
+    async (by) => {
+      const { key, operator, register, out, build } = await site();
+      const copy = path('copy');
+      const written = by === 'mirror' ? copy : out;
+      const checkpoints = (): number =>
+        existsSync(join(written, 'log'))
+          ? readdirSync(join(written, 'log')).filter((id) =>
+              existsSync(join(written, 'log', id, 'checkpoint')),
+            ).length
+          : 0;
+      const steps: (readonly [before: number, after: number])[] = [];
+      const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+        const before = checkpoints();
+        const result = await work();
+        steps.push([before, checkpoints()]);
+        return result;
+      };
+      const progress = progressFor(
+        'quiet',
+        { signal: new AbortController().signal, unheard },
+        () => undefined,
+      );
+      if (by === 'build') await buildWith({ register, out, operator, key: [key] }, { progress });
+      else await build(...(by === 'mirror' ? ['--key', key] : []));
+      const signing = signingOf([key], []);
+      if (by === 'sign' && signing !== undefined)
+        await sign(new Tree(out), signing, () => undefined, progress);
+      if (by === 'mirror') {
+        const proxy = await startProxy(out, ['--page-tokens', '1000000']);
+        const effects = { ...effectsAt('2026-12-02T00:00:00Z'), progress };
+        await mirror(new URL(proxy.base), new Tree(copy), effects).finally(() => proxy.stop());
+      }
+      expect(steps).toContainEqual([0, 1]);
+    },
+  );
 });
 
 describe('a tree without a log', () => {
