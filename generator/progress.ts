@@ -70,6 +70,10 @@ abstract class Paced implements Progress {
   }
 
   async blocking<T>(work: () => T | Promise<T>, title?: string): Promise<T> {
+    // A signal that came while this thread was busy would be lost with its listener: it has been
+    // handled after a whole turn of the event loop.
+    await setImmediate();
+    await this.#turn();
     if (title !== undefined) this.beginBlocking(title);
     const startedAt = performance.now();
     const result = await (this.#stop.unheard?.(work) ?? work());

@@ -76,9 +76,11 @@ export async function copy(
   let log: Awaited<ReturnType<typeof fetchLog>> | undefined;
   const after = async (): Promise<void> => {
     recordCopies(tree, [id]);
-    await publishing(tree, progress, () => {
+    const publishLog = (): void => {
       if (log !== undefined) publishCopiedLog(tree, { id, sequence }, log.files);
-    });
+    };
+    if (log?.report === null) publishLog();
+    else await publishing(tree, progress, publishLog);
   };
   const publisher = await Publisher.open(tree, { routes: () => origin.routes, copyOf: id, after }, progress);
   let prepared: Awaited<ReturnType<typeof prepare>>;

@@ -1,6 +1,9 @@
 /** What is shown of long work where there is no terminal, by a clock that the test sets. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { progressFor } from '../../generator/progress.js';
+import { PROJECT } from '../support/project.js';
 
 const stop = new AbortController();
 
@@ -49,5 +52,29 @@ describe('plain lines', () => {
     await progress.blocking(() => pass(1), 'adding up the tree');
     await progress.blocking(() => pass(9));
     expect(lines).toEqual(['writing to the disk: 3.5 s']);
+  });
+});
+
+describe('work that may block', () => {
+  // As the command line does, with a signal that comes while nothing can be handled.
+  const script = `
+    const { progressFor } = await import(${JSON.stringify(join(PROJECT, 'build/generator/progress.js'))});
+    const stop = new AbortController();
+    const listener = () => stop.abort(new Error('stopped'));
+    process.on('SIGINT', listener);
+    const unheard = async (work) => {
+      process.off('SIGINT', listener);
+      return await work();
+    };
+    const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
+    setImmediate(async () => {
+      process.kill(process.pid, 'SIGINT');
+      await progress.blocking(() => console.log('begun')).catch(({ message }) => console.log(message));
+    });`;
+
+  it('is not begun if a signal has come that nobody could handle yet', () => {
+    const args = ['--input-type=module', '--eval', script];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect([stdout, stderr]).toEqual(['stopped\n', '']);
   });
 });

@@ -166,7 +166,8 @@ describe('the step of the log', () => {
       if (by === 'mirror') {
         const proxy = await startProxy(out, ['--page-tokens', '1000000']);
         const effects = { ...effectsAt('2026-12-02T00:00:00Z'), progress };
-        await mirror(new URL(proxy.base), new Tree(copy), effects).finally(() => proxy.stop());
+        await mirror(new URL(proxy.base), new Tree(copy), effects);
+        await proxy.stop();
       }
       expect(steps).toContainEqual([0, 1]);
     },

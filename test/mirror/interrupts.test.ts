@@ -39,18 +39,14 @@ const snapshotOf = (out: string): string | undefined =>
 
 const STOPPED = [130, 'stopped by SIGINT; the published tree is what it was'];
 
-/**
- * Stops a copy wherever it can be stopped, until it is complete. A stop while the log is published,
- * after the commit, is too late for that. @returns in how many places
- */
+/** Stops a copy wherever it can be stopped, until it is complete. @returns in how many places */
 async function stops(out: string): Promise<number> {
   const before = snapshotOf(out);
   const results: unknown[] = [];
   for (let isStopped = true; isStopped;) {
     const { copied, calls } = stoppedAt(out, results.length + 1);
     const failure = await failureOf(copied).catch(() => undefined);
-    isStopped = failure !== undefined;
-    if (!isStopped) expect(calls()).toBe(results.length + 1);
+    isStopped = calls() > results.length;
     const damage = snapshotOf(out) === undefined ? [] : await damageOf(out);
     if (isStopped) results.push([failure?.exitCode, failure?.message, snapshotOf(out), damage]);
     else results.push([failure, snapshotOf(out), damage]);
