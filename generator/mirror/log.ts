@@ -140,7 +140,7 @@ export async function fetchLog(
   const ofEntry = signedBy(newestIn(folder, checkpoint.size), snapshot);
   if (!ofEntry.isSigned && !acceptsUnsigned)
     throw new NotSignedYet(`snapshot ${snapshot.origin.sequence} is not in the signed log yet`);
-  for (const file of isHeld ? [] : filesBelow(staged, 'log'))
+  for (const file of isHeld ? [] : [...filesBelow(staged, 'log')])
     if (ifExists(() => readFileSync(join(tree.out, file)))?.equals(readFileSync(join(staged, file))) === true)
       rmSync(join(staged, file));
   const removed = [...outdated(tree, id, staged)];
