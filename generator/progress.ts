@@ -84,7 +84,7 @@ abstract class Paced implements Progress {
 
   note(_line: string): void {}
 
-  /** `, 12 s left`, if that can be told. */
+  /** `, 12 s left`, once there is something to estimate it by. */
   protected left(now: number): string {
     const elapsed = now - this.startedAt;
     if (this.done === 0 || this.done >= this.total || elapsed < LONG_MS) return '';

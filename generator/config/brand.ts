@@ -129,7 +129,7 @@ export function brandOf(
   };
 }
 
-/** The width of a picture at the height of a logo; undefined if it can't be told. */
+/** The width of a picture at the height of a logo; undefined if the file doesn't say. */
 function widthOf(file: SiteFile): number | undefined {
   const content = contentOf(file);
   const { type } = file.route;

@@ -17,7 +17,7 @@ import { ListWriter } from '../publish/stage.js';
 import type { ListName } from '../publish/stage.js';
 import type { KeyForm } from '../routes/keys.js';
 import { chunkLine, pageLine, parseChunks, parsePages } from './chunk-text.js';
-import { cursorOver, seek } from '../tree/cursor.js';
+import { cursorOver, seek } from '../cursor.js';
 import { routesText, summarise } from '../tree/digest.js';
 import type { Chunk } from '../tree/digest.js';
 import { readIndex } from '../tree/index-json.js';
@@ -139,7 +139,7 @@ function stageRoute(stage: ChunkStage, folder: string, route: PublishedRoute): v
   if (form === undefined) return;
   const published = join(stage.tree.out, folder);
   // Undefined if it is not known which chunks are published.
-  const old = isListed(published) ? cursorOver(listedIn(published, form)) : undefined;
+  const old = isListed(published) ? cursorOver(listedIn(published, form), ({ key }) => key) : undefined;
   const chunkFile = (key: number): string => `${folder}/${form.textOf(key)}.txt`;
   const removeBelow = (key: number): Listed | undefined =>
     old && seek(old, key, (gone) => stage.remove(chunkFile(gone.key)));

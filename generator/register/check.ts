@@ -67,18 +67,18 @@ export async function check(
   const explained = explainer(register, progress);
   let done = 0;
   const taking = all.map(async ({ what, table }, step) => {
-    const its = await explained({ what: `checking ${what}`, tables: readWith(table) }, (onStart) =>
+    const report = await explained({ what: `checking ${what}`, tables: readWith(table) }, (onStart) =>
       take({ scope, step }, onStart),
     );
     done += 1;
-    return its;
+    return report;
   });
   const taken = await follow(Promise.all(taking), () => done, progress);
   for (const [index, { table, from }] of all.entries()) {
-    const its = taken[index];
-    if (its === undefined) throw new TypeError(`step ${index} of the check was not taken`);
-    found.addAll(its);
-    if (skipInvalid && its.total > 0 && its.skippable)
+    const report = taken[index];
+    if (report === undefined) throw new TypeError(`step ${index} of the check was not taken`);
+    found.addAll(report);
+    if (skipInvalid && report.total > 0 && report.skippable)
       await progress.blocking(() => exclude(register, table, from));
   }
   progress.finish();

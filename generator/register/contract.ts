@@ -84,8 +84,8 @@ export function columnRules(table: Table): ColumnRule[] {
         hintFor: (wrong) => hintFor(column, wrong),
       },
     ];
-    if (column.notWith !== undefined) {
-      const { column: word, values } = column.notWith;
+    if (column.nullWhere !== undefined) {
+      const { column: word, values } = column.nullWhere;
       rules.push({
         column: column.name,
         broken: `(${value} IS NOT NULL AND coalesce(${name(word)}, '') COLLATE BINARY IN (${values.map(literal).join(', ')}))`,

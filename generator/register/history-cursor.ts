@@ -1,4 +1,6 @@
 /** Merges a history with the records it belongs to. */
+import { cursorOver, seek } from '../cursor.js';
+import type { Cursor } from '../cursor.js';
 import type { Entries } from '../schema/field.js';
 import type { Register } from './database.js';
 
@@ -36,32 +38,26 @@ function columnsIn(json: string): Entries['columns'] {
 const isObjects = (list: unknown): list is readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(list) && list.every((entry) => typeof entry === 'object' && entry !== null);
 
-/** A cursor over a history, for a merge with its records; both ascend by id. */
+type HistoryRow = readonly [id: number, count: number, json: string];
+
+/** A history, for a merge with its records; both ascend by id. */
 export class HistoryCursor {
   readonly #rows: Generator<HistoryRow, void, undefined>;
-  #row: HistoryRow | undefined;
+  readonly #cursor: Cursor<HistoryRow>;
 
   /** @param sql see `historyQuery` */
   constructor(register: Register, sql: string) {
     this.#rows = register.rows<HistoryRow>(sql);
-    this.#step();
-  }
-
-  #step(): void {
-    const next = this.#rows.next();
-    this.#row = next.done === true ? undefined : next.value;
+    this.#cursor = cursorOver(this.#rows, ([id]) => id);
   }
 
   /** The entries of a record. Ids must ascend; the rows of other records are skipped. */
   entriesOf(id: number): ListedEntries {
-    while (this.#row !== undefined && this.#row[0] < id) this.#step();
-    if (this.#row === undefined || this.#row[0] !== id) return NO_ENTRIES;
-    return new ListedEntries(this.#row[1], this.#row[2]);
+    const row = seek(this.#cursor, id);
+    return row === undefined ? NO_ENTRIES : new ListedEntries(row[1], row[2]);
   }
 
   close(): void {
     this.#rows.return();
   }
 }
-
-type HistoryRow = readonly [id: number, count: number, json: string];

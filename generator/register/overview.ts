@@ -167,13 +167,6 @@ export function populationOf(
   return found;
 }
 
-/**
- * Measures the published part of the register.
- * @throws Failure as `recordsOf` does
- */
-export const overview = (register: Register): Overview =>
-  overviewOf(recordsOf(register), entriesOf(register), register.measured);
-
 /** Combines separately measured parts. */
 export function overviewOf(
   records: readonly MeasuredRecords[],

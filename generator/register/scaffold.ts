@@ -25,11 +25,11 @@ export function scaffold(file: string): readonly string[] {
     const database = openDatabase(file, { readonly: true, fileMustExist: true });
     try {
       const columnsIn = columnReader(database);
-      const lacking = TABLES.map((table) => lackOf(columnsIn, table));
+      const gaps = TABLES.map((table) => gapsIn(columnsIn, table));
       const version = Number(database.pragma('user_version', { simple: true }));
       return [
-        ...heading(file, lacking, ownTables(database, columnsIn)),
-        ...lacking.flatMap((lack) => (lack.missing ? viewOf(lack.table) : columnsOf(lack))),
+        ...heading(file, gaps, ownTables(database, columnsIn)),
+        ...gaps.flatMap((each) => (each.missing ? viewOf(each.table) : columnsOf(each))),
         ...footer(version),
       ];
     } finally {
@@ -39,14 +39,14 @@ export function scaffold(file: string): readonly string[] {
 }
 
 /** What a database lacks of a table. */
-interface Lack {
+interface Gaps {
   readonly table: Table;
   /** Whether the table itself is missing. */
   readonly missing: boolean;
   readonly columns: readonly Column[];
 }
 
-function lackOf(columnsIn: ColumnReader, table: Table): Lack {
+function gapsIn(columnsIn: ColumnReader, table: Table): Gaps {
   const found = columnsIn(table.name);
   const present = new Set(found?.map((column) => column.toLowerCase()));
   return {
@@ -58,8 +58,8 @@ function lackOf(columnsIn: ColumnReader, table: Table): Lack {
 
 const comment = (text: string): string => `-- ${onOneLine(text.replaceAll(/\p{Cc}/gu, ' '))}`;
 
-function heading(file: string, lacking: readonly Lack[], own: readonly string[]): readonly string[] {
-  if (lacking.every(({ columns }) => columns.length === 0))
+function heading(file: string, gaps: readonly Gaps[], own: readonly string[]): readonly string[] {
+  if (gaps.every(({ columns }) => columns.length === 0))
     return [comment(`${file} has all tables and columns of the contract.`), ''];
   return [
     comment(`What "${file}" lacks of the contract, to edit and to run with sqlite3.`),
@@ -123,7 +123,7 @@ function emptyTable({ name, columns, key }: Table): string {
 }
 
 /** The columns that a table or view lacks. It is left alone, so its maintainer adds them. */
-function columnsOf({ table, columns }: Lack): readonly string[] {
+function columnsOf({ table, columns }: Gaps): readonly string[] {
   if (columns.length === 0) return [];
   return [
     comment(`${table.name} lacks columns. Those that may be NULL count as not measured; add the others.`),

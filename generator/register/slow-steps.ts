@@ -23,12 +23,12 @@ export function explainer(
   register: Register,
   progress: Progress,
 ): <T>(step: SlowStep, run: (onStart: () => void) => Promise<T>) => Promise<T> {
-  const told = new Set<string>();
+  const shown = new Set<string>();
   const explain = ({ what, tables }: SlowStep): void => {
     progress.note(`${what} takes longer than ${SLOW_MS / 1000} s`);
     for (const line of tables.flatMap((table) => slownessOf(register, table))) {
-      if (!told.has(line)) progress.note(`  ${line}`);
-      told.add(line);
+      if (!shown.has(line)) progress.note(`  ${line}`);
+      shown.add(line);
     }
   };
   return async (step, run) => {

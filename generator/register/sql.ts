@@ -103,11 +103,11 @@ export const isPublished = (kind: Kind, column = 'id'): string =>
   `(${name(column)} IS NOT NULL AND +${name(column)} NOT IN ${exclusion('excluded', kind)})`;
 
 /** Condition that a reference points to a withheld record, by id or, without an id, by name. */
-export function isWithheld({ id, name: called, kind }: Reference): string {
+export function isWithheld({ id, name: nameColumn, kind }: Reference): string {
   const points = (to: Kind): string =>
     `(${name(id)} IN ${exclusion('withheld', to)}` +
     // An exact comparison, whatever the column's collation is.
-    ` OR (${name(id)} IS NULL AND ${name(called)} COLLATE BINARY IN ${exclusion('withheld_name', to)}))`;
+    ` OR (${name(id)} IS NULL AND ${name(nameColumn)} COLLATE BINARY IN ${exclusion('withheld_name', to)}))`;
   if (kind === 'user') return points('user');
   // If the kind was not measured, the reference may be to either.
   const type = name(kind.column);

@@ -50,7 +50,7 @@ export interface Column extends Value {
   /** A `time` column of the same row that this time may not be later than. */
   readonly notAfter?: string;
   /** An `enum` of the same row, and the words that say that there is no such value. */
-  readonly notWith?: { readonly column: string; readonly values: readonly string[] };
+  readonly nullWhere?: { readonly column: string; readonly values: readonly string[] };
   /** Set if the value identifies another record; published as null if that one is withheld. */
   readonly identifies?: Reference;
 }
@@ -174,7 +174,7 @@ export interface Resource {
 export const NOT_MEASURED = 'not measured';
 
 type Details = Partial<
-  Pick<Column, 'unit' | 'values' | 'meanings' | 'nullMeans' | 'notAfter' | 'notWith' | 'identifies'>
+  Pick<Column, 'unit' | 'values' | 'meanings' | 'nullMeans' | 'notAfter' | 'nullWhere' | 'identifies'>
 >;
 
 /** A column published under its own name. Nullable unless wrapped in `required`. */

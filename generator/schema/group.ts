@@ -37,9 +37,9 @@ export const OWNER_CASES: readonly OwnerCase[] = [
 /** The columns that say something of an owner. */
 export const OWNER_COLUMNS = ['groups.owner_state', 'groups.owner_id', 'groups.owner_name'];
 
-const ofOwner: Pick<Column, 'identifies' | 'notWith'> = {
+const ofOwner: Pick<Column, 'identifies' | 'nullWhere'> = {
   identifies: OWNER,
-  notWith: {
+  nullWhere: {
     column: ownerState.name,
     values: OWNER_CASES.flatMap(({ state, object }) => (state !== null && object === null ? [state] : [])),
   },

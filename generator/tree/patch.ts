@@ -3,7 +3,7 @@
  * entries, and an entry with NO_HASH for each removed one. The whole build compares through this
  * one merge: documents, chunks and records of the register, and inputs of archive documents.
  */
-import { seek } from './cursor.js';
+import { seek } from '../cursor.js';
 import { HashFileReader, HashFileWriter, NO_HASH, entriesIn } from './hash-file.js';
 import type { Entry } from './hash-file.js';
 
@@ -153,7 +153,7 @@ export function comparePatches(
     for (const patch of patches) {
       for (const entry of entriesIn(patch)) {
         before?.passBelow(entry.key, keep);
-        const replaced = before?.peekKey() === entry.key ? before.peek() : undefined;
+        const replaced = before && seek(before, entry.key);
         onPatched(entry.hash.equals(NO_HASH) ? undefined : entry, replaced);
         if (replaced !== undefined) before?.next();
       }

@@ -5,7 +5,7 @@ import { NO_HASH, entriesIn } from '../tree/hash-file.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
 import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
-import { cursorOverKeys, seek } from '../tree/cursor.js';
+import { cursorOverKeys, seek } from '../cursor.js';
 import { isPrepared } from '../publish/journal.js';
 import { indexDigest } from '../tree/digest.js';
 import { deleteFile } from '../publish/moves.js';

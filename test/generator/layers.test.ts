@@ -23,6 +23,7 @@ type Room = (typeof ROWS)[number][number];
 const ROOMS: Readonly<Record<string, Room>> = {
   cli: 'commands',
   closest: 'base',
+  cursor: 'base',
   errors: 'base',
   files: 'base',
   keys: 'base',

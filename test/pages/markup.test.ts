@@ -8,7 +8,7 @@ import { pages } from '../../generator/outputs/pages/index.js';
 import type { Offers } from '../../generator/outputs/pages/index.js';
 import { Shown } from '../../generator/outputs/pages/shown.js';
 import { Register } from '../../generator/register/database.js';
-import { overview } from '../../generator/register/overview.js';
+import { entriesOf, overviewOf, recordsOf } from '../../generator/register/overview.js';
 import { ROUTES, routeNamed } from '../../generator/routes/index.js';
 import { OPERATOR, published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
@@ -193,7 +193,7 @@ const rendered = (): ReadonlyMap<string, string> => {
   const config = buildConfig({ register: file, out: path('dist'), operator: OPERATOR });
   const register = Register.open(file);
   try {
-    const known = overview(register);
+    const known = overviewOf(recordsOf(register), entriesOf(register), register.measured);
     const all = pages(config, known, ROUTES, new Shown(known), OFFERS, () => undefined);
     return new Map([...all].map(({ route, body }) => [route, body.toString()]));
   } finally {

@@ -72,10 +72,10 @@ function* parts<Entry extends Read>(
   let number = 0;
   let entries: Entry[] = [];
   for (const each of dated) {
-    const its = each.measuredAt.slice(0, 'YYYY-MM'.length);
-    if (its !== month) {
+    const monthOfEntry = each.measuredAt.slice(0, 'YYYY-MM'.length);
+    if (monthOfEntry !== month) {
       if (entries.length > 0) yield { key: lastPart(month), entries };
-      [month, number, entries] = [its, 0, []];
+      [month, number, entries] = [monthOfEntry, 0, []];
     } else if (entries.length === DOCUMENT_ENTRIES) {
       number += 1;
       yield { key: numberedPart(month, number), entries };

@@ -43,7 +43,7 @@ function measured(value: string): Phrase {
  * The wording for each sort of change. In a title, words separate the values: between two names that
  * are read from right to left, an arrow would point the wrong way.
  */
-const SORTS: Readonly<
+const CHANGE_TEXTS: Readonly<
   Record<
     ChangeSource['field'],
     {
@@ -97,7 +97,7 @@ export class EntryMaker {
   change(change: ValueChange): Dated {
     const { source, id, position, from, to, changedAt, measuredAt, changedAfter } = change;
     const { resource, field } = source;
-    const { what, title, value } = SORTS[field];
+    const { what, title, value } = CHANGE_TEXTS[field];
     const [before, after] = [value(from, this.#inWords), value(to, this.#inWords)];
     const facts: readonly Fact[] = [
       ['Changed', escaped(this.#inWords(what))],
@@ -123,18 +123,18 @@ export class EntryMaker {
   first(first: First): Dated {
     const { resource, id, name, measuredAt } = first;
     const { kind } = resource;
-    const called = name === null ? undefined : measured(name);
+    const nameText = name === null ? undefined : measured(name);
     return {
       entry: {
         // A record has only one first measurement.
         id: tag(this.#operator, `${kind}/${id}/first_measured_at/1`),
         title:
           this.#inWords(`${capitalized(kind)} measured for the first time: `) +
-          (called?.plain ?? this.#inWords(`${kind} ${id}`)),
+          (nameText?.plain ?? this.#inWords(`${kind} ${id}`)),
         published: measuredAt,
         updated: measuredAt,
         ...this.#about(resource, id, [
-          ['Name', called?.html ?? 'not measured'],
+          ['Name', nameText?.html ?? 'not measured'],
           ['First measured at', measuredAt],
         ]),
         facts: () => firstFacts(first),

@@ -18,5 +18,5 @@ export function* firsts(register: Register, resource: Resource, limit: number): 
     `SELECT id, name, first_measured_at FROM ${name(resource.plural)} WHERE ${isPublished(resource.kind)}` +
       ` ORDER BY first_measured_at DESC, id DESC LIMIT ${limit}`,
   );
-  for (const [id, called, measuredAt] of rows) yield { resource, id, name: called, measuredAt };
+  for (const [id, name, measuredAt] of rows) yield { resource, id, name, measuredAt };
 }

@@ -61,9 +61,9 @@ function* feeds(
   }
   const found: First[] = [];
   for (const [feed, resource] of FIRST_FEEDS) {
-    const its = [...firsts(register, resource, DOCUMENT_ENTRIES)];
-    found.push(...its);
-    const entries = its.map((first) => maker.first(first));
+    const newest = [...firsts(register, resource, DOCUMENT_ENTRIES)];
+    found.push(...newest);
+    const entries = newest.map((first) => maker.first(first));
     if (isThere(feed) && !stays(feed))
       yield* current(inWordsOf(feed, operator, measured), entries, operator, table);
   }

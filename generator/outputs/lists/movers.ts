@@ -116,12 +116,12 @@ export function* movers(register: Register, asOf: string | null): Generator<Outp
     gains: new LargestChanges(),
     losses: new LargestChanges(),
   }));
-  for (const { id, name: called, changes } of asOf === null ? [] : changesSince(register, asOf)) {
+  for (const { id, name, changes } of asOf === null ? [] : changesSince(register, asOf)) {
     for (const { window, since, gains, losses } of found) {
       const change = changes[window];
       if (change === null || since === null || change.to_at < since) continue;
-      if (change.delta > 0) gains.consider({ id, name: called, change });
-      if (change.delta < 0) losses.consider({ id, name: called, change });
+      if (change.delta > 0) gains.consider({ id, name, change });
+      if (change.delta < 0) losses.consider({ id, name, change });
     }
   }
   for (const { window, since, gains, losses } of found) {
@@ -147,11 +147,11 @@ function* changesSince(register: Register, asOf: string): Generator<GroupChanges
   );
   const present = `${isPublished(group.kind)} AND state IS NOT 'deleted'`;
   try {
-    for (const [id, called] of register.rows<[number, string | null]>(
+    for (const [id, name] of register.rows<[number, string | null]>(
       recordsQuery(group, ['id', 'name'], 'all', present),
     )) {
       const entries = readings.entriesOf(id);
-      if (entries.count > 1) yield { id, name: called, changes: changesOf(entries) };
+      if (entries.count > 1) yield { id, name, changes: changesOf(entries) };
     }
   } finally {
     readings.close();

@@ -38,5 +38,5 @@ export const shardedEntries = (overview: Overview): ReadonlyMap<string, number> 
 function namesOf({ populations }: Overview, kind: NamedKind): number {
   const { resource, history } = NAMES[kind];
   const { records, histories } = populationOf(populations, resource);
-  return records + (histories.find((its) => its.history === history)?.changes ?? 0);
+  return records + (histories.find((each) => each.history === history)?.changes ?? 0);
 }

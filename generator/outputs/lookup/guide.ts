@@ -20,7 +20,7 @@ const HASHED_ID = 'SHA-256 over the decimal digits of the id';
 function routePart(member: string, route: string, description: string): Part<GuideFacts> {
   const found = routeNamed(ROUTES, route);
   const { path } = found;
-  const way = nested<GuideFacts>(member, description, [
+  const guide = nested<GuideFacts>(member, description, [
     part(value('path', 'text', path, 'Template of the paths.'), () => path),
     part(
       value('digits', 'ordinal', 3, 'How many hexadecimal digits of the hash the prefix has.', {
@@ -29,7 +29,7 @@ function routePart(member: string, route: string, description: string): Part<Gui
       ({ entries }) => digitsFor(entries.get(route) ?? 0),
     ),
   ]);
-  return ifMeasured(way, ({ measured }) => isMeasured(found, measured));
+  return ifMeasured(guide, ({ measured }) => isMeasured(found, measured));
 }
 
 const PARTS: readonly Part<GuideFacts>[] = [

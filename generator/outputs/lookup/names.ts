@@ -89,9 +89,9 @@ export function* names(register: Register, kind: NamedKind, digits: number): Gen
 
 /** One match for each record and spelling: the first, which is the current one if there is one. */
 const matchesOf = (rows: readonly NameRow[]): readonly Match[] =>
-  rows.flatMap(([, id, called, isCurrent], index) => {
+  rows.flatMap(([, id, name, isCurrent], index) => {
     const [, lastId, lastName] = rows[index - 1] ?? [];
-    return id === lastId && called === lastName ? [] : [{ id, name: called, isCurrent: isCurrent === 1 }];
+    return id === lastId && name === lastName ? [] : [{ id, name, isCurrent: isCurrent === 1 }];
   });
 
 /** Names of records and of their histories. SQLite sorts them, and spills to disk. */

@@ -90,7 +90,7 @@ export function* owners(register: Register, kind: NamedKind, digits: number): Ge
 }
 
 const ofKind = (wanted: Kind, rows: readonly OwnedRow[]): readonly Owned[] =>
-  rows.flatMap(([, , kind, id, called]) => (kind === wanted ? [{ id, name: called }] : []));
+  rows.flatMap(([, , kind, id, name]) => (kind === wanted ? [{ id, name }] : []));
 
 function query(kind: NamedKind, digits: number): string {
   const created = ownedQuery(game, 'creator_id', `creator_type = ${literal(kind)}`);

@@ -13,20 +13,20 @@ import type { Schema } from './schemas.js';
 
 /** Unique values by name. */
 class NamedValues {
-  readonly #sort: string;
+  readonly #section: string;
   readonly #named = new Map<string, string>();
 
-  constructor(sort: string) {
-    this.#sort = sort;
+  constructor(section: string) {
+    this.#section = section;
   }
 
   /** Adds a value under a name. @returns a reference to it */
   add(value: Schema, name: string): Schema {
     const content = JSON.stringify(value);
     if ((this.#named.get(name) ?? content) !== content)
-      throw new TypeError(`"${name}" names two different ${this.#sort}`);
+      throw new TypeError(`"${name}" names two different ${this.#section}`);
     this.#named.set(name, content);
-    return referTo(this.#sort, name);
+    return referTo(this.#section, name);
   }
 
   get all(): Readonly<Record<string, unknown>> {
@@ -97,7 +97,7 @@ export class Components {
 /** Errors differ only by rate limit, and responses without an error (304) by cache class. */
 function nameOf(route: Route, problems: Answer['problems']): string {
   const { class: cacheClass, bucket } = route;
-  const sort = bucket === 'download' && !isDated(route) ? 'bundle' : cacheClass;
-  const name = problems.length === 0 ? `NotModified${pascal(sort)}` : problems.map(pascal).join('Or');
+  const cause = bucket === 'download' && !isDated(route) ? 'bundle' : cacheClass;
+  const name = problems.length === 0 ? `NotModified${pascal(cause)}` : problems.map(pascal).join('Or');
   return bucket === 'api' ? name : `${name}Of${pascal(bucket)}Limit`;
 }

@@ -33,7 +33,7 @@ const isContent = (status: number): boolean => status === 200 || status === 206;
 const isShown = (status: number): boolean => isContent(status) || status === 304;
 
 /** Which published headers a response has besides those common to all. */
-const sortOf = ({ status, route }: ResponseFacts): string => {
+const kindOf = ({ status, route }: ResponseFacts): string => {
   if (isShown(status)) return route.class;
   return status === 404 ? 'not_found' : 'error';
 };
@@ -96,7 +96,7 @@ const RULES: readonly HeaderRule[] = [
     description:
       'What is left of a limit: r requests now, and one more in t seconds. On a 429, it is the limit that was exceeded. Sent only with responses that must not be stored, since a cache would pass it on to other clients.',
     example: (facts) => {
-      if (sortOf(facts) !== 'error') return undefined;
+      if (kindOf(facts) !== 'error') return undefined;
       const bucket = bucketOf(facts);
       return `"${bucket}";r=0;t=${Math.ceil(facts.limits[bucket].refillSeconds)}`;
     },
@@ -113,13 +113,13 @@ const RULES: readonly HeaderRule[] = [
   {
     name: 'Cache-Control',
     description: 'How long the response may be cached. Please do cache it.',
-    variant: sortOf,
+    variant: kindOf,
     always: true,
   },
   {
     name: 'CDN-Cache-Control',
     description: 'How long a CDN may cache the response (RFC 9213).',
-    variant: sortOf,
+    variant: kindOf,
     always: true,
   },
   ...TAG_HEADERS.map((name): HeaderRule => ({

@@ -125,7 +125,9 @@ export class Schemas {
 }
 
 /** A reference to a component. */
-export const referTo = (sort: string, name: string): Schema => ({ $ref: `#/components/${sort}/${name}` });
+export const referTo = (section: string, name: string): Schema => ({
+  $ref: `#/components/${section}/${name}`,
+});
 
 const objectsIn = (shape: Shape): ObjectShape[] => {
   if (shape.is === 'object') return [shape, ...shape.members.flatMap(objectsIn)];

@@ -24,11 +24,15 @@ export function seek<T>(cursor: Cursor<T>, key: number, onPassed?: (entry: T) =>
   return at === key ? cursor.peek() : undefined;
 }
 
-/** A cursor over what an iterator yields. */
-export function cursorOver<T extends { readonly key: number }>(entries: Iterator<T, void>): Cursor<T> {
+/** A cursor over what an iterator yields, by ascending keys. */
+export function cursorOver<T>(entries: Iterator<T, void>, keyOf: (entry: T) => number): Cursor<T> {
   let result = entries.next();
   const peek = (): T | undefined => (result.done === true ? undefined : result.value);
-  return { peek, peekKey: () => peek()?.key, next: () => void (result = entries.next()) };
+  return {
+    peek,
+    peekKey: () => (result.done === true ? undefined : keyOf(result.value)),
+    next: () => void (result = entries.next()),
+  };
 }
 
 /** A cursor over the keys alone. */
