@@ -25,6 +25,8 @@ export interface Progress {
 const TURN_MS = 50;
 /** The shortest time between two plain lines: 5000 ms (= 5 seconds). */
 const LINE_MS = 5000;
+/** The share of the work from which the rest is estimated: the first steps of some phases are few and long. */
+const LEAST = 0.01;
 /** What takes longer than this, 2000 ms (= 2 seconds), shows how long it takes. */
 const LONG_MS = 2000;
 
@@ -84,10 +86,10 @@ abstract class Paced implements Progress {
 
   note(_line: string): void {}
 
-  /** `, 12 s left`, once there is something to estimate it by. */
+  /** `, 12 s left`, if enough is done to estimate it. */
   protected left(now: number): string {
     const elapsed = now - this.startedAt;
-    if (this.done === 0 || this.done >= this.total || elapsed < LONG_MS) return '';
+    if (this.done < this.total * LEAST || this.done >= this.total || elapsed < LONG_MS) return '';
     return `, ${Math.ceil((elapsed * (this.total - this.done)) / this.done / 1000)} s left`;
   }
 

@@ -51,21 +51,33 @@ export function startRendering(
   let done = 0;
   let expected = FIXED_FILES;
   const onProgress = (steps: number): void => void (done += steps);
-  const jobs: Promise<void>[] = [];
   // Without these, everything is rendered.
   const changes = { tables: changed && changedTables, asOf: [overview.asOf, asOfBefore] } as const;
-  for (const { name: section, due, entries: entriesIn } of SECTIONS) {
-    if (due(changes).length === 0) continue;
-    const entries = entriesIn?.(overview) ?? 0;
-    expected += expectedShards(entries);
-    jobs.push(pool.run('section', { section, operator, changes, entries, sameBuild, stage }, { onProgress }));
-  }
-  for (const render of shardsToRender(examined, patches))
-    jobs.push(pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }));
+  const sections = SECTIONS.filter(({ due }) => due(changes).length > 0).map(
+    ({ name: section, entries: entriesIn }) => {
+      const entries = entriesIn?.(overview) ?? 0;
+      expected += expectedShards(entries);
+      const job = { section, operator, changes, entries, sameBuild, stage };
+      return () => pool.run('section', job, { onProgress });
+    },
+  );
+  const shards = shardsToRender(examined, patches).map(
+    (render) => () => pool.run('render', { ...render, stage }, { onProgress, folder: render.shard.kind }),
+  );
   for (const resource of RESOURCES)
     expected += recordsToRender(resource.kind, examined, overview) * documentsOf(resource).length;
+  // Sections compute and make few files, shards make many: together they use processor and disk,
+  // and the files count evenly towards the progress.
+  const jobs = mixed(sections, shards).map((start) => start());
   return { expected, done: () => done, end: deferRejection(Promise.all(jobs)) };
 }
+
+/** The elements of both lists, each spread evenly. */
+const mixed = <T>(...lists: readonly (readonly T[])[]): readonly T[] =>
+  lists
+    .flatMap((list) => list.map((element, index) => ({ element, at: index / list.length })))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ element }) => element);
 
 /**
  * The index, statistics, the way to look up, 200 lists of the largest, five others and ten feeds,

@@ -5,9 +5,8 @@ import type { PageColumn } from '../register/pages.js';
 import { entriesQuery, recordsQuery } from '../register/sql.js';
 import type { Scope } from '../register/sql.js';
 import { MAX_INTEGER } from '../schema/field.js';
-import { CellWriter } from './cells.js';
+import { CellWriter, pageOf } from './cells.js';
 import type { Block, Cell } from './cells.js';
-import { pageOf } from './page.js';
 import { DerivedColumns } from './derived.js';
 import type { Export } from './tables.js';
 
@@ -16,8 +15,8 @@ const BLOCK_ROWS = 1000;
 
 /**
  * All rows of an export of a scope's records, ordered by key. A block has at least this many rows
- * and never splits a
- * record's entries, whether the source is a table or a view: files cut at blocks are then the same.
+ * and never splits a record's entries, whether the source is a table or a view: files cut at blocks
+ * are then the same.
  */
 export function* blocks(
   register: Register,

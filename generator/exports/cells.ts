@@ -19,6 +19,15 @@ export interface Block {
   readonly columns: readonly Cells[];
 }
 
+/** Decodes a page of the register. @param row a row of `pageQuery` */
+export function pageOf([rows, ...columns]: readonly unknown[] = []): Block {
+  // group_concat of no rows is null.
+  if (rows === 0) return { rows, columns: [] };
+  if (typeof rows !== 'number' || !columns.every((column) => Buffer.isBuffer(column)))
+    throw new TypeError('no page was read');
+  return { rows, columns };
+}
+
 const ZERO = 48;
 const MINUS = 45;
 

@@ -75,11 +75,12 @@ async function writeNext(
   { files: lastFiles, patches }: NonNullable<DocumentsJob['last']>,
 ): Promise<readonly WrittenFile[] | undefined> {
   if (!Object.values(lastFiles).every(isIntact)) return undefined;
+  const counter = new Counter(advance);
   const files: { route: string; file: GzipFile; next: NextDocuments }[] = [];
   try {
     for (const [route, last] of Object.entries(lastFiles)) {
       const file = newFile(folder, route);
-      files.push({ route, file, next: new NextDocuments(last, file) });
+      files.push({ route, file, next: new NextDocuments(last, file, counter) });
     }
     const changed = function* (): Generator<number> {
       for (const patch of patches) yield* keysIn(patch);
@@ -89,7 +90,7 @@ async function writeNext(
       for (const { route, next } of files) await next.put(key, bodies.get(route));
     }
     for (const { next } of files) if (!(await next.finish())) return undefined;
-    advance(files.reduce((sum, { next }) => sum + next.rows, 0));
+    counter.report();
     return files.map(({ file, next }) => file.finish(next.rows));
   } finally {
     for (const { file, next } of files) {

@@ -6,9 +6,8 @@ import { countsQuery, historyQuery, publishedValue } from '../register/sql.js';
 import type { Scope } from '../register/sql.js';
 import { MAX_INTEGER } from '../schema/field.js';
 import type { Column, Entries, History, Resource } from '../schema/field.js';
-import { valuesOf } from './cells.js';
+import { pageOf, valuesOf } from './cells.js';
 import type { Cell } from './cells.js';
-import { pageOf } from './page.js';
 
 /** Entries read at once, plus the rest of the last record's. */
 const PAGE_ENTRIES = 4096;

@@ -12,12 +12,12 @@ import { isMeasured } from '../routes/index.js';
 import type { Measured } from '../schema/measured.js';
 import type { Pool } from '../build/workers/pool.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
+import type { WrittenContent } from '../publish/sink.js';
 import { describedDownloads } from './kept.js';
 import type { KeptDownloads, KeptSnapshot } from './kept.js';
 import type { DownloadFile, DownloadJob } from './parts.js';
 import { exportsOf } from './tables.js';
 import type { Export } from './tables.js';
-import type { WrittenFiles } from './write.js';
 
 /** `kept` files are older than the register; `unchanged` ones are the same as before. */
 type State = 'written' | 'unchanged' | 'kept';
@@ -26,7 +26,7 @@ type State = 'written' | 'unchanged' | 'kept';
 export interface Exported {
   readonly table: Export;
   readonly rows: number;
-  readonly files: WrittenFiles;
+  readonly files: Readonly<Record<ExportFormat, WrittenContent>>;
   readonly state: State;
   /** The newest measurement in a table of records; null if it has none, or holds a history. */
   readonly asOf: string | null;
@@ -127,8 +127,10 @@ export class Exports {
       asOf: kept === undefined ? asOf : kept.asOf,
       kept: kept?.snapshot,
       tables: exportsOf(measured).map((table) => {
-        const fileOf = (format: ExportFormat): PublishedFile => of(exportRoute(table.name, format));
-        return { ...exported(table, fileOf), asOf: newest(table, fileOf('csv')) };
+        const file = (format: ExportFormat): PublishedFile => of(exportRoute(table.name, format));
+        const csv = file('csv');
+        const files = { csv, 'csv.gz': file('csv.gz'), parquet: file('parquet') };
+        return { table, rows: csv.rows, files, state: csv.state, asOf: newest(table, csv) };
       }),
       bulk: BULK_FILES.filter((file) => isMeasured(file, measured)).map((file) => ({
         file,
@@ -170,16 +172,6 @@ export class Exports {
     const { described } = this.#publisher;
     this.#publisher.described = { ...described, exports: { ...described.exports, [name]: key } };
   }
-}
-
-function exported(table: Export, fileOf: (format: ExportFormat) => PublishedFile): Omit<Exported, 'asOf'> {
-  const [csv, gzip, parquet] = (['csv', 'csv.gz', 'parquet'] as const).map((format) => {
-    const { bytes, sha256 } = fileOf(format);
-    return { bytes, sha256 };
-  });
-  if (!csv || !gzip || !parquet) throw new TypeError(`"${table.name}" lacks a format`);
-  const { rows, state } = fileOf('csv');
-  return { table, rows, files: { csv, 'csv.gz': gzip, parquet }, state };
 }
 
 /**

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { HashFileReader } from '../tree/hash-file.js';
 import type { GzipFile } from '../publish/gzip-file.js';
+import type { Counter } from '../progress.js';
 import type { LastFile } from './last-file.js';
 
 /** The last version of a file of documents. */
@@ -17,6 +18,7 @@ const NOTHING = Buffer.alloc(0);
 /** Writes the next version. Keys must ascend. */
 export class NextDocuments {
   readonly #next: GzipFile;
+  readonly #counter: Counter;
   readonly #index: HashFileReader | undefined;
   readonly #chunks: AsyncIterator<unknown>;
   /** What is inflated, but neither kept nor dropped. */
@@ -25,8 +27,9 @@ export class NextDocuments {
   #kept = 0;
   rows = 0;
 
-  constructor({ file, index }: LastDocuments, next: GzipFile) {
+  constructor({ file, index }: LastDocuments, next: GzipFile, counter: Counter) {
     this.#next = next;
+    this.#counter = counter;
     this.#index = HashFileReader.open(index);
     const inflated = createGunzip({ chunkSize: 256 * 1024 });
     // The callback keeps an error from being thrown twice; reading throws it.
@@ -38,7 +41,7 @@ export class NextDocuments {
   #keepBelow(key: number): void {
     for (let old = this.#index?.peek(); old !== undefined && old.key < key; old = this.#index?.peek()) {
       this.#kept += old.bytes + 1;
-      this.rows += 1;
+      this.#count();
       this.#index?.next();
     }
   }
@@ -55,7 +58,12 @@ export class NextDocuments {
     if (body === undefined) return;
     await this.#writeKept();
     this.#next.line(body);
+    this.#count();
+  }
+
+  #count(): void {
     this.rows += 1;
+    this.#counter.count();
   }
 
   /** Keeps the remaining lines. @returns whether the last version had what its index says */

@@ -16,6 +16,8 @@ import type { Block, Cells } from './cells.js';
 const GROUP_ROWS = 100_000;
 const GROUP_BYTES = 4 * 1024 * 1024;
 
+const NO_BYTES = new Uint8Array();
+
 type ParquetType = Pick<SchemaElement, 'type' | 'converted_type' | 'logical_type'>;
 
 const INTEGER: ParquetType = { type: 'INT64' };
@@ -57,12 +59,12 @@ export class ParquetEncoder {
     this.#writer = new ParquetWriter({ writer: this.#bytes, schema, createdBy: 'register-api' });
   }
 
-  /** @returns bytes of the file, if the block completed a row group */
-  add(block: Block): Uint8Array | undefined {
+  /** @returns bytes of the file: none unless the block completed a row group */
+  add(block: Block): Uint8Array {
     this.#blocks.push(block);
     this.#rows += block.rows;
     for (const { length } of block.columns) this.#size += length;
-    return this.#rows >= GROUP_ROWS || this.#size >= GROUP_BYTES ? this.#writeGroup() : undefined;
+    return this.#rows >= GROUP_ROWS || this.#size >= GROUP_BYTES ? this.#writeGroup() : NO_BYTES;
   }
 
   #writeGroup(): Uint8Array {
@@ -92,7 +94,7 @@ export class ParquetEncoder {
 
   /** Completes the file. @returns the rest of it */
   finish(): Uint8Array {
-    const last = this.#rows > 0 ? this.#writeGroup() : new Uint8Array();
+    const last = this.#rows > 0 ? this.#writeGroup() : NO_BYTES;
     void this.#writer.finish();
     return Buffer.concat([last, this.#take()]);
   }

@@ -80,10 +80,7 @@ function tablePart(table: Export, overview: Overview, code: string): DownloadJob
     key: code,
     cells: rows * columns.length,
     steps: rows,
-    write: async (pool, folder, onProgress) => {
-      const { rows: count, files } = await pool.run('export', { table: name, folder }, { onProgress });
-      return EXPORT_FORMATS.map(({ format }) => ({ ...files[format], rows: count }));
-    },
+    write: (pool, folder, onProgress) => pool.run('export', { table: name, folder }, { onProgress }),
   };
 }
 
@@ -149,7 +146,8 @@ export const otherPart = (
   key: `${code} ${content}`,
   cells: documents,
   steps: documents,
-  write: async (pool, _, onProgress) => [await pool.run('otherDocuments', job, { onProgress })],
+  // It is known last, takes long, and is written in one piece.
+  write: async (pool, _, onProgress) => [await pool.run('otherDocuments', job, { onProgress, isNext: true })],
 });
 
 /** The tables of a kind's records and histories. */

@@ -50,7 +50,7 @@ function write(register: Register, name: string): number {
     const csv = new CsvEncoder(table.columns.map(({ value }) => value));
     for (const block of blocks(register, table)) rows += csv.lines(block).length > 0 ? block.rows : 0;
   } else {
-    for (const written of writeExport(register, table, folder)) rows += written;
+    writeExport({ register, advance: (steps) => (rows += steps) }, { table: name, folder });
   }
   return rows;
 }

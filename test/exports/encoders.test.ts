@@ -160,7 +160,7 @@ function cellOf(found: unknown): Cell {
 
 function encoded(blocks: readonly Rows[], values = VALUES): Uint8Array {
   const encoder = new ParquetEncoder(values);
-  const groups = blocks.flatMap((rows) => encoder.add(blockOf(rows, values)) ?? []);
+  const groups = blocks.map((rows) => encoder.add(blockOf(rows, values)));
   return Buffer.concat([...groups, encoder.finish()]);
 }
 

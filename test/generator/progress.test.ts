@@ -36,6 +36,16 @@ describe('plain lines', () => {
     ]);
   });
 
+  it('estimate nothing from less than a hundredth of the work', async () => {
+    const { lines, pass, progress } = lined();
+    progress.start('rendering', 10_000, 'files');
+    for (const steps of [99, 1]) {
+      pass(6);
+      await progress.advance(steps);
+    }
+    expect(lines).toEqual(['rendering: 99 of 10,000 files', 'rendering: 100 of 10,000 files, 1188 s left']);
+  });
+
   it('are not repeated while nothing is done', async () => {
     const { lines, pass, progress } = lined();
     progress.start('exporting', 0, 'rows');

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../generator/errors.js';
 import { ThreadPool } from '../../generator/build/workers/pool.js';
+import { EXPORT_FORMATS } from '../../generator/routes/exports.js';
 import { WORKER } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
@@ -130,6 +131,21 @@ describe('the jobs of a build', () => {
       await Promise.all(running);
     }));
 
+  it('can come before those that wait', () =>
+    withThreads(async (patient, threads) => {
+      const running = [
+        ...patient.fill('first'),
+        patient.run('waiting'),
+        patient.pool.run('discard', 'next', { isNext: true }),
+      ];
+      await patient.begun(threads);
+      patient.end('first');
+      expect((await patient.begun(threads + 1)).slice(threads)).toEqual(['next']);
+      patient.end('next', 'waiting');
+      patient.endBusy();
+      await Promise.all(running);
+    }));
+
   it('that write into one folder are not done at once while there is another to do', () =>
     withThreads(async (patient, threads) => {
       const running = [
@@ -200,9 +216,9 @@ describe('a job that fails', () => {
         const unreadable = pool.run('export', { table: 'games', folder: path('export') });
         await expect(unreadable).rejects.toBeInstanceOf(Failure);
         await expect(unreadable).rejects.toMatchObject({ exitCode: 1, cause: 'SQLITE_ERROR' });
-        expect(await pool.run('export', { table: 'items', folder: path('export') })).toMatchObject({
-          rows: 1,
-        });
+        expect(await pool.run('export', { table: 'items', folder: path('export') })).toMatchObject(
+          EXPORT_FORMATS.map(() => ({ rows: 1 })),
+        );
       }
       await expect(pool.all('export', { table: 'items', folder: noFolder })).rejects.toBeInstanceOf(Failure);
     } finally {

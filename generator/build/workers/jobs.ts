@@ -6,7 +6,7 @@ import type { DatabaseJob } from '../../exports/database.js';
 import type { DocumentsJob } from '../../exports/documents.js';
 import type { WrittenFile } from '../../publish/gzip-file.js';
 import type { OtherDocumentsJob } from '../../exports/other-documents.js';
-import type { ExportJob, Written } from '../../exports/write.js';
+import type { ExportJob } from '../../exports/write.js';
 import type { Detected, Detection } from '../incremental/detect.js';
 import type { Patching } from '../../tree/patch.js';
 import type { IndexedRoute, Indexing } from '../../publish/index-route.js';
@@ -43,7 +43,7 @@ interface Jobs {
   readonly count: Job<{ readonly kind: Kind; readonly table: Table }, TableCounts>;
   readonly render: Job<RenderShard & Staged>;
   readonly section: Job<RenderSection & Staged>;
-  readonly export: Job<ExportJob, Written>;
+  readonly export: Job<ExportJob, readonly WrittenFile[]>;
   readonly documents: Job<DocumentsJob, readonly WrittenFile[]>;
   readonly otherDocuments: Job<OtherDocumentsJob, WrittenFile>;
   readonly database: Job<DatabaseJob, WrittenFile>;
@@ -103,8 +103,8 @@ const JOBS: {
     staged(stage, render.section, (writer) => renderSection(context, render, writer, stage.paths.patches));
   },
   export: async (context, job) => {
-    const { writeFiles } = await import('../../exports/write.js');
-    return writeFiles(context, job);
+    const { writeExport } = await import('../../exports/write.js');
+    return writeExport(context, job);
   },
   documents: async (context, job) => {
     const { writeDocuments } = await import('../../exports/documents.js');

@@ -25,6 +25,8 @@ export interface Options {
   readonly onProgress?: OnProgress;
   /** Where the job writes: two jobs don't write to the same folder while others wait. */
   readonly folder?: string;
+  /** Whether the job comes before all that wait. */
+  readonly isNext?: boolean;
 }
 
 interface WaitingJob {
@@ -78,10 +80,10 @@ export class ThreadPool implements Pool {
   run<Name extends JobName>(
     name: Name,
     input: Input<Name>,
-    { folder, onProgress, onStart }: Options = {},
+    { folder, isNext = false, onProgress, onStart }: Options = {},
   ): Promise<JobOutput<Name>> {
     const done = new Promise<JobOutput<Name>>((resolve, reject) => {
-      this.#waiting.push({
+      this.#waiting.splice(isNext ? 0 : this.#waiting.length, 0, {
         folder,
         start: (thread) => {
           onStart?.();
