@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Failure } from '../errors.js';
 import { readIndexIfReadable } from '../tree/index-json.js';
-import { manifestHash } from '../tree/manifest-hash.js';
-import { readManifest } from '../tree/manifest.js';
+import { manifestHash, readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
 import type { SnapshotEntry } from './text.js';
 

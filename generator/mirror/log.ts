@@ -17,7 +17,7 @@ import { forgetSeen } from '../log/seen.js';
 import { MAX_ENTRY_BYTES, parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';
-import { manifestHash } from '../tree/manifest-hash.js';
+import { manifestHash } from '../tree/manifest.js';
 import { filesBelow } from '../tree/scan.js';
 import type { Tree } from '../tree/tree.js';
 import { MovedOn } from './client.js';

@@ -1,6 +1,6 @@
 /** What the next snapshot will be, once all its documents are indexed. */
 import { readFileSync } from 'node:fs';
-import { manifestHash } from '../tree/manifest-hash.js';
+import { manifestHash } from '../tree/manifest.js';
 import { FORMAT } from '../tree/snapshot-json.js';
 import { readChangeIndex, untrackedFiles } from '../tree/changes.js';
 import { treeDigest } from '../tree/digest.js';

@@ -27,7 +27,7 @@ import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
 import { comparedRoutes } from './compared-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
-import { readManifest } from '../tree/manifest.js';
+import { manifestHash, readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { ListWriter, discardStage, finishStage, newStage } from './stage.js';
@@ -36,7 +36,6 @@ import { StageWriter, readDocument, stageSpec } from './stage-writer.js';
 import type { StageSpec } from './stage-writer.js';
 import { stageUnchanged } from './stage-unchanged.js';
 import { Takedown, stageTakedown, stageWithout } from './takedown.js';
-import { manifestHash } from '../tree/manifest-hash.js';
 import { newTreeId } from '../tree/tree.js';
 import type { Tree } from '../tree/tree.js';
 

@@ -13,7 +13,7 @@ export interface EnumWord {
 export const wordsOf = ({ values = [], meanings = {} }: Pick<Meaning, 'values' | 'meanings'>): EnumWord[] =>
   values.map((word) => ({ word, meaning: meanings[word] }));
 
-/** What follows after the words: that they aren't all, and what null means if the description doesn't say. */
+/** Sentences after the description: more words may be added to an enum; what null means. */
 export const notesOf = ({ nullable, nullMeans, values }: Omit<Meaning, 'description'>): string =>
   sentences([
     values === undefined ? '' : 'Others may be added.',

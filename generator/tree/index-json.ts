@@ -49,7 +49,7 @@ const schema = z.object({
       }),
     )
     .exactOptional(),
-  /** What identifies the published snapshot.json (see tree/manifest-hash.ts). */
+  /** What identifies the published snapshot.json (see tree/manifest.ts). */
   manifest: z.string().exactOptional(),
   /** What else is known of the snapshot that was committed last: with its digest, what a log says of it. */
   snapshot: z

@@ -1,4 +1,5 @@
-/** Reads the snapshot.json of a tree, of this format or an earlier one. */
+/** Reads the snapshot.json of a tree, of this format or an earlier one, and says what identifies it. */
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '../errors.js';
 import { readText } from '../files.js';
@@ -37,4 +38,17 @@ export function readManifest(file: string): Manifest | undefined {
     `"${file}" ${value === undefined ? 'is not JSON' : 'was not written by this program'}${placeOf(result.error)}: ` +
       'if its folder is a published tree, "npm run snapshot -- verify --repair" repairs it, otherwise choose another',
   );
+}
+
+/** The first in the file. A time has no quotes or escapes, so no other text can stand in its place. */
+const BUILT_AT = /"built_at":"[0-9TZ:.+-]*"/;
+
+/**
+ * What identifies a snapshot.json: the SHA-256 of its bytes with the value of `built_at` replaced by
+ * the empty string, in hex. Two with the same hash differ in nothing but the time of the build.
+ * @param content as it is published: bytes that are no UTF-8 count as what they are
+ */
+export function manifestHash(content: Uint8Array | string): string {
+  const text = Buffer.from(content).toString('latin1').replace(BUILT_AT, '"built_at":""');
+  return hash('sha256', Buffer.from(text, 'latin1'));
 }

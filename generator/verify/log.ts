@@ -10,7 +10,7 @@ import { recordOf } from '../log/record.js';
 import { base64Of, bytesOfBase64 } from '../log/chunk-text.js';
 import { parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
-import { manifestHash } from '../tree/manifest-hash.js';
+import { manifestHash } from '../tree/manifest.js';
 import { namesOf } from '../tree/codings.js';
 import { isCopy } from '../publish/copied.js';
 import { digestOf } from '../tree/digest.js';

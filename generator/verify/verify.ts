@@ -17,13 +17,12 @@ import { scan } from '../tree/scan.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
 import type { Scan } from '../tree/scan.js';
 import { isRendered } from '../tree/published-routes.js';
-import { readManifest } from '../tree/manifest.js';
+import { manifestHash, readManifest } from '../tree/manifest.js';
 import { checkChanges, checkSnapshotFeed } from './changes.js';
 import { checkLog } from './log.js';
 import { rememberSeen } from '../log/seen.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import { manifestHash } from '../tree/manifest-hash.js';
 import { FORMAT, snapshotSchema } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 

@@ -6,7 +6,7 @@ import { Failure, codeOf } from '../../errors.js';
 import type { Connection } from '../../register/snapshot.js';
 import type { Call, Input, JobName, JobOutput, Reply } from './jobs.js';
 
-/** More threads were not measured; fewer leave the disk idle during computation. */
+/** Threads at most. Fewer leave the disk idle during computation; what more gain was not measured. */
 const MOST = 4;
 const FEWEST = 2;
 

@@ -138,6 +138,7 @@ function query({ resource, history, values }: ChangeSource, index: number, width
 /** The lower bound, as in the history's own document. */
 function afterSql({ name: history, fields }: History): string {
   const field = fields.find((candidate) => candidate.name === 'changed_after');
-  if (field?.is !== 'computed') throw new TypeError(`history "${history}" says not when an entry changed`);
+  if (field?.is !== 'computed')
+    throw new TypeError(`history "${history}" has no time at which an entry changed`);
   return field.sql;
 }

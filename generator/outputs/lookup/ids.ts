@@ -1,4 +1,4 @@
-/** /api/v1/ids: the ids of all records, in pages that one new id leaves as they are but one. */
+/** /api/v1/ids: the ids of all records, in pages. A new id changes one page, and splits it at most. */
 import { beginsChunk } from '../../tree/chunks.js';
 import { idsRoute } from '../../routes/lookup.js';
 import { ROUTES, filler, routeNamed } from '../../routes/index.js';
