@@ -3,7 +3,7 @@ import { build } from '../build/build.js';
 import type { Published } from '../build/build.js';
 import { buildConfig } from '../config/config.js';
 import { EXIT } from '../errors.js';
-import { withLog } from '../log/around-commit.js';
+import { withLog } from '../log/sign.js';
 import { number } from '../progress.js';
 import { placeOf } from '../register/findings.js';
 import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
@@ -40,10 +40,11 @@ export function addBuild(program: Command, terminal: Terminal): void {
     .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
-    .action(async ({ json, quiet, wait, ...flags }: Common & WaitOption & Record<string, unknown>) => {
+    .action(async (flags: Common & WaitOption) => {
+      const { json, quiet } = flags;
       const config = buildConfig(flags);
       const effects = terminal.effects(quiet);
-      const result = await onTree(terminal, { quiet, wait }, () =>
+      const result = await onTree(terminal, flags, () =>
         withLog(config, effects, (log) => build(config, effects, log)),
       );
       for (const line of findingLines(result.report)) warn(line);
@@ -54,13 +55,10 @@ export function addBuild(program: Command, terminal: Terminal): void {
         return;
       }
       const { report, rewritten, warnings } = result;
-      for (const line of [
-        ...(report.total > 0 ? excludedLines(result) : []),
-        ...warningLines([...rewritten, ...(quiet === true ? [] : warnings)]),
-      ])
-        warn(line);
-      if (json === true || quiet === true) return;
-      for (const line of publishedLines(config.out, result, cost())) say(line);
+      if (report.total > 0) for (const line of excludedLines(result)) warn(line);
+      for (const line of warningLines([...rewritten, ...(quiet === true ? [] : warnings)])) warn(line);
+      if (json !== true && quiet !== true)
+        for (const line of publishedLines(config.out, result, cost())) say(line);
     });
 }
 

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { notMeasuredBy } from '../config/config.js';
-import { EXIT } from '../errors.js';
 import { check } from '../register/check.js';
 import type { Register } from '../register/database.js';
 import { countRows, warningsOf } from '../register/warnings.js';
@@ -23,7 +22,8 @@ export function addCheck(program: Command, terminal: Terminal): void {
   const operator = operatorOption('what does not count as measured (not_measured)');
   withOptions(program.command('check'), registerOption, operator, ...OUTPUT)
     .description('Check the register against its contract, without publishing.')
-    .action(async ({ register: file, operator, json, quiet }: Flags) => {
+    .action(async (flags: Flags) => {
+      const { register: file, operator, quiet } = flags;
       const source = { file, notMeasured: notMeasuredBy(operator) };
       const shown = terminal.progress(quiet);
       const { report, sound } = await inThreads(source, terminal.startPool, async (register, pool) => {
@@ -32,14 +32,11 @@ export function addCheck(program: Command, terminal: Terminal): void {
         return { report, sound };
       });
       const { total, findings } = report;
-      if (total > 0) terminal.exitWith(EXIT.invalid);
-      // Errors are shown also with --quiet.
-      const flags = { ...(json && { json }), ...(total === 0 && { quiet }) };
-      print(terminal, flags, { register: file, total, findings, ...sound }, (cost) =>
+      const lines = (cost: RunCost): readonly string[] =>
         sound === undefined
           ? [...findingLines(report), brokenLine(file, report, cost)]
-          : soundLines(file, sound, cost),
-      );
+          : soundLines(file, sound, cost);
+      print(terminal, flags, { register: file, total, findings, ...sound }, lines, total === 0);
     });
 }
 

@@ -15,11 +15,11 @@ export function addDiff(program: Command, terminal: Terminal): void {
     .description(
       'Say which documents and feeds a build would add, change and remove, with examples. Nothing is written.',
     )
-    .action(async ({ json, quiet, ...flags }: Common & Record<string, unknown>) => {
-      const difference = await diff(buildConfig(flags), terminal.effects(quiet));
+    .action(async (flags: Common) => {
+      const difference = await diff(buildConfig(flags), terminal.effects(flags.quiet));
       for (const line of findingLines(difference.report)) terminal.warn(line);
       // The difference is what was asked for, also with --quiet.
-      print(terminal, { ...(json && { json }) }, difference, () => differenceLines(difference));
+      print(terminal, { ...flags, quiet: undefined }, difference, () => differenceLines(difference));
     });
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { rollback } from '../build/rollback.js';
 import { signingFor, wordsBy } from '../config/config.js';
-import { withLog } from '../log/around-commit.js';
+import { withLog } from '../log/sign.js';
 import { Tree } from '../tree/tree.js';
 import { signing } from './options.js';
 import type { Signs } from './options.js';

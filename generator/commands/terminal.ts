@@ -1,5 +1,6 @@
 /** What a command may use of its process, passed in by cli.ts. */
 import type { Effects } from '../build/build.js';
+import { EXIT } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { whenFree } from '../lock.js';
 import type { Common, WaitOption } from './options.js';
@@ -21,15 +22,20 @@ export interface Terminal {
   readonly exitWith: (code: number) => void;
 }
 
-/** Prints what came of a command: with --json the facts, otherwise lines, and with --quiet nothing. */
+/**
+ * Prints what came of a command: with --json the facts, otherwise lines, and with --quiet nothing.
+ * @param isWell otherwise the lines are printed also with --quiet, and the exit code is 1
+ */
 export function print(
-  { say, cost }: Pick<Terminal, 'say' | 'cost'>,
+  { say, cost, exitWith }: Pick<Terminal, 'say' | 'cost' | 'exitWith'>,
   { json, quiet }: Common,
   facts: object,
   lines: (cost: RunCost) => readonly string[],
+  isWell = true,
 ): void {
   if (json === true) say(jsonLine(facts, cost()));
-  else if (quiet !== true) for (const line of lines(cost())) say(line);
+  else if (quiet !== true || !isWell) for (const line of lines(cost())) say(line);
+  if (!isWell) exitWith(EXIT.invalid);
 }
 
 /** Does the work of a command on a tree; with --wait, once no other process is at work on it. */

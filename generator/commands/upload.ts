@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { EXIT } from '../errors.js';
 import { number } from '../progress.js';
 import { Tree } from '../tree/tree.js';
 import { verifyRemote } from '../upload/compare.js';
@@ -19,7 +18,7 @@ interface Flags extends OnTree {
 }
 
 export function addUpload(program: Command, terminal: Terminal): void {
-  const { warn, progress, exitWith } = terminal;
+  const { warn, progress } = terminal;
   const command = withOptions(program.command('upload'), outOption(), stateOption)
     .description('Bring object storage (rclone) or a folder elsewhere (rsync) up to the tree.')
     .requiredOption(
@@ -41,9 +40,7 @@ export function addUpload(program: Command, terminal: Terminal): void {
     if (verify === true) {
       const found = await onTree(terminal, flags, () => verifyRemote(tree, to, progress(quiet)));
       const differs = found.missing.length + found.different.length + found.extra.length > 0;
-      if (differs) exitWith(EXIT.invalid);
-      // Differences are shown also with --quiet.
-      print(terminal, differs ? { ...flags, quiet: undefined } : flags, found, () => remoteLines(found));
+      print(terminal, flags, found, () => remoteLines(found), !differs);
       return;
     }
     const result = await onTree(terminal, flags, () => upload(tree, to, progress(quiet)));

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { build } from '../build/build.js';
 import { buildConfig } from '../config/config.js';
 import type { BuildConfig } from '../config/config.js';
-import { EXIT, Failure } from '../errors.js';
-import { withLog } from '../log/around-commit.js';
+import { Failure } from '../errors.js';
+import { withLog } from '../log/sign.js';
 import { number } from '../progress.js';
 import type { Progress } from '../progress.js';
 import { Tree } from '../tree/tree.js';
@@ -20,13 +20,12 @@ import { counted } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
-interface Flags extends OnTree, Record<string, unknown> {
+interface Flags extends OnTree {
   readonly repair?: true;
   readonly deleteUntracked?: boolean;
 }
 
 export function addVerify(program: Command, terminal: Terminal): void {
-  const { progress, exitWith } = terminal;
   rendering(program.command('verify'))
     .description('Check every file of the tree against its index and digest.')
     .option('--accept-removals', 'repair even if more would be lost than the removal guard lets pass')
@@ -37,28 +36,26 @@ export function addVerify(program: Command, terminal: Terminal): void {
     .option('--delete-untracked', 'with --repair: also delete the files that no route leads to')
     .addOption(witnessOption)
     .addOption(waitOption)
-    .action(async ({ json, quiet, wait, repair: repairs, deleteUntracked = false, ...flags }: Flags) => {
-      if (deleteUntracked && repairs !== true) {
+    .action(async (flags: Flags) => {
+      const { out, state, quiet, deleteUntracked = false } = flags;
+      if (deleteUntracked && flags.repair !== true)
         throw Failure.usage('--delete-untracked deletes files, expected it along with --repair');
-      }
-      const tree = new Tree(flags.out, flags.state);
+      const tree = new Tree(out, state);
       tree.requirePublished();
-      const repairing = repairs === true ? buildConfig(flags) : undefined;
-      const { found, left, snapshot } = await onTree(terminal, { quiet, wait }, async () => {
-        if (repairing !== undefined) {
-          const builder = builderOf(repairing, terminal, quiet);
-          return repair(tree, builder, () => progress(quiet), deleteUntracked);
+      const config = flags.repair === true ? buildConfig(flags) : undefined;
+      const { found, left, snapshot } = await onTree(terminal, flags, async () => {
+        if (config !== undefined) {
+          const builder = builderOf(config, terminal, quiet);
+          return repair(tree, builder, () => terminal.progress(quiet), deleteUntracked);
         }
-        const found = await verify(tree, progress(quiet));
+        const found = await verify(tree, terminal.progress(quiet));
         return { found, left: found.total, snapshot: found.sequence };
       });
-      const repairedAs = repairing !== undefined && left === 0 ? { snapshot } : undefined;
-      if (left > 0) exitWith(EXIT.invalid);
+      const repaired = config !== undefined && left === 0;
       // Damage is shown also with --quiet.
-      const shown = { ...(json && { json }), ...(found.total === 0 && { quiet }) };
-      print(terminal, shown, { ...found, repaired: repairedAs !== undefined, ...repairedAs }, () =>
-        damageLines(flags.out, found, repairedAs?.snapshot ?? null, deleteUntracked),
-      );
+      const shown = found.total === 0 ? flags : { ...flags, quiet: undefined };
+      const lines = () => damageLines(out, found, repaired ? snapshot : null, deleteUntracked);
+      print(terminal, shown, { ...found, repaired, ...(repaired && { snapshot }) }, lines, left === 0);
     });
 }
 
@@ -84,7 +81,7 @@ async function requireSound(
   );
   if (!isPublishable(report, skipInvalid)) {
     throw Failure.invalid(
-      `"${file}" breaks the contract in ${report.total} places, so nothing was repaired (see check)`,
+      `"${file}" breaks the contract in ${counted(report.total, 'place')}, so nothing was repaired (see check)`,
     );
   }
 }

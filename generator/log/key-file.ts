@@ -5,7 +5,7 @@
  */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure, codeOf, messageOf } from '../errors.js';
+import { Failure, messageOf, reading, writing } from '../errors.js';
 import { flushOne, readText, replaceFile } from '../files.js';
 import { generateSigner, parseSigner, parseVerifier } from '../keys.js';
 import type { KeyFile, Signer } from '../keys.js';
@@ -31,7 +31,7 @@ export function createKey(name: string, path: string): string {
   if (taken !== undefined)
     throw Failure.environment(`"${taken}" exists, and a key is never replaced: choose another --write`);
   const none = { origin: name, size: 0, root: EMPTY_HEAD.toString('base64') };
-  writing(path, () => {
+  writing(`"${path}"`, () => {
     // The secret last: without KEY.last it could not be used.
     replaceFile(lastFile(path), signed(signer, none));
     replaceFile(publicFile(path), `${signer.vkey}\n`);
@@ -85,9 +85,11 @@ export class HeldKey {
    */
   prepare(checkpoint: Checkpoint): () => void {
     const file = lastFile(this.path);
-    writing(file, () => writeFileSync(partialOf(file), signed(this.signer, checkpoint), { flush: true }));
+    writing(`"${file}"`, () =>
+      writeFileSync(partialOf(file), signed(this.signer, checkpoint), { flush: true }),
+    );
     return () => {
-      writing(file, () => {
+      writing(`"${file}"`, () => {
         renameSync(partialOf(file), file);
         flushOne(dirname(file));
       });
@@ -111,7 +113,7 @@ const partialOf = (file: string): string => `${file}.partial`;
 
 function readLast(path: string, signer: Signer): Checkpoint {
   const file = lastFile(path);
-  const note = writing(file, () => readText(file));
+  const note = reading(`"${file}"`, () => readText(file));
   if (note === undefined)
     throw Failure.environment(
       `"${file}" is missing: expected the last checkpoint that the key has signed, ` +
@@ -121,15 +123,5 @@ function readLast(path: string, signer: Signer): Checkpoint {
     return parseCheckpoint(openNote(note, [parseVerifier(signer.vkey)]).text);
   } catch (error) {
     throw Failure.invalid(`"${file}" is damaged: ${messageOf(error)}`);
-  }
-}
-
-/** @throws Failure environment: what an action does with a file is not possible */
-function writing<T>(file: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    if (error instanceof Failure || codeOf(error) === undefined) throw error;
-    throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
   }
 }

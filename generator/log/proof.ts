@@ -8,10 +8,9 @@ import { leafHash } from '../tree/merkle.js';
 import { verifyInclusion } from './merkle.js';
 import { openNote } from './note.js';
 import type { Verifier } from '../keys.js';
-import { PROOF_TYPE } from './proof-text.js';
-import type { DocumentPath, Proof } from './proof-text.js';
 import { HASH, INTEGER, bytesOfBase64, integerOf, parseRoutes } from './chunk-text.js';
-import { parseCheckpoint, parseEntry } from './text.js';
+import { PROOF_TYPE, parseCheckpoint, parseEntry } from './text.js';
+import type { DocumentPath, Proof } from './text.js';
 
 /** What a proof shows: the document had that content in that snapshot of the tree. */
 export interface VerifiedProof {

@@ -4,12 +4,11 @@
  */
 import { Failure } from '../errors.js';
 import { backoffMs, parseJson } from '../portable.js';
-import { proofText } from './proof-text.js';
 import { inclusionPath, subtreesOf, tilePartOf } from './subtrees.js';
 import { TILE_WIDTH, entriesPath, tilePath } from '../routes/tile-keys.js';
 import { base64Of, bytesOfBase64, parseChunks, parsePages, parseRoutes } from './chunk-text.js';
-import { checkpointIn, parseEntry, splitEntries } from './text.js';
-import { headOver, hex, joined, leafHash, pathIn, rootOf, sha256, splitHashes } from './web-merkle.js';
+import { checkpointIn, parseEntry, proofText, splitEntries } from './text.js';
+import { headOver, hex, leafHash, pathIn, rootOf, sha256, splitHashes } from './web-merkle.js';
 
 /** Which document is meant, and what the route table says of it. */
 export interface ProofRequest {
@@ -73,7 +72,12 @@ export async function prove(request: ProofRequest, source: ProofSource): Promise
 async function collect(request: ProofRequest, source: ProofSource): Promise<Proven> {
   const { path, route } = request;
   const log = logOf(textOf(await needed(source, '/snapshot.json')));
-  const file = (name: string): Promise<Uint8Array> => needed(source, `${log}/${name}`);
+  const files = new Map<string, Uint8Array>();
+  const file = async (name: string): Promise<Uint8Array> => {
+    const content = files.get(name) ?? (await needed(source, `${log}/${name}`));
+    files.set(name, content);
+    return content;
+  };
   const note = textOf(await file('checkpoint'));
   const { origin, size, root } = checkpointIn(note);
   if (size === 0) throw Failure.invalid('no snapshot is signed yet');
@@ -84,12 +88,11 @@ async function collect(request: ProofRequest, source: ProofSource): Promise<Prov
   if (hex(await sha256(utf8(routes))) !== digest) throw new Mismatch(moving(sequence));
   const { count = 0, root: head } = parseRoutes(routes).find(({ name }) => name === route) ?? {};
   const document = await source.document(path);
-  const chunk =
-    count === 0
-      ? undefined
-      : request.key === undefined
-        ? await onlyChunk(`${document?.sha256 ?? ''}  ${path}\n`)
-        : await chunkOf(request.key, (name) => file(`index/${route}/${name}`));
+  const find = (key: ProofRequest['key']): Promise<FoundChunk | undefined> =>
+    key === undefined
+      ? onlyChunk(`${document?.sha256 ?? ''}  ${path}\n`)
+      : chunkOf(key, (name) => file(`index/${route}/${name}`));
+  const chunk = count === 0 ? undefined : await find(request.key);
   // The only chunk is made of the document, so it isn't the index that is of another snapshot.
   if (request.key !== undefined && chunk !== undefined && chunk.head !== head)
     throw new Mismatch(moving(sequence));
@@ -98,7 +101,7 @@ async function collect(request: ProofRequest, source: ProofSource): Promise<Prov
   if (chunk === undefined || document === undefined || !isListed)
     throw different(document !== undefined, line !== undefined, path, sequence);
 
-  const hashes = await logPath(file, index, size);
+  const hashes = await logPath(file, size);
   if (base64Of(await rootOf(await leafHash(entry), index, size, hashes)) !== root)
     throw Failure.invalid(`the log is damaged: its tiles don’t lead to the checkpoint of size ${size}`);
   const text = proofText({
@@ -215,20 +218,14 @@ async function lastEntry(file: ReadFile, size: number): Promise<Uint8Array> {
   return entry;
 }
 
-/** The hashes that prove an entry to be in the log, from its tiles. */
-async function logPath(file: ReadFile, index: number, size: number): Promise<Uint8Array[]> {
-  const tiles = new Map<string, Uint8Array>();
+/** The hashes that prove the newest entry to be in the log, from its tiles. */
+async function logPath(file: ReadFile, size: number): Promise<Uint8Array[]> {
   const hashes = [];
-  for (const range of inclusionPath(index, size)) {
-    const parts = [];
-    for (const subtree of subtreesOf(range)) {
-      const { level, n, width, first, count } = tilePartOf(subtree, size);
-      const path = tilePath(level, n, width);
-      const tile = tiles.get(path) ?? (await file(path));
-      tiles.set(path, tile);
-      parts.push(await headOver(splitHashes(tile.subarray(first * 32, (first + count) * 32))));
-    }
-    hashes.push(await joined(parts));
+  // All that is to the left of the newest entry are complete subtrees.
+  for (const subtree of inclusionPath(size - 1, size).flatMap(subtreesOf)) {
+    const { level, n, width, first, count } = tilePartOf(subtree, size);
+    const tile = await file(tilePath(level, n, width));
+    hashes.push(await headOver(splitHashes(tile.subarray(first * 32, (first + count) * 32))));
   }
   return hashes;
 }

@@ -1,17 +1,14 @@
 /** Writes what signing adds to a log: tiles, checkpoint, and what the keys have signed. */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, readText, replaceFile } from '../files.js';
-import { addChangedFiles } from '../publish/changed-files.js';
-import { flush } from '../publish/flush.js';
-import { deleteFile, moveInto } from '../publish/moves.js';
-import { ListWriter } from '../publish/stage.js';
 import { filesBelow } from '../tree/scan.js';
-import { checkpointFile, logFolder } from './log-paths.js';
 import type { Tree } from '../tree/tree.js';
 import type { HeldKey } from './key-file.js';
 import type { Appended } from './log-files.js';
-import { seenFile } from './seen.js';
+import { checkpointFile, logFolder } from './log-paths.js';
+import { LogStage } from './log-stage.js';
+import { seenFile } from './record.js';
 import type { Checkpoint, SnapshotEntry } from './text.js';
 
 /** The published checkpoint, as a note; undefined if there is none. */
@@ -40,27 +37,24 @@ export function publishEntry(
   note: string,
 ): void {
   const name = (file: string): string => `${logFolder(treeId)}/${file}`;
-  const staged = join(tree.state, 'signing');
-  rmSync(staged, { recursive: true, force: true });
+  const stage = new LogStage(tree);
+  const seen = `${seenFile(tree)}.partial`;
   try {
-    mkdirSync(staged);
-    const moves = [...files].map(([file, content], index) => {
-      const [from, to] = [join(staged, String(index)), join(tree.out, name(file))];
-      writeFileSync(from, content, { flush: true });
-      makeFolder(dirname(to));
-      return [from, to] as const;
-    });
-    for (const file of ['checkpoint', 'seen']) writeFileSync(join(staged, file), note, { flush: true });
-    listChanges(tree, sequence, [...files.keys(), 'checkpoint'].map(name), removed.map(name));
+    for (const [file, content] of files) {
+      stage.put(name(file), content, 'new');
+      makeFolder(dirname(join(tree.out, name(file))));
+    }
+    for (const file of removed) stage.delete(name(file));
+    stage.put(checkpointFile(treeId), note);
+    writeFileSync(seen, note, { flush: true });
     const due = keys.filter(({ last }) => last.root !== checkpoint.root);
     const replacements = due.map((key) => key.prepare(checkpoint));
-    for (const replace of replacements) replace();
-    for (const [from, to] of moves) renameSync(from, to);
-    for (const file of removed) rmSync(join(tree.out, name(file)), { force: true });
-    renameSync(join(staged, 'checkpoint'), join(tree.out, checkpointFile(treeId)));
-    renameSync(join(staged, 'seen'), seenFile(tree));
+    stage.publish(sequence, 'log', () => {
+      for (const replace of replacements) replace();
+    });
+    renameSync(seen, seenFile(tree));
   } finally {
-    rmSync(staged, { recursive: true, force: true });
+    stage.discard();
   }
 }
 
@@ -73,29 +67,21 @@ export interface CopiedFiles {
   readonly checkpoint: Buffer | undefined;
 }
 
-/** Publishes them, once the snapshot is committed: tiles first, then the checkpoint. */
+/** Publishes them, once the snapshot is committed: tiles first, then the checkpoint. Empties the folder. */
 export function publishCopiedLog(
   tree: Tree,
   { id: treeId, sequence }: { readonly id: string; readonly sequence: number },
   { staged, removed, checkpoint }: CopiedFiles,
 ): void {
-  const put = existsSync(staged) ? [...filesBelow(staged, '')] : [];
-  addChangedFiles(tree, sequence, [...put, ...removed, checkpointFile(treeId)]);
-  if (put.length > 0) {
-    flush(staged);
-    for (const _ of moveInto(staged, tree.out));
+  const stage = new LogStage(tree);
+  try {
+    if (existsSync(staged)) for (const file of filesBelow(staged, '')) stage.link(file, join(staged, file));
+    for (const file of removed) stage.delete(file);
+    if (checkpoint !== undefined && checkpoint.toString() !== publishedNote(tree, treeId))
+      stage.put(checkpointFile(treeId), checkpoint);
+    stage.publish(sequence, 'log');
+    rmSync(staged, { recursive: true, force: true });
+  } finally {
+    stage.discard();
   }
-  for (const name of removed) deleteFile(tree.out, name);
-  const note = checkpoint?.toString();
-  if (note !== undefined && note !== publishedNote(tree, treeId)) replaceCheckpoint(tree, treeId, note);
-}
-
-/** Adds what signing changes to the lists of the commit. The checkpoint is the last that is put. */
-function listChanges(tree: Tree, sequence: number, put: readonly string[], removed: readonly string[]): void {
-  const lists = new ListWriter(tree.unreported(sequence), 'log');
-  for (const file of put) lists.file(file);
-  for (const file of removed) lists.remove(file);
-  for (const file of [...removed, ...put.slice(-1)]) lists.url(`/${file}`);
-  lists.finish();
-  addChangedFiles(tree, sequence, [...put, ...removed]);
 }

@@ -1,10 +1,16 @@
-/** What a commit recorded in the private state of a tree, to be signed. */
-import { readFileSync } from 'node:fs';
+/**
+ * What the private state of a tree knows of its log: the snapshot that a commit recorded, to be signed,
+ * and the checkpoint that was signed here or verified last, so that a fork is noticed.
+ */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Failure } from '../errors.js';
+import { readText, replaceFile } from '../files.js';
 import { readIndexIfReadable } from '../tree/index-json.js';
 import { manifestHash, readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
-import type { SnapshotEntry } from './text.js';
+import { checkpointIn } from './text.js';
+import type { Checkpoint, SnapshotEntry } from './text.js';
 
 /** The entry of the snapshot that was committed last; undefined if it is not known what that was. */
 export function recordOf({ index }: Tree, treeId: string): SnapshotEntry | undefined {
@@ -30,4 +36,27 @@ export function declaredKeys(tree: Tree, { sequence, manifest: hash }: SnapshotE
         'expected it unchanged (verify --repair)',
     );
   return manifest.log?.keys ?? [];
+}
+
+export const seenFile = ({ state }: Tree): string => join(state, 'checkpoint');
+
+/** Remembers a checkpoint, as a note. */
+export function rememberSeen(tree: Tree, note: string): void {
+  if (existsSync(tree.state)) replaceFile(seenFile(tree), note);
+}
+
+/** Forgets it: the tree has another log from now on. */
+export const forgetSeen = (tree: Tree): void => rmSync(seenFile(tree), { force: true });
+
+/** @throws Failure environment: it is damaged, so that a fork would not be noticed */
+export function readSeen(tree: Tree): Checkpoint | undefined {
+  const file = seenFile(tree);
+  const seen = readText(file);
+  try {
+    return seen === undefined ? undefined : checkpointIn(seen);
+  } catch {
+    throw Failure.environment(
+      `"${file}" is damaged, so it is not known which log the tree had: delete it to trust the log as it is now`,
+    );
+  }
 }

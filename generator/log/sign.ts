@@ -1,12 +1,114 @@
-/** Signs the last snapshot of a tree on its own, for keys that lie where nothing is built. */
-import { Failure } from '../errors.js';
+/** Signing as a step: around each commit, where an unsigned snapshot is signed first, or on its own. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LogKeys, Signing } from '../config/signing.js';
+import { Failure, asFailure } from '../errors.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
+import { isStop } from '../publish/commit.js';
 import { isCopy } from '../publish/copied.js';
+import type { AroundCommit } from '../publish/plan.js';
 import { recover } from '../publish/recover.js';
-import type { Signing } from '../config/signing.js';
+import { isUnreadable, readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
+import { updateChunkIndex } from './chunk-index.js';
+import { newestIn } from './log-files.js';
+import { logFolder } from './log-paths.js';
+import { publishedNote } from './publish-entry.js';
+import { isBehind, recordOf } from './record.js';
 import { SignedLog } from './signed-log.js';
+import { checkpointIn } from './text.js';
+
+/** What a builder gives the publisher, so that each commit is signed. */
+export interface Signatures extends Required<AroundCommit> {
+  /** The origin of the log and the number of its entries; null if nothing is signed here. */
+  readonly summary: () => { readonly origin: string; readonly size: number } | null;
+}
+
+/**
+ * Signs what some work commits: by what it is called with, before and after its commit.
+ *
+ * Without a key, what the operator declares to be in a log is left to `sign`. Warnings are of witnesses
+ * that do not cosign, and of a snapshot that is left unsigned.
+ */
+export async function withLog<T>(
+  { log: declared, signing }: { readonly log: LogKeys | undefined; readonly signing: Signing | undefined },
+  { warn, progress }: { readonly warn: (line: string) => void; readonly progress: Progress },
+  work: (signatures: Signatures) => Promise<T>,
+): Promise<T> {
+  let log: SignedLog | undefined;
+  const signatures: Signatures = {
+    before: async (tree, treeId) => {
+      if (signing === undefined) {
+        requireKey(tree, treeId, declared !== undefined);
+        return 0;
+      }
+      const taken = (log ??= SignedLog.take(tree, treeId, signing));
+      await progress.blocking(() => taken.sign());
+      return taken.sequence;
+    },
+    after: async (tree) => {
+      try {
+        await publishing(tree, progress, () => log?.sign());
+        await log?.cosign(warn, progress);
+      } catch (error) {
+        const failure = asFailure(error, `log of "${tree.out}"`);
+        throw failure instanceof Failure
+          ? failure.adding('the snapshot is published, and the next build or `sign` signs it')
+          : error;
+      }
+      if (log === undefined && declared !== undefined)
+        warn('the snapshot is not signed yet: `sign --key FILE` signs it');
+    },
+    summary: () => (log === undefined ? null : { origin: log.origin, size: log.size }),
+  };
+  try {
+    return await work(signatures);
+  } finally {
+    log?.release();
+  }
+}
+
+/**
+ * Brings the published chunks of the digest up to a commit, and does what follows from them. A signal
+ * ends the process at once meanwhile: the next step completes this one. One that came before does
+ * not stop it.
+ */
+export async function publishing(tree: Tree, progress: Progress, then: () => void): Promise<void> {
+  await isStop(
+    progress.blocking(() => {
+      updateChunkIndex(tree);
+      then();
+    }, 'publishing the log'),
+  );
+}
+
+/**
+ * Requires the key of a tree that has a log.
+ * @param isDeclared whether the operator says that there is a log: then one snapshot may be unsigned
+ * @throws Failure usage: a snapshot would never be in the log without the key
+ */
+export function requireKey(tree: Tree, treeId: string, isDeclared: boolean): void {
+  // If the folder alone is lost, the tree must not forget that it had a log.
+  if (!existsSync(join(tree.out, logFolder(treeId))) && !hasLog(tree.manifest)) return;
+  if (isDeclared && isNewestSigned(tree, treeId)) return;
+  throw Failure.usage(
+    `"${tree.out}" has a signed log, and each snapshot must be in it: expected its key ` +
+      '(--key, SNAPSHOT_KEY or "key" of the operator file)',
+  );
+}
+
+const hasLog = (manifest: string): boolean =>
+  // A repair says what is wrong with it.
+  !isUnreadable(manifest) && readManifest(manifest)?.log !== undefined;
+
+/** Whether the log has an entry of what was committed last. */
+function isNewestSigned(tree: Tree, treeId: string): boolean {
+  const note = publishedNote(tree, treeId);
+  if (note === undefined) return false;
+  const { size } = checkpointIn(note);
+  return size > 0 && !isBehind(newestIn(join(tree.out, logFolder(treeId)), size), recordOf(tree, treeId));
+}
 
 export interface SignedSnapshot {
   readonly origin: string;

@@ -215,31 +215,28 @@ export class SignedLog {
    */
   async cosign(warn: (line: string) => void, progress: Progress): Promise<void> {
     try {
-      await this.#cosign(warn, progress);
+      const note = publishedNote(this.#tree, this.#treeId);
+      const witnesses = this.#signing.witnesses.filter(
+        (witness) => note !== undefined && sizeCosignedBy(note, witness) === 0,
+      );
+      if (note === undefined || witnesses.length === 0) return;
+      const { size } = checkpointIn(note);
+      const heads = headOf(this.#folder, size);
+      const consistencyFrom = (old: number): readonly string[] =>
+        consistencyProof(old, size, heads).map((each) => each.toString('base64'));
+      const stop = new AbortController();
+      const options = { previous: this.#before, signal: stop.signal };
+      const asked = cosignAll(note, witnesses, consistencyFrom, options);
+      progress.start('asking witnesses', witnesses.length, 'witnesses');
+      // A stop ends the wait: those that have not responded are missing.
+      await follow(asked, () => witnesses.length, progress).catch((error: unknown) => stop.abort(error));
+      const cosigned = await asked;
+      progress.finish();
+      for (const { url, reason } of cosigned.missing) warn(`witness ${url} has not cosigned: ${reason}`);
+      if (cosigned.note !== note) replaceCheckpoint(this.#tree, this.#treeId, cosigned.note);
     } catch (error) {
       warn(`no cosignature could be added: ${messageOf(error)}`);
     }
-  }
-
-  async #cosign(warn: (line: string) => void, progress: Progress): Promise<void> {
-    const note = publishedNote(this.#tree, this.#treeId);
-    if (note === undefined) return;
-    const witnesses = this.#signing.witnesses.filter((witness) => sizeCosignedBy(note, witness) === 0);
-    if (witnesses.length === 0) return;
-    const { size } = checkpointIn(note);
-    const heads = headOf(this.#folder, size);
-    const previous = this.#before === undefined ? {} : { previous: this.#before };
-    const consistencyFrom = (old: number): readonly string[] =>
-      consistencyProof(old, size, heads).map((each) => each.toString('base64'));
-    const stop = new AbortController();
-    const asked = cosignAll(note, witnesses, consistencyFrom, { ...previous, signal: stop.signal });
-    progress.start('asking witnesses', witnesses.length, 'witnesses');
-    // A stop ends the wait: those that have not responded are missing.
-    await follow(asked, () => witnesses.length, progress).catch((error: unknown) => stop.abort(error));
-    const cosigned = await asked;
-    progress.finish();
-    for (const { url, reason } of cosigned.missing) warn(`witness ${url} has not cosigned: ${reason}`);
-    if (cosigned.note !== note) replaceCheckpoint(this.#tree, this.#treeId, cosigned.note);
   }
 
   release(): void {

@@ -21,7 +21,7 @@ export interface Subtree {
 const TILE_LEVELS = 8;
 
 /** The largest power of two below `count`, which has at least 2. */
-function splitOf(count: number): number {
+export function splitOf(count: number): number {
   let power = 1;
   while (power * 2 < count) power *= 2;
   return power;

@@ -2,32 +2,18 @@
  * Merkle trees of RFC 6962 by WebCrypto, whose hashes are asynchronous, so browsers can use this
  * file. `merkle.ts` is for all else.
  */
-import { inclusionPath, subtreesOf } from './subtrees.js';
-import type { Range } from './subtrees.js';
+import { inclusionPath, splitOf } from './subtrees.js';
 
 /** Hashes as they are in a tile. */
 export const splitHashes = (bytes: Uint8Array): Uint8Array[] =>
   Array.from({ length: bytes.length / 32 }, (_, at) => bytes.subarray(at * 32, at * 32 + 32));
 
-/** The hash over complete subtrees from the left, each smaller than the one before. */
-export async function joined(subtrees: readonly Uint8Array[]): Promise<Uint8Array> {
-  const [last, ...left] = subtrees.toReversed();
-  let hash = last ?? (await sha256());
-  for (const subtree of left) hash = await nodeHash(subtree, hash);
-  return hash;
-}
-
 /** The head of a tree of these leaves. */
 export async function headOver(leaves: readonly Uint8Array[]): Promise<Uint8Array> {
-  const headOf = async ({ start, end }: Range): Promise<Uint8Array> => {
-    if (end - start === 1) return leaves[start] ?? (await sha256());
-    const middle = (start + end) / 2;
-    return nodeHash(await headOf({ start, end: middle }), await headOf({ start: middle, end }));
-  };
-  const subtrees = [];
-  for (const { level, n } of subtreesOf({ start: 0, end: leaves.length }))
-    subtrees.push(await headOf({ start: n * 2 ** level, end: (n + 1) * 2 ** level }));
-  return joined(subtrees);
+  const [first, second] = leaves;
+  if (second === undefined) return first ?? sha256();
+  const middle = splitOf(leaves.length);
+  return nodeHash(await headOver(leaves.slice(0, middle)), await headOver(leaves.slice(middle)));
 }
 
 /** The hashes that prove a leaf to be in a tree of these leaves. */

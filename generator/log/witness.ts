@@ -71,18 +71,12 @@ interface Response {
 
 /** Sends a request. Redirects are not followed. @throws whatever fetch does */
 async function send(url: string, body: string, signal: AbortSignal): Promise<Response> {
-  const response = await fetch(url, {
-    method: 'POST',
-    body,
-    redirect: 'manual',
-    headers: { 'Content-Type': 'text/plain; charset=utf-8' },
-    signal,
-  });
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
+  const response = await fetch(url, { method: 'POST', body, redirect: 'manual', headers, signal });
+  const content: AsyncIterable<Uint8Array> | null = response.body;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  const content: AsyncIterable<Uint8Array> | null = response.body;
-  if (content === null) return { status: response.status, text: '' };
-  for await (const chunk of content) {
+  for await (const chunk of content ?? []) {
     bytes += chunk.length;
     if (bytes > RESPONSE_BYTES) throw new RangeError(`its response has more than ${RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
@@ -115,33 +109,26 @@ function reasonOf(error: unknown, timeoutMs: number): string {
   return messageOf(cause) || (codeOf(cause) ?? 'unknown');
 }
 
-export interface AllCosigned {
-  /** The note, with the cosignatures. */
-  readonly note: string;
-  /** The witnesses that did not cosign it. */
-  readonly missing: readonly { readonly url: string; readonly reason: string }[];
-}
-
-export interface CosignAllOptions extends Omit<CosignOptions, 'knownSize'> {
-  /** The checkpoint before, whose cosignatures say what the witnesses have seen. */
-  readonly previous?: string;
-}
-
-/** Asks witnesses, all at once. */
+/**
+ * Asks witnesses, all at once.
+ * @param previous the checkpoint before, whose cosignatures say what the witnesses have seen
+ * @returns the note with the cosignatures, and the witnesses that did not cosign it
+ */
 export async function cosignAll(
   note: string,
   witnesses: readonly Witness[],
   consistencyFrom: ConsistencyFrom,
-  { previous, ...options }: CosignAllOptions = {},
-): Promise<AllCosigned> {
-  const asked = witnesses.map(async (witness) => ({
-    url: witness.url,
-    ...(await cosign(note, witness, consistencyFrom, {
-      ...options,
-      knownSize: previous === undefined ? 0 : sizeCosignedBy(previous, witness),
-    })),
-  }));
-  const all = await Promise.all(asked);
+  { previous, ...options }: CosignOptions & { readonly previous?: string | undefined } = {},
+) {
+  const all = await Promise.all(
+    witnesses.map(async (witness) => {
+      const knownSize = previous === undefined ? 0 : sizeCosignedBy(previous, witness);
+      return {
+        url: witness.url,
+        ...(await cosign(note, witness, consistencyFrom, { knownSize, ...options })),
+      };
+    }),
+  );
   const lines = all.flatMap((each) => ('line' in each ? [each.line] : []));
   const missing = all.flatMap((each) => ('reason' in each ? [{ url: each.url, reason: each.reason }] : []));
   return { note: note + lines.join(''), missing };

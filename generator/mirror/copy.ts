@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Failure, isInterrupt } from '../errors.js';
 import { ifExists, makeFolder } from '../files.js';
 import type { Verifier } from '../keys.js';
-import { publishing } from '../log/around-commit.js';
+import { publishing } from '../log/sign.js';
 import { publishCopiedLog } from '../log/publish-entry.js';
 import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import type { Changes } from '../publish/index-route.js';

@@ -13,7 +13,7 @@ import { headAt } from '../log/merkle.js';
 import { checkpointFile, logFolder } from '../log/log-paths.js';
 import { openNote } from '../log/note.js';
 import type { CopiedFiles } from '../log/publish-entry.js';
-import { forgetSeen } from '../log/seen.js';
+import { forgetSeen } from '../log/record.js';
 import { MAX_ENTRY_BYTES, parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
 import { TILE_WIDTH, entriesPath } from '../routes/tile-keys.js';

@@ -5,8 +5,7 @@ import { Failure } from '../errors.js';
 import { checkLog as checkTiles, newestIn, rootOf } from '../log/log-files.js';
 import { openNote } from '../log/note.js';
 import { parseVerifier } from '../keys.js';
-import { readSeen } from '../log/seen.js';
-import { recordOf } from '../log/record.js';
+import { readSeen, recordOf } from '../log/record.js';
 import { base64Of, bytesOfBase64 } from '../log/chunk-text.js';
 import { parseCheckpoint } from '../log/text.js';
 import type { Checkpoint, SnapshotEntry } from '../log/text.js';
@@ -146,21 +145,15 @@ function checkIndex(tree: Tree, { tree: { id }, routes, digest }: Manifest, foun
   const text = readText(join(tree.out, folder, ROUTES_FILE));
   if (text === undefined || digestOf(text) !== digest)
     found(`${folder}/${ROUTES_FILE}`, text === undefined ? 'missing' : 'altered');
-  for (const route of rendered) checkChunks(tree, `${folder}/${route.name}`, route, found);
+  for (const route of rendered.filter(chunkForm)) checkChunks(tree, `${folder}/${route.name}`, route, found);
 }
 
 function checkChunks(tree: Tree, folder: string, route: PublishedRoute, found: Find): void {
-  const form = chunkForm(route);
-  if (form === undefined) return;
-  const names: string[] = [];
-  const expect = (name: string, content: string): void => {
-    names.push(name);
+  const names = new Set<string>();
+  forEachChunkFile(tree, route, (name, content) => {
+    names.add(name);
     const there = readText(join(tree.out, folder, name));
     if (there !== content) found(`${folder}/${name}`, there === undefined ? 'missing' : 'altered');
-  };
-  forEachChunkFile(tree, route, {
-    chunk: ({ key, text }) => expect(`${form.textOf(key)}.txt`, text),
-    list: expect,
   });
   checkNames(tree, folder, names, found);
 }

@@ -8,7 +8,7 @@ import { repairIndex } from '../publish/changes/change-index.js';
 import { isPrepared } from '../publish/journal.js';
 import { deleteFile } from '../publish/moves.js';
 import { completeCommit, recover } from '../publish/recover.js';
-import { requireKey } from '../log/around-commit.js';
+import { requireKey } from '../log/sign.js';
 import type { LogKeys, Signing } from '../config/signing.js';
 import { readChangeIndex } from '../tree/changes.js';
 import { namesOf } from '../tree/codings.js';

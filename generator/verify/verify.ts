@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { NO_HASH, entriesIn } from '../tree/hash-file.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
+import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/changes.js';
 import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
 import { cursorOverKeys, seek } from '../cursor.js';
 import { isPrepared } from '../publish/journal.js';
@@ -18,9 +19,8 @@ import { isAsIndexed, measure } from '../tree/measure.js';
 import type { Scan } from '../tree/scan.js';
 import { isRendered } from '../tree/published-routes.js';
 import { manifestHash, readManifest } from '../tree/manifest.js';
-import { checkChanges, checkSnapshotFeed } from './changes.js';
 import { checkLog } from './log.js';
-import { rememberSeen } from '../log/seen.js';
+import { rememberSeen } from '../log/record.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { FORMAT, snapshotSchema } from '../tree/snapshot-json.js';
@@ -102,21 +102,17 @@ export async function verify(
   }
 }
 
-interface Checked {
-  /** How many documents were checked against the index. */
-  readonly files: number;
-  /** That of a log that is whole, as a note. */
-  readonly checkpoint?: string | undefined;
-}
-
-/** @param onEntry called with each document's next index entry */
+/**
+ * @param onEntry called with each document's next index entry
+ * @returns how many documents were checked against the index; the checkpoint of a log that is whole
+ */
 export async function checkTree(
   tree: Tree,
   manifest: Manifest,
   found: DamageReport,
   progress: Progress,
   onEntry: (route: PublishedRoute, entry: Entry) => void = () => undefined,
-): Promise<Checked> {
+): Promise<{ readonly files: number; readonly checkpoint?: string | undefined }> {
   const routes = manifest.routes.filter(isRendered);
   const isIndexed = isSound(tree.index);
   const assets = isIndexed ? Object.keys(readIndex(tree.index).assets ?? {}).map(assetRoute) : [];
@@ -152,6 +148,30 @@ export async function checkTree(
     if (file !== 'snapshot.json' || !isAltered) found.add(file, what, content);
   });
   return { files, checkpoint };
+}
+
+/** Checks change lists and bundles against their own index. */
+function checkChanges(tree: Tree, sequence: number, found: DamageReport): void {
+  const index = readChangeIndex(tree);
+  if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
+  const changes = index?.changes ?? [];
+  for (const { file, bytes, sha256 } of filesIn(changes)) {
+    const path = join(tree.out, file);
+    if (!existsSync(path)) found.add(file.slice(1), 'missing');
+    else if (!isAsIndexed(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
+      found.add(file.slice(1), 'altered');
+    }
+  }
+  for (const file of untrackedFiles(tree, changes)) found.add(file, 'extra');
+}
+
+/** Only reports damage: a build or a repair regenerates the snapshot feed. */
+function checkSnapshotFeed(tree: Tree, found: DamageReport): void {
+  for (const [file, sum] of Object.entries(readIndex(tree.index).snapshotFeed ?? {})) {
+    const path = join(tree.out, file);
+    if (!existsSync(path)) found.add(file, 'missing');
+    else if (measure(path).hash.toString('hex') !== sum) found.add(file, 'altered');
+  }
 }
 
 /** Whether servers take it; those of earlier formats had other members. */

@@ -6,7 +6,7 @@ import type { PublishedRoute } from '../../generator/tree/published-routes.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { snapshotLog } from '../../generator/outputs/snapshot.js';
 import { LOG_ROUTES } from '../../generator/routes/index.js';
-import { withLog } from '../../generator/log/around-commit.js';
+import { withLog } from '../../generator/log/sign.js';
 import { signingOf } from '../../generator/config/signing.js';
 import type { Signing } from '../../generator/config/signing.js';
 import { RECORD_ROUTES } from '../../generator/build/removal-guard.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from '../../generator/build/build.js';
 import type { Effects, Published, Refused } from '../../generator/build/build.js';
-import { withLog } from '../../generator/log/around-commit.js';
+import { withLog } from '../../generator/log/sign.js';
 import type { BuildConfig } from '../../generator/config/config.js';
 import { buildConfig } from '../../generator/config/config.js';
 import { progressFor } from '../../generator/progress.js';
