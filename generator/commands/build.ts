@@ -37,7 +37,7 @@ export function addBuild(program: Command, terminal: Terminal): void {
     )
     .addOption(witnessOption)
     .addOption(waitOption)
-    .option('--purge-list <file>', 'write the absolute URLs whose answer changed, for a CDN')
+    .option('--purge-list <file>', 'write the absolute URLs whose response changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
     .action(async (flags: Common & WaitOption) => {

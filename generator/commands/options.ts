@@ -49,7 +49,7 @@ export const outOption = (what = 'the published tree') =>
   new Option('--out <dir>', what).default(DEFAULTS.out);
 export const stateOption = new Option(
   '--state <dir>',
-  'what is kept of the tree, never to be served (default: .NAME-state beside it)',
+  'what is kept of the tree, never to be served (default: .NAME-state next to it)',
 );
 export const waitOption = new Option(
   '--wait',

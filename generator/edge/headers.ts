@@ -90,7 +90,7 @@ function rewrites(route: SnapshotRoute, routes: readonly SnapshotRoute[]): reado
     const url = routes.find((other) => other.file === file && other.requires === undefined)?.path;
     return url === undefined ? [] : [`${placeholders(path)} ${url} 200`];
   }
-  // Hosts find `developers.html` and `index.html` by themselves, and some redirect if told to.
+  // Hosts find `developers.html` and `index.html` by themselves, and some redirect if a rule names them.
   if (`/${file}` === path || cacheClass === 'page') return [];
   const from = placeholders(path);
   const rewrite = (target: string, query = ''): string => `${from}${query} /${target} 200`;

@@ -47,8 +47,9 @@ export function publishEntry(
     for (const file of removed) stage.delete(name(file));
     stage.put(checkpointFile(treeId), note);
     writeFileSync(seen, note, { flush: true });
-    const due = keys.filter(({ last }) => last.root !== checkpoint.root);
-    const replacements = due.map((key) => key.prepare(checkpoint));
+    const replacements = keys
+      .filter(({ last }) => last.root !== checkpoint.root)
+      .map((key) => key.prepare(checkpoint));
     stage.publish(sequence, 'log', () => {
       for (const replace of replacements) replace();
     });

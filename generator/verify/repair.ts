@@ -98,7 +98,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     }
     const interrupted = found.total;
     if (interrupted === 0 && manifest.digest !== promised) found.add('snapshot.json', 'altered');
-    const files = await note(tree, manifest, found, extra, progress);
+    const files = await markDamaged(tree, manifest, found, extra, progress);
     repairIndex(tree, { ...manifest, id: manifest.tree.id ?? '' }, changes);
     // A rollback would bring the damage back.
     if (found.total > interrupted) rmSync(tree.previous, { recursive: true, force: true });
@@ -109,7 +109,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
 }
 
 /** Marks damaged documents in the index, and deletes extra files. */
-async function note(
+async function markDamaged(
   tree: Tree,
   manifest: Manifest,
   found: DamageReport,
@@ -126,7 +126,7 @@ async function note(
     if (!writers.has(route.name) && entry.hash.equals(NO_HASH)) extra.push(...namesOf(route.file, 0, 0));
   });
   const sums = Object.fromEntries([...writers].map(([route, writer]) => [route, writer.finish()]));
-  const { withheld, absent = [], counts, manifest: published, snapshot, assets } = known(tree);
+  const { withheld, absent = [], counts, manifest: published, snapshot, assets } = knownSources(tree);
   const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
   const lost = new Set(extra);
   // Without a build key the next build renders everything.
@@ -151,4 +151,4 @@ async function note(
 }
 
 /** What is known of the sources of the published documents. */
-const known = ({ index }: Tree): Partial<Index> => (isSound(index) ? readIndex(index) : {});
+const knownSources = ({ index }: Tree): Partial<Index> => (isSound(index) ? readIndex(index) : {});
