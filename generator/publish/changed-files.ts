@@ -8,10 +8,10 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { codeOf } from '../errors.js';
 import { INDEX_FILE } from '../tree/changes.js';
 import { KEPT_LISTS } from './changes/change-index.js';
 import { LineWriter, flushOne, ifExists, linesOf } from '../files.js';
+import { parseJson } from '../portable.js';
 import { listFiles } from './stage.js';
 import type { StagePaths } from './stage.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -113,12 +113,9 @@ function* filesIn(lists: readonly string[]): Generator<string, void, undefined> 
 
 /** The first line of a list; undefined if it is missing or damaged. */
 function readStep(list: string): z.infer<typeof stepSchema> | undefined {
-  try {
-    const [first] = linesOf(list);
-    return stepSchema.parse(JSON.parse(first ?? ''));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
-      return undefined;
-    throw error;
-  }
+  const first = ifExists(() => {
+    const [line] = linesOf(list);
+    return line;
+  });
+  return stepSchema.safeParse(parseJson(first ?? '')).data;
 }
