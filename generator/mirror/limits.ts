@@ -17,6 +17,8 @@ interface BucketLevel {
 export class RequestBudget {
   readonly #levels = new Map<Bucket, BucketLevel>();
   readonly #isLearned = new Set<Bucket>();
+  /** Tokens taken before the limit was known. */
+  readonly #early = new Map<Bucket, number>();
   #tokenBytes = 1;
 
   /** Keeps to the limits in snapshot.json, unless responses say others. */
@@ -44,7 +46,7 @@ export class RequestBudget {
 
   #set(bucket: Bucket, tokens: number, refillMs: number): void {
     const known = this.#levels.get(bucket);
-    const used = known === undefined ? 0 : known.tokens - leftIn(known);
+    const used = known === undefined ? (this.#early.get(bucket) ?? 0) : known.tokens - leftIn(known);
     const level = { refillMs: Math.min(refillMs, REFILL_MS), left: tokens - used, at: performance.now() };
     this.#levels.set(bucket, { tokens, ...level });
   }
@@ -57,9 +59,12 @@ export class RequestBudget {
   /** Takes tokens for a request. @returns how long to wait before it, in ms */
   take(bucket: Bucket, cost: number): number {
     const waits = countedBy(bucket).map((name) => {
-      const level = this.#levels.get(name);
-      if (level === undefined) return 0;
-      level.left = leftIn(level) - (name === 'download' ? cost : 1);
+      const [level, tokens] = [this.#levels.get(name), name === 'download' ? cost : 1];
+      if (level === undefined) {
+        this.#early.set(name, (this.#early.get(name) ?? 0) + tokens);
+        return 0;
+      }
+      level.left = leftIn(level) - tokens;
       level.at = performance.now();
       return -level.left * level.refillMs;
     });

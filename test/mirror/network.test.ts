@@ -169,7 +169,6 @@ describe('a server', () => {
 describe('the limits', () => {
   it('count a download against both buckets, and a range by its share', () => {
     const limits = new RequestBudget();
-    expect(limits.take('api', 1)).toBe(0);
     const api = { tokens: 3, refill_seconds: 1000 };
     limits.set({ api, download: { tokens: 2, refill_seconds: 100 }, page: api });
     expect(limits.take('download', 1)).toBe(0);
@@ -192,6 +191,15 @@ describe('the limits', () => {
     expect(Math.round(limits.take('download', 1) / 1000)).toBe(50);
     expect(Math.round(limits.take('api', 1) / 1000)).toBe(1000);
   });
+});
+
+it('what was asked before the limits were known counts as well', () => {
+  const limits = new RequestBudget();
+  expect(limits.take('api', 1)).toBe(0);
+  const api = { tokens: 2, refill_seconds: 1000 };
+  limits.set({ api, download: api, page: api });
+  expect(limits.take('api', 1)).toBe(0);
+  expect(Math.round(limits.take('api', 1) / 1000)).toBe(1000);
 });
 
 it('limits that would make a timer overflow count as one request a day', () => {
