@@ -56,6 +56,7 @@ export class DocumentLines {
   readonly #addressOf: (path: string) => Address | undefined;
   readonly #progress: Progress;
   readonly #routes = new Map<string, Columns>();
+  readonly #order = new Map<string, Uint32Array>();
   readonly #missing = new Map<string, Missing>();
   #end = 0;
   #count = 0;
@@ -149,13 +150,23 @@ export class DocumentLines {
     }
   }
 
-  /** The newest row of each document of a route, in ascending order of their keys. */
+  /** Sorts all lines, once they are added; of the most there may be, that takes ten seconds. */
+  sortRows(): void {
+    for (const [route, { keys }] of this.#routes) {
+      const keyAt = (index: number): number => keys[index] ?? Number.NaN;
+      const order = Uint32Array.from(keys.keys());
+      this.#order.set(
+        route,
+        order.toSorted((one, other) => keyAt(one) - keyAt(other) || one - other),
+      );
+    }
+  }
+
+  /** The newest row of each document of a route, in ascending order of their keys. Requires `sortRows`. */
   *rows(route: string): Generator<DocumentRow, void, undefined> {
     const { keys, starts, sizes } = this.#routes.get(route) ?? { keys: [], starts: [], sizes: [] };
     const keyAt = (index: number | undefined): number => keys[index ?? keys.length] ?? Number.NaN;
-    const order = Uint32Array.from(keys.keys()).toSorted(
-      (one, other) => keyAt(one) - keyAt(other) || one - other,
-    );
+    const order = this.#order.get(route) ?? new Uint32Array();
     for (const [at, index] of order.entries()) {
       const key = keyAt(index);
       if (keyAt(order[at + 1]) === key) continue;

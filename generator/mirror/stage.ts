@@ -31,6 +31,7 @@ export async function stageAll(
   let staged = 0;
   progress.start('staging', 0, 'documents');
   try {
+    await progress.blocking(() => lines.sortRows());
     for (const { name } of rendered) {
       // A route without a writer stays as it is.
       let to = isFollowing ? undefined : writer.route(name);

@@ -31,8 +31,10 @@ function fileOf(...lines: readonly string[]): string {
   return file;
 }
 
-const rowsOf = (lines: DocumentLines) =>
-  [...lines.rows('group')].map(({ key, body, missing }) => [key, body?.toString() ?? missing?.sha256]);
+function rowsOf(lines: DocumentLines) {
+  lines.sortRows();
+  return [...lines.rows('group')].map(({ key, body, missing }) => [key, body?.toString() ?? missing?.sha256]);
+}
 
 it('has the newest row of each document in ascending order, and fetches what has none', async () => {
   const lines = newLines();
