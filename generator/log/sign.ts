@@ -49,7 +49,8 @@ export async function withLog<T>(
     },
     after: async (tree) => {
       try {
-        await publishing(tree, progress, () => log?.sign());
+        if (log !== undefined || declared !== undefined)
+          await publishing(tree, progress, () => log?.sign());
         await log?.cosign(warn, progress);
       } catch (error) {
         const failure = asFailure(error, `log of "${tree.out}"`);
@@ -75,12 +76,14 @@ export async function withLog<T>(
  * not stop it.
  */
 export async function publishing(tree: Tree, progress: Progress, then: () => void): Promise<void> {
-  await isStop(
-    progress.blocking(() => {
-      updateChunkIndex(tree);
-      then();
-    }, 'publishing the log'),
-  );
+  let isDone = false;
+  const work = (): void => {
+    updateChunkIndex(tree);
+    then();
+    isDone = true;
+  };
+  await isStop(progress.blocking(work, 'publishing the log'));
+  if (!isDone) work();
 }
 
 /**
