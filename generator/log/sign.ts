@@ -49,8 +49,7 @@ export async function withLog<T>(
     },
     after: async (tree) => {
       try {
-        if (log !== undefined || declared !== undefined)
-          await publishing(tree, progress, () => log?.sign());
+        if (log !== undefined || declared !== undefined) await publishing(tree, progress, () => log?.sign());
         await log?.cosign(warn, progress);
       } catch (error) {
         const failure = asFailure(error, `log of "${tree.out}"`);
