@@ -1,7 +1,7 @@
 /** The main sequence of a build: open, check, render, stage, commit, report. */
 import type { BuildConfig } from '../config/config.js';
 import { Failure, addUnchangedNote, asFailure, isInterrupt, messageOf } from '../errors.js';
-import { examine } from './examine.js';
+import { THREADED_ROUTES } from './documents.js';
 import type { Downloads } from '../exports/exports.js';
 import { summaryOf } from '../exports/summary.js';
 import type { DownloadsSummary } from '../exports/summary.js';
@@ -20,11 +20,12 @@ import { isCopy } from '../publish/copied.js';
 import type { Changes } from '../publish/index-route.js';
 import { writeLists } from '../publish/lists.js';
 import { Publisher } from '../publish/publisher.js';
-import { renderAll } from './render.js';
+import { renderRecords } from './records.js';
+import type { RenderedRecords } from './records.js';
+import { renderRest } from './render.js';
 import type { Announcement, AroundCommit, Plan } from '../publish/plan.js';
 import { completeCommit } from '../publish/recover.js';
 import { Tree } from '../tree/tree.js';
-import { isPublishable } from '../register/findings.js';
 import type { CheckReport } from '../register/findings.js';
 import { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
@@ -123,7 +124,7 @@ export async function build(
       prepare({ config, tree, identity, register, pool, effects, log, close }),
     );
     if ('findings' in prepared) return { published: false, report: prepared };
-    const { publisher, overview, plan, downloads, report } = prepared;
+    const { publisher, records, overview, plan, downloads } = prepared;
     const announcement = announce(prepared, config, effects);
     const committed = await publisher.commit(plan, announcement, progress, (folder) =>
       pool.run('discard', folder),
@@ -131,7 +132,7 @@ export async function build(
     const { sequence, files, bytes, changes } = committed;
     return {
       published: true,
-      report,
+      report: records.report,
       sequence,
       asOf: overview.asOf,
       records: Object.fromEntries(
@@ -139,9 +140,9 @@ export async function build(
           .filter(({ resource }) => overview.measured.has(resource.plural))
           .map(({ resource, records }) => [resource.plural, records]),
       ),
-      excluded: prepared.excluded,
+      excluded: records.excluded,
       absent: register.absent,
-      fullRender: prepared.fullRender,
+      fullRender: records.fullRender,
       warnings: prepared.warnings,
       rewritten: prepared.rewritten,
       ...summaryOf(downloads),
@@ -174,9 +175,7 @@ interface Work {
 /** A build that is ready to be committed. */
 interface Prepared {
   readonly publisher: Publisher;
-  readonly report: CheckReport;
-  readonly excluded: Published['excluded'];
-  readonly fullRender: Published['fullRender'];
+  readonly records: RenderedRecords;
   readonly warnings: Published['warnings'];
   readonly rewritten: Published['rewritten'];
   readonly overview: Overview;
@@ -187,6 +186,8 @@ interface Prepared {
 /** Everything before the commit. @returns the report instead if the register is refused */
 async function prepare(work: Work): Promise<Prepared | CheckReport> {
   const { config, tree, identity, register, pool, effects, log, close } = work;
+  const { skipInvalid } = config;
+  const { progress } = effects;
   const { summary: _, ...around } = log;
   const table = tableFor(routesOf(config), register.measured);
   const publisher = await Publisher.open(
@@ -199,27 +200,26 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
         writeLists(committed, config.operator.baseUrl, config.lists);
       },
     },
-    effects.progress,
+    progress,
   );
   try {
     await openConsistentSnapshot(config.register, identity, [register, ...pool.threads]);
-    const key = buildKeyOf(effects.generator.code, register.schema(), config);
-    const { index, paths } = publisher;
-    const basis = { index, folder: tree.index, patches: paths.patches };
-    const examined = await examine(register, pool, basis, key, config.skipInvalid, effects.progress);
-    const { report, hasFingerprints, counts, excluded, warnings } = examined;
-    if (!isPublishable(report, config.skipInvalid)) {
+    const buildKey = buildKeyOf(effects.generator.code, register.schema(), config);
+    const { index, takedown, spec: stage } = publisher;
+    publisher.delegate(THREADED_ROUTES);
+    const records = await renderRecords({ ...work, index, stage, buildKey, skipInvalid, progress });
+    if ('findings' in records) {
       await close();
       publisher.abort();
-      return report;
+      return records;
     }
-    const { takedown } = publisher;
+    const { counts, hasFingerprints: fingerprints, invalid } = records;
     takedown.withheld = withheldOf(register.exclusions());
     const { absent } = register;
     const compared = {
       register,
       counts,
-      buildKey: key,
+      buildKey,
       declared: config.notMeasured,
       withheld: takedown.withheld.marks,
       out: tree.out,
@@ -228,32 +228,19 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
       now: effects.now(),
     };
     if (!config.acceptRemovals)
-      refuse(await effects.progress.blocking(() => implausible(compared), 'counting what is withheld'));
-    publisher.described = {
-      buildKey: key,
-      fingerprints: hasFingerprints,
-      exports: {},
-      absent: [...absent],
-      counts,
-      invalid: examined.invalid,
-    };
-    const overview = await effects.progress.blocking(examined.overview, 'adding up the register');
-    const downloads = await renderAll(
-      { config, register, pool, publisher, overview, buildKey: key },
-      examined,
-      effects.progress,
-    );
-    const plan = await effects.progress.blocking(() => publisher.plan(), 'adding up the tree');
+      refuse(await progress.blocking(() => implausible(compared), 'counting what is withheld'));
+    publisher.described = { buildKey, fingerprints, exports: {}, absent: [...absent], counts, invalid };
+    const overview = await progress.blocking(records.overview, 'adding up the register');
+    const downloads = await renderRest({ ...work, publisher, overview, buildKey, records, progress });
+    const plan = await progress.blocking(() => publisher.plan(), 'adding up the tree');
     const { next } = publisher;
     const byRoute = next.changesByRoute();
     if (!config.acceptRemovals)
       refuse(implausibleRemovals(byRoute, next.withheldByRoute(), register.measured));
     return {
       publisher,
-      report,
-      excluded,
-      fullRender: examined.fullRender,
-      warnings: [...measuredInFuture(compared), ...warnings],
+      records,
+      warnings: [...measuredInFuture(compared), ...records.warnings],
       rewritten: rewritten(compared, byRoute),
       overview,
       plan,

@@ -6,14 +6,14 @@ import type { BuildConfig } from '../config/config.js';
 import { DryRun } from './dry-run.js';
 import type { ExampleChange } from './dry-run.js';
 import { Failure } from '../errors.js';
-import { THREADED_ROUTES, startRendering } from './documents.js';
-import { examine } from './examine.js';
+import { THREADED_ROUTES, startSections } from './documents.js';
 import { isDue } from '../exports/exports.js';
 import { isOther } from '../exports/other-documents.js';
 import { registerParts } from '../exports/parts.js';
 import { EXPORTS } from '../exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { summaries } from '../outputs/index.js';
+import { renderRecords } from './records.js';
 import { implausible, implausibleRemovals, measuredInFuture, rewritten } from './removal-guard.js';
 import { follow } from '../progress.js';
 import { isPrepared } from '../publish/journal.js';
@@ -24,7 +24,6 @@ import { comparedRoutes } from '../publish/compared-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import { Tree } from '../tree/tree.js';
-import { isPublishable } from '../register/findings.js';
 import type { CheckReport } from '../register/findings.js';
 import { Register } from '../register/database.js';
 import { identityOf, openConsistentSnapshot } from '../register/snapshot.js';
@@ -76,22 +75,31 @@ export async function diff(
     );
     dryRun = new DryRun(tree, routes, manifest?.compressed_from);
     const { spec, writer } = dryRun;
-    const basis = { index, folder: tree.index, patches: spec.paths.patches };
     const buildKey = buildKeyOf(generator.code, register.schema(), config);
-    const examined = await examine(register, pool, basis, buildKey, config.skipInvalid, progress);
-    const { report, changedTables, counts } = examined;
-    if (!isPublishable(report, config.skipInvalid)) {
+    writer.leave(THREADED_ROUTES);
+    const work = {
+      register,
+      pool,
+      tree,
+      index,
+      stage: spec,
+      buildKey,
+      skipInvalid: config.skipInvalid,
+      progress,
+    };
+    const records = await renderRecords(work);
+    if ('findings' in records) {
       throw Failure.invalid(
-        `the register has ${report.total} findings, so a build would publish nothing (see check)`,
+        `the register has ${records.total} findings, so a build would publish nothing (see check)`,
       );
     }
+    const { report, changedTables, counts } = records;
     const { keys, marks } = withheldOf(register.exclusions());
-    const overview = await progress.blocking(examined.overview);
-    writer.leave(THREADED_ROUTES);
-    const rendered = startRendering(pool, {
+    const overview = await progress.blocking(records.overview);
+    const rendered = startSections(pool, {
       operator: config.operator,
       overview,
-      examined,
+      records,
       stage: spec,
       sameBuild: isDeepStrictEqual(index?.buildKey, buildKey) ? tree.index : undefined,
       asOfBefore: asOf,
@@ -135,7 +143,7 @@ export async function diff(
       byRoute: Object.fromEntries(byRoute),
       exports: [...EXPORTS, ...BULK_FILES].map(({ name }) => name).filter((name) => due.has(name)),
       implausible: implausible(compared) ?? implausibleRemovals(byRoute, withheld, register.measured) ?? null,
-      warnings: [...measuredInFuture(compared), ...examined.warnings],
+      warnings: [...measuredInFuture(compared), ...records.warnings],
       rewritten: rewritten(compared, byRoute),
       examples,
     };

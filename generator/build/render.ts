@@ -1,9 +1,8 @@
-/** Renders a snapshot: distributes the work to the threads and puts the results. */
+/** Renders all of a snapshot but the documents of records. */
 import { isDeepStrictEqual } from 'node:util';
 import type { BuildConfig } from '../config/config.js';
-import { RECORD_DOCUMENTS, THREADED_ROUTES, changedRecords, startRendering } from './documents.js';
-import { shardsToRender } from './examine.js';
-import type { Examined } from './examine.js';
+import { RECORD_DOCUMENTS, startSections } from './documents.js';
+import type { RenderedRecords } from './records.js';
 import { Exports } from '../exports/exports.js';
 import type { Downloads } from '../exports/exports.js';
 import { isOther } from '../exports/other-documents.js';
@@ -11,7 +10,7 @@ import { LastDownloads } from '../exports/last.js';
 import { otherPart, registerParts } from '../exports/parts.js';
 import type { DownloadJob } from '../exports/parts.js';
 import type { BuildKey } from './incremental/build-key.js';
-import { FINGERPRINT_FILES } from './incremental/detect.js';
+import { FINGERPRINT_FILES, recordsFile } from './incremental/detect.js';
 import { Samples, descriptions, summaries } from '../outputs/index.js';
 import { INPUTS_FILES } from '../outputs/sections.js';
 import { deferRejection, follow } from '../progress.js';
@@ -19,6 +18,7 @@ import type { Progress } from '../progress.js';
 import { treeDigest } from '../tree/digest.js';
 import type { Indexer } from '../publish/next-index.js';
 import type { Publisher } from '../publish/publisher.js';
+import { patchesOf } from '../publish/stage.js';
 import type { StagePaths } from '../publish/stage.js';
 import type { Register } from '../register/database.js';
 import { populationOf } from '../register/overview.js';
@@ -36,23 +36,21 @@ export interface RenderWork {
   readonly publisher: Publisher;
   readonly overview: Overview;
   readonly buildKey: BuildKey;
+  readonly records: RenderedRecords;
+  readonly progress: Progress;
 }
 
-/** Puts every document of a snapshot. @returns its bulk downloads */
-export async function renderAll(
-  { config, register, pool, publisher, overview, buildKey }: RenderWork,
-  examined: Examined,
-  progress: Progress,
-): Promise<Downloads> {
-  const { changed, changedTables, hasFingerprints } = examined;
+/** Puts every other document of a snapshot. @returns its bulk downloads */
+export async function renderRest(work: RenderWork): Promise<Downloads> {
+  const { config, register, pool, publisher, overview, buildKey, records, progress } = work;
+  const { changed, changedTables, hasFingerprints } = records;
   const { index, next, tree, paths, spec, previous, takedown } = publisher;
   const sources = { register, config, overview, table: tableFor(tableOf(config), overview.measured) };
-  publisher.delegate(THREADED_ROUTES);
   const isSameBuild = isDeepStrictEqual(index?.buildKey, buildKey);
-  const rendered = startRendering(pool, {
+  const rendered = startSections(pool, {
     operator: config.operator,
     overview,
-    examined,
+    records,
     stage: spec,
     sameBuild: isSameBuild ? tree.index : undefined,
     asOfBefore: previous?.as_of ?? null,
@@ -61,7 +59,7 @@ export async function renderAll(
   const keep = config.keepDownloads && changed !== undefined && !takedown.isOne;
   const exports = new Exports(pool, publisher, changedTables, register.measured, keep);
   const last = new LastDownloads(publisher, buildKey.code, (kind) =>
-    fewChanges(kind, examined, overview, paths),
+    fewChanges(kind, changed, overview, paths),
   );
   exports.start(registerParts(config.operator, overview, buildKey.code, last));
   const samples = await progress.blocking(() => new Samples(sources), 'choosing examples');
@@ -78,7 +76,7 @@ export async function renderAll(
   };
   const indexing = deferRejection(
     Promise.all([
-      next.indexRoutes(RECORD_DOCUMENTS, takedown, indexer),
+      next.indexRoutes(RECORD_DOCUMENTS, indexer),
       next.indexFiles(INPUTS_FILES, isSameBuild, indexer),
       hasFingerprints && next.indexFiles(FINGERPRINT_FILES, changedTables !== undefined, indexer),
     ]),
@@ -94,7 +92,7 @@ export async function renderAll(
 
 /** The download with all documents that belong to no record, once all of them are staged. */
 async function otherDocuments(config: BuildConfig, publisher: Publisher, code: string): Promise<DownloadJob> {
-  const { next, takedown, spec: stage } = publisher;
+  const { next, spec: stage } = publisher;
   const routes = routesOf(config)
     .filter((route) => isRendered(route) && isOther(route))
     .map(({ name, path, file, class: cacheClass, parameters }) => ({
@@ -106,7 +104,7 @@ async function otherDocuments(config: BuildConfig, publisher: Publisher, code: s
     }));
   const names = routes.map(({ name }) => name);
   publisher.complete(names);
-  await next.indexRoutes(names, takedown);
+  await next.indexRoutes(names);
   const documents = names.reduce((sum, name) => sum + next.of(name).documents, 0);
   return otherPart(
     { routes, stage },
@@ -122,14 +120,11 @@ const FEW = 1 / 4;
 /** The patches of the fingerprints of a kind's records, if few of them changed. */
 function fewChanges(
   kind: Kind,
-  examined: Examined,
+  changed: RenderedRecords['changed'],
   { populations }: Overview,
-  { patches }: Pick<StagePaths, 'patches'>,
+  paths: Pick<StagePaths, 'patches'>,
 ): readonly string[] | undefined {
   const { records } = populationOf(populations, { kind });
-  if (examined.changed === undefined || changedRecords(examined.changed, kind) > FEW * records)
-    return undefined;
-  return shardsToRender(examined, patches).flatMap(({ shard, changed }) =>
-    shard.kind === kind && changed !== undefined ? [changed] : [],
-  );
+  const count = changed?.get(kind);
+  return count === undefined || count > FEW * records ? undefined : patchesOf(paths, recordsFile(kind));
 }

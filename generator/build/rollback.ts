@@ -21,7 +21,7 @@ import { hasLog, isFormer, isRendered } from '../tree/published-routes.js';
 import { readManifest } from '../tree/manifest.js';
 import { FORMAT, parseSnapshot } from '../tree/snapshot-json.js';
 import type { Manifest, Snapshot } from '../tree/snapshot-json.js';
-import { keptFile } from '../publish/stage-writer.js';
+import { keptFile } from '../publish/stage.js';
 import type { Tree } from '../tree/tree.js';
 import { LOG_HEADERS } from '../routes/headers.js';
 import { LOG_ROUTES, ROUTES, filler } from '../routes/index.js';

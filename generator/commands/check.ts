@@ -27,7 +27,7 @@ export function addCheck(program: Command, terminal: Terminal): void {
       const source = { file, notMeasured: notMeasuredBy(operator) };
       const shown = terminal.progress(quiet);
       const { report, sound } = await inThreads(source, terminal.startPool, async (register, pool) => {
-        const report = await check(register, shown, false, 'all', stepsIn(pool));
+        const report = await check(register, shown, false, stepsIn(pool));
         const sound = report.total === 0 ? await shown.blocking(() => soundOf(register)) : undefined;
         return { report, sound };
       });

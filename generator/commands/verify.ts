@@ -77,7 +77,7 @@ async function requireSound(
   startPool: Terminal['startPool'],
 ): Promise<void> {
   const report = await inThreads({ file, notMeasured }, startPool, (register, pool) =>
-    check(register, progress, skipInvalid, 'all', stepsIn(pool)),
+    check(register, progress, skipInvalid, stepsIn(pool)),
   );
   if (!isPublishable(report, skipInvalid)) {
     throw Failure.invalid(

@@ -36,27 +36,31 @@ export type Limits = Readonly<Record<Bucket, Limit>>;
 
 export type { Operator } from './operator-file.js';
 
-export interface BuildConfig {
-  readonly register: string;
-  readonly out: string;
-  /** The private state of the tree; next to it by default. */
-  readonly state: string | undefined;
+/** What is published of the operator and of the service. */
+export interface SiteConfig {
   readonly operator: Operator;
-  /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
-  readonly notMeasured: readonly string[];
   readonly limits: Limits;
   /** The operator's own files, and the style sheet with the accent. */
   readonly files: readonly SiteFile[];
   readonly brand: Brand;
+  /** Whether the snapshots are listed in a signed log. */
+  readonly isSigned: boolean;
+  /** What that log is verified with. */
+  readonly log: LogKeys | undefined;
+}
+
+export interface BuildConfig extends SiteConfig {
+  readonly register: string;
+  readonly out: string;
+  /** The private state of the tree; next to it by default. */
+  readonly state: string | undefined;
+  /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
+  readonly notMeasured: readonly string[];
   readonly skipInvalid: boolean;
   /** Publish even if an implausible share of a kind would be removed. */
   readonly acceptRemovals: boolean;
   /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   readonly keepDownloads: boolean;
-  /** Whether the snapshots are listed in a signed log. */
-  readonly isSigned: boolean;
-  /** What that log is verified with. */
-  readonly log: LogKeys | undefined;
   /** With what they are signed here; undefined if that is left to `sign`. */
   readonly signing: Signing | undefined;
   readonly lists: Lists;

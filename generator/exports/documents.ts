@@ -1,8 +1,8 @@
 /** Writes the documents of records again, all of a route in one file: a line is a document's body. */
 import { join } from 'node:path';
 import { keysIn } from '../tree/patch.js';
-import { changedRecords } from '../outputs/changed-records.js';
-import { records } from '../outputs/records.js';
+import { changedRecords } from '../register/changed-records.js';
+import { records } from '../register/records.js';
 import { GzipFile } from '../publish/gzip-file.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 import { documentsFileOf } from '../routes/exports.js';

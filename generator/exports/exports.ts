@@ -10,7 +10,7 @@ import { BULK_FILES, exportRoute } from '../routes/exports.js';
 import type { BulkFile, ExportFormat } from '../routes/exports.js';
 import { isMeasured } from '../routes/index.js';
 import type { Measured } from '../schema/measured.js';
-import type { Pool } from '../build/workers/pool.js';
+import type { ExportPool } from './jobs.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 import type { WrittenContent } from '../publish/sink.js';
 import { describedDownloads } from './kept.js';
@@ -51,7 +51,7 @@ export interface Downloads {
 type PublishedFile = WrittenFile & { readonly state: State };
 
 export class Exports {
-  readonly #pool: Pool;
+  readonly #pool: ExportPool;
   readonly #publisher: Publisher;
   readonly #changed: ReadonlySet<string> | undefined;
   /** The description of the downloads, if none is rewritten. */
@@ -66,7 +66,7 @@ export class Exports {
    * @param keep leave all downloads as they are, unless damaged
    */
   constructor(
-    pool: Pool,
+    pool: ExportPool,
     publisher: Publisher,
     changed: ReadonlySet<string> | undefined,
     measured: Measured,

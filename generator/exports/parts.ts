@@ -12,7 +12,7 @@ import {
 } from '../routes/exports.js';
 import type { Resource } from '../schema/field.js';
 import { RESOURCES, documentsOf } from '../schema/index.js';
-import type { OnProgress, Pool } from '../build/workers/pool.js';
+import type { ExportPool, OnProgress } from './jobs.js';
 import type { LastDownloads } from './last.js';
 import type { OtherDocumentsJob } from './other-documents.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
@@ -44,7 +44,11 @@ export interface DownloadJob {
   /** How many steps its job reports: rows or documents. */
   readonly steps: number;
   /** Writes the files below a folder, under their paths in the tree, in the same order. */
-  readonly write: (pool: Pool, folder: string, onProgress: OnProgress) => Promise<readonly WrittenFile[]>;
+  readonly write: (
+    pool: ExportPool,
+    folder: string,
+    onProgress: OnProgress,
+  ) => Promise<readonly WrittenFile[]>;
 }
 
 /**

@@ -124,7 +124,6 @@ function baseIn(tree: Tree, id: string): Manifest | undefined {
 /** @param before what the copy has, if bundles may lead on from there */
 async function prepare(publisher: Publisher, run: Run, origin: Origin, before: Manifest | undefined) {
   const { tree, progress } = run;
-  publisher.next.hasChanges = false;
   // Then only the time of the build is another, or the snapshot that the downloads are of.
   const isSame = before?.sequence === origin.sequence && before.digest === origin.digest;
   const index = isSame ? heldIndex(tree, origin) : await fetchIndex(run, origin);

@@ -1,5 +1,5 @@
 /** /api/v1: the machine-readable index, generated from the route table. */
-import type { BuildConfig, Limit, Limits, Operator } from '../config/config.js';
+import type { SiteConfig, Limit, Limits, Operator } from '../config/config.js';
 import { API_VERSION, PATHS } from '../routes/paths.js';
 import type { Route } from '../routes/index.js';
 import { termsText } from './licence.js';
@@ -36,7 +36,7 @@ export const pageLimitText = ({ page }: Limits): string =>
   `Pages and their assets: ${limitText(page, 'request')}.`;
 
 interface IndexFacts {
-  readonly config: BuildConfig;
+  readonly config: SiteConfig;
   readonly table: readonly Route[];
 }
 
@@ -91,6 +91,6 @@ const PARTS: readonly Part<IndexFacts>[] = [
 
 export const INDEX_SHAPE = shapeOfParts('index', 'The API, its terms and its endpoints.', PARTS);
 
-export function* apiIndex(config: BuildConfig, table: readonly Route[]): Generator<Output> {
+export function* apiIndex(config: SiteConfig, table: readonly Route[]): Generator<Output> {
   yield { route: 'index', key: 0, body: JSON.stringify(valuesOf(PARTS, { config, table })) };
 }

@@ -1,5 +1,5 @@
 /** All outputs, in the order in which they are rendered. */
-import type { BuildConfig } from '../config/config.js';
+import type { SiteConfig } from '../config/config.js';
 import type { Downloads } from '../exports/exports.js';
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
@@ -18,13 +18,13 @@ import type { ReadDocument } from './pages/documents.js';
 import { pages } from './pages/index.js';
 import { offers } from './pages/offers.js';
 import { Shown } from './pages/shown.js';
-import { records } from './records.js';
+import { records } from '../register/records.js';
 import { stats } from './stats.js';
 
 /** The inputs of outputs. */
 export interface Sources {
   readonly register: Register;
-  readonly config: BuildConfig;
+  readonly config: SiteConfig;
   readonly overview: Overview;
   /** All routes, as they are for the register (see `tableFor`). */
   readonly table: readonly Route[];

@@ -1,6 +1,6 @@
 /** /snapshot.json: the tree's description of itself, which configures the proxy. */
 import { basename } from 'node:path/posix';
-import type { BuildConfig, Limit } from '../config/config.js';
+import type { SiteConfig, Limit } from '../config/config.js';
 import type { LogKeys } from '../config/signing.js';
 import type { Downloads } from '../exports/exports.js';
 import type { Plan } from '../publish/plan.js';
@@ -25,7 +25,7 @@ import { ifMeasured, nested, part, value } from './parts.js';
 
 /** The facts, some of which are known only when everything is rendered. */
 export interface ManifestFacts {
-  readonly config: BuildConfig;
+  readonly config: SiteConfig;
   readonly overview: Overview;
   readonly downloads: Downloads;
   readonly table: readonly Route[];

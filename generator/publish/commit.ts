@@ -8,8 +8,7 @@ import { dropOldLists } from './changed-files.js';
 import { REPLACED, readJournal } from './journal.js';
 import type { Operation } from './journal.js';
 import { deleteFile, deleteFolder, move, moveEach } from './moves.js';
-import { listFiles, stagePaths } from './stage.js';
-import { keptIn, unflattened } from './stage-writer.js';
+import { keptIn, listFiles, stagePaths, unflattened } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 
 /** Deletes a folder in the background. */

@@ -5,7 +5,7 @@ import type { Patching } from '../tree/patch.js';
 import { linkOrCopy } from '../files.js';
 import type { Index } from '../tree/index-json.js';
 import { indexRoute, totalOf } from './index-route.js';
-import type { Changes, Former, IndexedRoute, Indexing } from './index-route.js';
+import type { Changes, IndexedRoute, Indexing } from './index-route.js';
 import type { ComparedRoute } from './compared-routes.js';
 import { patchesOf } from './stage.js';
 import type { StagePaths } from './stage.js';
@@ -26,16 +26,13 @@ const HERE: Indexer = {
 const NONE: ReadonlySet<number> = new Set();
 
 export class NextIndex {
-  /** Whether the changes are listed: neither for a first snapshot nor for a copy. */
-  hasChanges: boolean;
   readonly #paths: StagePaths;
   readonly #spec: StageSpec;
   readonly #routes: readonly ComparedRoute[];
-  /** The files of former assets. */
-  readonly #staying: ReadonlySet<string>;
   /** The published index, and its folder. */
   readonly #old: Index | undefined;
   readonly #folder: string;
+  readonly #takedown: Takedown;
   readonly #indexed = new Map<string, IndexedRoute>();
   /** The checksums of other hash files. */
   readonly #sums: Record<string, string> = {};
@@ -46,35 +43,31 @@ export class NextIndex {
     routes: readonly ComparedRoute[],
     folder: string,
     old: Index | undefined,
-    staying: ReadonlySet<string>,
+    takedown: Takedown,
   ) {
     this.#paths = paths;
     this.#spec = spec;
     this.#routes = routes;
     this.#folder = folder;
     this.#old = old;
-    this.#staying = staying;
-    this.hasChanges = old !== undefined;
+    this.#takedown = takedown;
   }
 
   /** Indexes routes whose documents are all staged; by default in this thread, if they are small. */
-  async indexRoutes(names: readonly string[], takedown: Takedown, indexer = HERE): Promise<void> {
+  async indexRoutes(names: readonly string[], indexer = HERE): Promise<void> {
     const index = async (name: string): Promise<void> => {
-      this.#indexed.set(name, await this.#index(name, takedown, indexer));
+      this.#indexed.set(name, await this.#index(name, indexer));
     };
     await Promise.all(names.map(index));
   }
 
   /** Indexes the remaining routes in this thread: they are small. */
-  async indexRest(takedown: Takedown): Promise<void> {
+  async indexRest(): Promise<void> {
     const names = this.#routes.map(({ route }) => route.name);
-    await this.indexRoutes(
-      names.filter((name) => !this.#indexed.has(name)),
-      takedown,
-    );
+    await this.indexRoutes(names.filter((name) => !this.#indexed.has(name)));
   }
 
-  async #index(name: string, { withheld }: Takedown, indexer: Indexer): Promise<IndexedRoute> {
+  async #index(name: string, indexer: Indexer): Promise<IndexedRoute> {
     const found = this.#routes.find(({ route }) => route.name === name);
     if (found === undefined) throw new TypeError(`no route is named "${name}"`);
     const old = this.#spec.indexes[name];
@@ -89,22 +82,12 @@ export class NextIndex {
     }
     return indexer.index({
       route: found.route,
-      pages: found.pages,
       old,
       patches,
       next,
-      lists: this.#paths.lists,
-      added: this.#paths.tree,
-      former: found.isFormer ? this.#former(found) : undefined,
-      hasChanges: this.hasChanges,
-      compressedFrom: this.#spec.compressedFrom,
-      withheld: withheld?.keys.get(name) ?? NONE,
+      lists: this.#spec.hasChanges ? this.#paths.lists : undefined,
+      withheld: this.#takedown.withheld?.keys.get(name) ?? NONE,
     });
-  }
-
-  #former({ route: { path, file } }: ComparedRoute): Former {
-    const successor = this.#routes.find(({ route, isFormer }) => !isFormer && route.path === path);
-    return { successor: successor?.route, stays: this.#staying.has(file) };
   }
 
   /** The patches of a route's index, or of another hash file, in the order of their keys. */

@@ -27,7 +27,7 @@ interface Planned {
 /** Indexes what is left, and computes the totals of the next snapshot, and its number. */
 export async function planOf(planned: Planned): Promise<Plan> {
   const { tree, treeId, previous, next, routes, takedown } = planned;
-  await next.indexRest(takedown);
+  await next.indexRest();
   const { changes, bytes } = next.total();
   const isTouched =
     previous?.format !== FORMAT ||

@@ -11,9 +11,6 @@ import { stageSnapshotFeed } from './snapshot-feed.js';
 import { readManifest } from '../tree/manifest.js';
 import type { ListWriter, StagePaths } from './stage.js';
 
-/** The largest bundle of a small tree: 64 MiB. */
-const BUNDLE_BYTES = 64 * 1024 * 1024;
-
 /** Stages them. @returns the hashes of the feed, for the index */
 export async function stageOwn(
   publisher: Publisher,
@@ -29,7 +26,7 @@ export async function stageOwn(
 
 /** Stages those of a build. */
 async function stageMade(
-  { tree, paths, previous, next, takedown, spec, routes, bundleBytes }: Publisher,
+  { tree, previous, paths, next, takedown, spec, routes, bundleBytes }: Publisher,
   lists: ListWriter,
   { treeId }: Plan,
   { kinds, snapshotFeed }: Announcement,
@@ -50,7 +47,7 @@ async function stageMade(
   const { changes, added, outdated } = await stageChanges(
     tree,
     previous,
-    { treeId, manifest, counts, isTakedown, bundled, bundleBytes: bundleBytes ?? BUNDLE_BYTES },
+    { treeId, manifest, counts, isTakedown, bundled, bundleBytes },
     progress,
   );
   for (const file of added) lists.file(file);

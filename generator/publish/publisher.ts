@@ -25,6 +25,7 @@ import { stageOwn } from './own-files.js';
 import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
+import { BUNDLE_BYTES, roomFor } from './changes/bundle.js';
 import { comparedRoutes } from './compared-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
 import { manifestHash, readManifest } from '../tree/manifest.js';
@@ -48,7 +49,8 @@ interface OpenedTree {
   readonly treeId: string;
   readonly known: number;
   readonly after: Opening['after'];
-  readonly bundleBytes: number | undefined;
+  readonly bundleBytes: number;
+  readonly isCopy: boolean;
 }
 
 /** Publishes one build: put any number of documents, then `plan` and `commit`, or `abort`. */
@@ -71,12 +73,15 @@ export class Publisher {
   readonly #routes: readonly ComparedRoute[];
   readonly #writer: StageWriter;
   readonly #lists: ListWriter;
-  readonly bundleBytes: number | undefined;
+  readonly bundleBytes: number;
   readonly treeId: string;
   readonly #known: number;
   readonly #after: Opening['after'];
 
-  private constructor(tree: Tree, { lock, previous, routes, treeId, known, after, bundleBytes }: OpenedTree) {
+  private constructor(
+    tree: Tree,
+    { lock, previous, routes, treeId, known, after, bundleBytes, isCopy }: OpenedTree,
+  ) {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;
@@ -93,15 +98,20 @@ export class Publisher {
     this.described = { fingerprints: false, exports: {}, absent: this.index?.absent ?? [] };
     this.takedown = new Takedown(this.index?.withheld);
     this.paths = newStage(tree);
-    this.spec = stageSpec(tree, this.paths, this.#routes, before?.compressed_from);
+    const staying = new Set(replacedAssets(tree, previous, routes));
+    const hasChanges = this.index !== undefined && !isCopy;
+    this.spec = {
+      ...stageSpec(tree, this.paths, this.#routes, before?.compressed_from, staying),
+      hasChanges,
+      bundle: hasChanges && previous !== undefined ? roomFor(previous, bundleBytes) : undefined,
+    };
     this.#writer = new StageWriter(
       this.spec,
       this.#routes.map(({ route }) => route),
       'main',
     );
     this.#lists = new ListWriter(this.paths.lists, 'own');
-    const staying = new Set(replacedAssets(tree, previous, routes));
-    this.next = new NextIndex(this.paths, this.spec, this.#routes, tree.index, this.index, staying);
+    this.next = new NextIndex(this.paths, this.spec, this.#routes, tree.index, this.index, this.takedown);
   }
 
   /**
@@ -110,7 +120,7 @@ export class Publisher {
    * tree, or can't be written; invalid, usage: what is published can't be signed with the keys
    */
   static async open(tree: Tree, opening: Opening, progress: Progress): Promise<Publisher> {
-    const { routes, before, after, copyOf, bundleBytes } = opening;
+    const { routes, before, after, copyOf, bundleBytes = BUNDLE_BYTES } = opening;
     tree.prepare();
     const lock = Lock.take(tree.lock);
     try {
@@ -120,7 +130,8 @@ export class Publisher {
       const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
       // It deletes what an interrupted build has left in the stage.
-      const opened = { lock, previous, routes: table, treeId, known, after, bundleBytes };
+      const isCopy = copyOf !== undefined;
+      const opened = { lock, previous, routes: table, treeId, known, after, bundleBytes, isCopy };
       return await progress.blocking(() => new Publisher(tree, opened), 'preparing the stage');
     } catch (error) {
       try {

@@ -16,6 +16,9 @@ import { FileWriter } from '../files.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import type { ComparedRoute } from './compared-routes.js';
+import { RouteLists, formerRoutes } from './route-lists.js';
+import type { BundleRoom, Former } from './route-lists.js';
+import { flattened, keptIn, replacingFile } from './stage.js';
 import type { StagePaths } from './stage.js';
 
 export interface StageSpec {
@@ -26,41 +29,43 @@ export interface StageSpec {
   readonly indexes: Readonly<Record<string, string>>;
   /** The size from which the previous snapshot's documents have compressed siblings. */
   readonly compressedFrom: number;
+  /** The paths of pages that are there only along with a document, by its route. */
+  readonly pages: Readonly<Record<string, readonly string[]>>;
+  /** Routes that the next snapshot no longer has. */
+  readonly former: Readonly<Record<string, Former>>;
+  /** Whether changes are listed: neither for a first snapshot nor for a copy. */
+  readonly hasChanges: boolean;
+  readonly bundle: BundleRoom | undefined;
   /** Set in a dry run, which stages only so many changed documents of each route and part. */
   readonly examples?: number;
 }
 
-/** The spec of a stage for routes. @param index the folder of the previous index */
+/**
+ * The spec of a stage for routes, without a list of changes.
+ * @param index the folder of the previous index
+ * @param staying the files of former assets
+ */
 export function stageSpec(
   { out, index }: Pick<Tree, 'out' | 'index'>,
   paths: StagePaths,
   routes: readonly ComparedRoute[],
   compressedFrom = Number.POSITIVE_INFINITY,
+  staying: ReadonlySet<string> = new Set(),
 ): StageSpec {
   const indexes = routes.flatMap(({ route, index: name }) =>
     name === undefined ? [] : [[route.name, join(index, name)] as const],
   );
-  return { out, paths, indexes: Object.fromEntries(indexes), compressedFrom };
+  return {
+    out,
+    paths,
+    indexes: Object.fromEntries(indexes),
+    compressedFrom,
+    pages: Object.fromEntries(routes.map(({ route, pages }) => [route.name, pages])),
+    former: formerRoutes(routes, staying),
+    hasChanges: false,
+    bundle: undefined,
+  };
 }
-
-/**
- * A flat name for staging: the URL-encoded path. Most records have a folder of their own; creating,
- * reading and deleting it in the stage cost as much as everything else done for the file.
- */
-export const flattened = (file: string): string => encodeURIComponent(file);
-
-export const unflattened = (name: string): string => decodeURIComponent(name);
-
-/** The folder of replaced files in the rollback data. */
-export const keptIn = (previous: string): string => join(previous, 'files');
-
-/** The path of a changed document in the stage. */
-export const replacingFile = ({ replacing }: StagePaths, route: string, file: string): string =>
-  join(replacing, route, flattened(file));
-
-/** The path of a replaced file in the rollback data. */
-export const keptFile = (previous: string, route: string, file: string): string =>
-  join(keptIn(previous), route, flattened(file));
 
 /** Where a document of the next snapshot may be: the first file that exists has its content. */
 export function documentFiles(
@@ -149,6 +154,7 @@ export class RouteWriter {
   readonly #fileOf: (key: number) => string;
   readonly #out: string;
   readonly #patch: PatchWriter;
+  readonly #lists: RouteLists;
   readonly #from: number;
   readonly #oldFrom: number;
   readonly #added: FileWriter;
@@ -170,6 +176,7 @@ export class RouteWriter {
     const old = spec.indexes[route.name];
     // A rollback looks under the name the route had in the previous snapshot.
     this.#kept = new FileWriter(join(keptIn(paths.previous), basename(old ?? route.name)));
+    this.#lists = new RouteLists(spec, route, part);
     this.#patch = new PatchWriter({
       old,
       patch: join(paths.patches, route.name, part),
@@ -177,6 +184,7 @@ export class RouteWriter {
       onGone: (old) => {
         if (spec.examples !== undefined) return;
         this.#guarded(old.key, () => {
+          this.#lists.remove(old.key, old.bytes);
           for (const file of this.#oldFiles(old)) this.#keep(file);
         });
       },
@@ -220,15 +228,18 @@ export class RouteWriter {
 
   finish(): void {
     this.#patch.finish();
+    this.#lists.finish();
   }
 
   close(): void {
     this.#patch.close();
+    this.#lists.close();
   }
 
   #put(entry: Entry, read: (source?: string) => Uint8Array, sourceOf?: () => string): boolean {
     return this.#guarded(entry.key, () => {
       const old = this.#patch.old(entry.key);
+      const oldBytes = old?.bytes;
       const replaced = old === undefined ? [] : this.#oldFiles(old);
       const files = namesOf(this.#fileOf(entry.key), entry.bytes, this.#from);
       const isRecoded = old !== undefined && replaced.length !== files.length;
@@ -241,6 +252,7 @@ export class RouteWriter {
         return true;
       }
       const source = sourceOf?.();
+      this.#lists.put(entry, oldBytes, () => read(source));
       for (const [index, file] of files.entries()) {
         const coding = codingOf(file, files[0]);
         const isReplacing = replaced.includes(file) && this.#keep(file);

@@ -19,8 +19,9 @@ export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) 
     patches: join(stage, 'patches'),
     /** Temporary files. */
     scratch: join(stage, 'scratch'),
-    /** What is put and removed, by route (see `ListWriter`). */
+    /** What is put and removed, and the lines of the bundle, by route (see `RouteLists`). */
     lists: join(stage, 'lists'),
+    bundle: join(stage, 'bundle'),
     /** The files that the commit puts and deletes (see changed-files.ts). */
     changed: join(stage, 'changed'),
     /** The change list and its index, moved after the documents. */
@@ -40,6 +41,25 @@ export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) 
 }
 
 export type StagePaths = ReturnType<typeof stagePaths>;
+
+/**
+ * A flat name for staging: the URL-encoded path. Most records have a folder of their own; creating,
+ * reading and deleting it in the stage cost as much as everything else done for the file.
+ */
+export const flattened = (file: string): string => encodeURIComponent(file);
+
+export const unflattened = (name: string): string => decodeURIComponent(name);
+
+/** The folder of replaced files in the rollback data. */
+export const keptIn = (previous: string): string => join(previous, 'files');
+
+/** The path of a changed document in the stage. */
+export const replacingFile = ({ replacing }: StagePaths, route: string, file: string): string =>
+  join(replacing, route, flattened(file));
+
+/** The path of a replaced file in the rollback data. */
+export const keptFile = (previous: string, route: string, file: string): string =>
+  join(keptIn(previous), route, flattened(file));
 
 /**
  * The lists of a commit. `puts` and `deletes` are parts of the change list, `removed` has the files
@@ -64,6 +84,16 @@ export function patchesOf({ patches }: Pick<StagePaths, 'patches'>, name: string
     .toSorted()
     .map((part) => join(folder, part));
 }
+
+/** The name of a part of the lists of a route. A space sorts before all that is in names of routes. */
+export const listPart = (route: string, part: string): string => `${route} ${part}`;
+
+/** The lines of the bundle of a route. */
+export const bundleParts = ({ bundle }: Pick<StagePaths, 'bundle'>, route: string): readonly string[] =>
+  readdirSync(bundle)
+    .filter((name) => name.startsWith(listPart(route, '')))
+    .toSorted()
+    .map((name) => join(bundle, name));
 
 export class ListWriter {
   readonly #lists: Readonly<Record<ListName, LineWriter>>;
@@ -124,7 +154,16 @@ const BUDGET_MS = 400;
 export function newStage(tree: Pick<Tree, 'stage' | 'journal'>): StagePaths {
   const paths = stagePaths(tree);
   rmSync(tree.stage, { recursive: true, force: true });
-  for (const folder of ['tree', 'replacing', 'index', 'patches', 'lists', 'changes', 'previous'] as const)
+  for (const folder of [
+    'tree',
+    'replacing',
+    'index',
+    'patches',
+    'lists',
+    'bundle',
+    'changes',
+    'previous',
+  ] as const)
     mkdirSync(paths[folder], { recursive: true });
   return paths;
 }
@@ -151,6 +190,7 @@ export function discardStage({ stage }: Tree, isWaitedFor: boolean): void {
 /** Leaves in the stage what the commit needs, and for a first snapshot nothing that was found. */
 export function finishStage({ index }: Tree, paths: StagePaths, isFirst: boolean, placed: number): void {
   rmSync(paths.patches, { recursive: true, force: true });
+  rmSync(paths.bundle, { recursive: true, force: true });
   rmSync(paths.scratch, { recursive: true, force: true });
   if (!isFirst) {
     reserveRoom(paths, placed);

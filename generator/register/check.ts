@@ -2,6 +2,7 @@
 import { Failure } from '../errors.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
+import type { Kind } from '../schema/field.js';
 import { TABLES, recordTable, resourceOf } from '../schema/index.js';
 import type { Table } from '../schema/index.js';
 import type { Register } from './database.js';
@@ -23,38 +24,42 @@ interface CheckQuery {
   readonly run: (register: Register, found: Findings) => void;
 }
 
-/** The steps of the check: the values of every table, then the rules between rows and tables. */
+/**
+ * The steps of the check: the values of every table, then the rules between rows and tables. They
+ * are the same in any scope.
+ */
 function steps(scope: Scope): readonly CheckQuery[] {
-  const known = STEPS.get(scope);
+  const key = typeof scope === 'object' ? `${scope.low}-${scope.high}` : scope;
+  const known = STEPS.get(key);
   if (known !== undefined) return known;
   const all = [...TABLES.map((table) => valuesStep(table, scope)), ...rowRules(scope).map(rowsStep)];
-  STEPS.set(scope, all);
+  if (STEPS.size >= KEPT_SCOPES) STEPS.clear();
+  STEPS.set(key, all);
   return all;
 }
 
 /** Their SQL takes longer to write than a small register to check. */
-const STEPS = new Map<Scope, readonly CheckQuery[]>();
+const STEPS = new Map<string, readonly CheckQuery[]>();
+const KEPT_SCOPES = 8;
 
-/** A step, by its index among those of a scope. */
-export interface CheckStep {
-  readonly scope: Scope;
+/** Runs a step, by its index, in the scope `all`; it may wait before it starts. */
+export type TakeStep = (step: number, onStart: () => void) => Promise<CheckReport>;
+
+/** What a step found in some records. */
+export interface StepReport {
   readonly step: number;
+  readonly report: CheckReport;
 }
-
-/** Runs a step, which may wait before it starts. */
-export type TakeStep = (step: CheckStep, onStart: () => void) => Promise<CheckReport>;
 
 /**
  * Checks every table, column, value and history of the register against the contract.
  * @param skipInvalid also excludes the affected records, so that the rest can be published
- * @param scope the records to check, if the others passed an earlier check
  * @param take runs steps in other threads; by default they run here, without progress
  */
 export async function check(
   register: Register,
   progress: Progress,
   skipInvalid: boolean,
-  scope: Scope = 'all',
   take: TakeStep = async (step) => takeStep(register, step),
 ): Promise<CheckReport> {
   const found = new Findings();
@@ -62,13 +67,13 @@ export async function check(
   // Values of missing columns can't be queried.
   if (found.report().total > 0) return found.report();
 
-  const all = steps(scope);
+  const all = steps('all');
   progress.start('checking the register', all.length, 'steps');
   const explained = explainer(register, progress);
   let done = 0;
   const taking = all.map(async ({ what, table }, step) => {
     const report = await explained({ what: `checking ${what}`, tables: readWith(table) }, (onStart) =>
-      take({ scope, step }, onStart),
+      take(step, onStart),
     );
     done += 1;
     return report;
@@ -89,7 +94,30 @@ export async function check(
 const readWith = (table: Table): readonly Table[] =>
   table.kind === null ? [table] : [table, recordTable(resourceOf(table.kind))];
 
-export function takeStep(register: Register, { scope, step }: CheckStep): CheckReport {
+/** Checks the records of a scope here, and excludes those that can be skipped if that is asked for. */
+export function checkRecords(
+  register: Register,
+  kind: Kind | null,
+  scope: Scope,
+  skipInvalid = false,
+): readonly StepReport[] {
+  return steps(scope).flatMap(({ table, from }, step) => {
+    if (table.kind !== kind) return [];
+    const report = takeStep(register, step, scope);
+    if (report.total === 0) return [];
+    if (skipInvalid && report.skippable) exclude(register, table, from);
+    return [{ step, report }];
+  });
+}
+
+/** One report of what was found in different records, in the order of a check of all of them. */
+export function joinReports(reports: readonly StepReport[]): CheckReport {
+  const found = new Findings();
+  for (const { report } of reports.toSorted((a, b) => a.step - b.step)) found.addAll(report);
+  return found.report();
+}
+
+export function takeStep(register: Register, step: number, scope: Scope = 'all'): CheckReport {
   const found = new Findings();
   const taken = steps(scope)[step];
   if (taken === undefined) throw new TypeError(`the check has no step ${step}`);

@@ -8,7 +8,7 @@ import type { Measured } from '../schema/measured.js';
 import { newestOf } from '../schema/time.js';
 import type { Register } from './database.js';
 import { REFERRED, exclusion, isPublished, literal, name } from './sql.js';
-import type { KindRange } from './sql.js';
+import type { IdRange } from './sql.js';
 import { samples } from './samples.js';
 
 /** Fills the connection's lists of withheld and excluded records. Idempotent. */
@@ -63,16 +63,23 @@ function namesInReferences({ name: table, columns }: Table): readonly Naming[] {
 /** Ids of records that are excluded as invalid and not as withheld, ascending, by kind. */
 export type InvalidIds = Record<string, number[]>;
 
-export const invalidIds = (register: Register): InvalidIds =>
-  Object.fromEntries(
-    KINDS.flatMap((kind) => {
-      const sql =
-        `SELECT value FROM ${exclusion('excluded', kind)}` +
-        ` WHERE value NOT IN ${exclusion('withheld', kind)} ORDER BY value`;
-      const ids = [...register.rows<[number]>(sql)].flat();
-      return ids.length === 0 ? [] : [[kind, ids]];
-    }),
-  );
+/** Those of a kind in a range. */
+export const invalidIds = (register: Register, kind: Kind, range: IdRange): number[] =>
+  [...register.rows<[number]>(`SELECT value FROM ${invalidOf(kind, range)} ORDER BY value`)].flat();
+
+/** The ids of all excluded records of a kind in a range, ascending. */
+export const excludedIds = (register: Register, kind: Kind, range: IdRange): number[] =>
+  [...register.rows<[number]>(`SELECT value FROM ${excludedIn(kind, range)} ORDER BY value`)].flat();
+
+/** Excludes the invalid records of a kind in a range no longer. */
+export const includeInvalid = (register: Register, kind: Kind, range: IdRange): void =>
+  register.execute(`DELETE FROM ${invalidOf(kind, range)}`);
+
+const excludedIn = (kind: Kind, { low, high }: IdRange): string =>
+  `${exclusion('excluded', kind)} WHERE value BETWEEN ${low} AND ${high}`;
+
+const invalidOf = (kind: Kind, range: IdRange): string =>
+  `${excludedIn(kind, range)} AND value NOT IN ${exclusion('withheld', kind)}`;
 
 /** Excludes the withheld records, and these as invalid. */
 export function excludeInvalid(register: Register, invalid: InvalidIds): void {
@@ -80,21 +87,6 @@ export function excludeInvalid(register: Register, invalid: InvalidIds): void {
     Object.fromEntries(KINDS.map((kind) => [exclusion('excluded', kind), invalid[kind] ?? []])),
   );
   markWithheld(register);
-}
-
-/**
- * Sets the scope of the check: changed records, and excluded ones, which have no fingerprints.
- * @param changed must not overlap
- */
-export function scopeChecked(register: Register, changed: Iterable<KindRange>): void {
-  register.scope('changed', changed);
-  for (const kind of KINDS) {
-    register.execute(
-      `INSERT INTO temp._ranges SELECT 'changed', ${literal(kind)}, value, value FROM ${exclusion('excluded', kind)}` +
-        ` WHERE NOT EXISTS (SELECT 1 FROM temp._ranges WHERE scope = 'changed' AND kind = ${literal(kind)}` +
-        ` AND value BETWEEN low AND high)`,
-    );
-  }
 }
 
 /** Records that are excluded as invalid and not as withheld, per kind (its plural). */

@@ -12,6 +12,8 @@ export interface SlowStep {
   readonly what: string;
   /** What it reads. */
   readonly tables: readonly Table[];
+  /** Whether it may take long without a view to blame; then it is named only along with one. */
+  readonly isLong?: boolean;
 }
 
 /**
@@ -24,9 +26,10 @@ export function explainer(
   progress: Progress,
 ): <T>(step: SlowStep, run: (onStart: () => void) => Promise<T>) => Promise<T> {
   const shown = new Set<string>();
-  const explain = ({ what, tables }: SlowStep): void => {
-    progress.note(`${what} takes longer than ${SLOW_MS / 1000} s`);
-    for (const line of tables.flatMap((table) => slownessOf(register, table))) {
+  const explain = ({ what, tables, isLong = false }: SlowStep): void => {
+    const lines = tables.flatMap((table) => slownessOf(register, table));
+    if (lines.length > 0 || !isLong) progress.note(`${what} takes longer than ${SLOW_MS / 1000} s`);
+    for (const line of lines) {
       if (!shown.has(line)) progress.note(`  ${line}`);
       shown.add(line);
     }

@@ -2,7 +2,7 @@
  * The routes of the pages, their assets and the well-known files. File names suit any static host,
  * which adds `.html` or `index.html`.
  */
-import { assets } from '../outputs/pages/assets.js';
+import { assets } from '../assets.js';
 import { DOCUMENTATION, LOG_GUIDE, SEARCH_PATH } from './documentation.js';
 import type { DocumentationPage } from './documentation.js';
 import type { UnlistedRoute } from './index.js';

@@ -5,7 +5,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type * as Assets from '../../generator/outputs/pages/assets.js';
+import type * as Assets from '../../generator/assets.js';
 import { bundled } from '../../generator/outputs/pages/bundle.js';
 import { Tree as Published } from '../../generator/tree/tree.js';
 import { verify } from '../../generator/verify/verify.js';
@@ -20,7 +20,7 @@ import { DOCUMENTATION_FILES, manifestOf } from './site.js';
 
 /** An asset of the next build, in place of the one of that route. */
 const other = vi.hoisted((): { style?: Assets.Asset } => ({}));
-vi.mock('../../generator/outputs/pages/assets.js', async (original) => {
+vi.mock('../../generator/assets.js', async (original) => {
   const real = await original<typeof Assets>();
   return { ...real, assets: () => new Map([...real.assets(), ...Object.entries(other)]) };
 });
@@ -100,7 +100,7 @@ describe('every asset', () => {
   it('has the same bytes whenever it is made, and is what was made last', async () => {
     const made = await bundled();
     const again = await bundled();
-    const { assets: present } = await import('../../generator/outputs/pages/assets.js');
+    const { assets: present } = await import('../../generator/assets.js');
     expect([...again]).toEqual([...made]);
     expect(hashes(made)).toEqual(hashes(present()));
   });

@@ -93,7 +93,7 @@ export async function counted(options: Options, code = 'test'): Promise<Publishe
       silent.start(next, total, unit);
     },
     advance: (steps) => {
-      if (title === 'rendering') rendered += steps;
+      if (title.startsWith('rendering')) rendered += steps;
       return silent.advance(steps);
     },
     blocking: (work) => silent.blocking(work),

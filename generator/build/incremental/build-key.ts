@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BuildConfig } from '../../config/config.js';
+import type { SiteConfig } from '../../config/config.js';
 import { sqliteVersion } from '../../sqlite/index.js';
 
 /**
@@ -53,7 +53,7 @@ export interface BuildKey {
 export const buildKeyOf = (
   code: string,
   schema: readonly string[],
-  { operator, log }: Pick<BuildConfig, 'operator' | 'log'>,
+  { operator, log }: Pick<SiteConfig, 'operator' | 'log'>,
 ): BuildKey => ({
   code,
   schema: hash('sha256', JSON.stringify(schema)),

@@ -4,13 +4,12 @@
  * compared.
  */
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { RESOURCES, resourceOf, tablesOf } from '../../schema/index.js';
 import type { Kind, Resource } from '../../schema/field.js';
 import type { Register } from '../../register/database.js';
-import { isPublished, name, rangesOf } from '../../register/sql.js';
-import type { KindRange } from '../../register/sql.js';
+import { isPublished, name } from '../../register/sql.js';
 import { beginsChunkSql } from '../../tree/chunks.js';
 import { RowReader, isReadByRange } from './fingerprints.js';
 import { NO_HASH } from '../../tree/hash-file.js';
@@ -38,10 +37,12 @@ export interface Shard extends KeyRange {
 const chunksFile = (table: string): string => `chunks-${table}`;
 export const recordsFile = (kind: Kind): string => `records-${kind}`;
 
-export const FINGERPRINT_FILES: readonly string[] = RESOURCES.flatMap((resource) => [
+const fingerprintFiles = (resource: Resource): readonly string[] => [
   recordsFile(resource.kind),
   ...tablesOf(resource).map((table) => chunksFile(table.name)),
-]);
+];
+
+export const FINGERPRINT_FILES: readonly string[] = RESOURCES.flatMap(fingerprintFiles);
 
 /** The tables of a kind that can't be read by ranges of ids. */
 export const unrangedTables = (register: Register, resource: Resource): readonly string[] =>
@@ -80,7 +81,6 @@ export function shardsOf(register: Register, { kind, plural }: Resource): readon
 export const wholeShard = ({ kind }: Resource): Shard => ({ kind, part: partOf(kind, 0), ...ALL_KEYS });
 
 export interface Detection {
-  readonly shard: Shard;
   /** The folder of the fingerprints to compare with, if any. */
   readonly old: string | undefined;
   /** The folder of patches, with a folder per hash file and in it a patch per shard. */
@@ -98,14 +98,14 @@ export interface TableChanges {
 
 export interface Detected {
   readonly tables: readonly TableChanges[];
-  /** Added, changed and removed records: the entries in the patch of the kind's records. */
-  readonly dirty: number;
+  /** Added, changed and removed records, ascending: the keys in the patch of the kind's records. */
+  readonly changed: readonly number[];
 }
 
 /** Compares a shard's fingerprints with the previous snapshot's, and writes the patches. */
-export function detectChanges(register: Register, { shard, old, patches }: Detection): Detected {
+export function detectChanges(register: Register, shard: Shard, { old, patches }: Detection): Detected {
   const resource = resourceOf(shard.kind);
-  const compared = (file: string, onGone?: () => void): PatchWriter =>
+  const compared = (file: string, onGone?: (old: Entry) => void): PatchWriter =>
     new PatchWriter({
       old: old === undefined ? undefined : join(old, file),
       patch: join(patches, file, shard.part),
@@ -120,8 +120,8 @@ export function detectChanges(register: Register, { shard, old, patches }: Detec
         compared(chunksFile(table.name)),
       ),
   );
-  let dirty = 0;
-  const records = compared(recordsFile(shard.kind), () => (dirty += 1));
+  const changed: number[] = [];
+  const records = compared(recordsFile(shard.kind), ({ key }) => void changed.push(key));
   try {
     const begins = beginsOf(register, resource, shard);
     const before = old === undefined ? [] : keysIn(join(old, chunksFile(resource.plural)), shard);
@@ -132,16 +132,16 @@ export function detectChanges(register: Register, { shard, old, patches }: Detec
       const end = ends.get(low);
       const chunk = end === undefined ? undefined : { low, high: end };
       // Not `some`: each call also records the table's fingerprint.
-      const changed = tables.filter((table) => table.compare(low, chunk));
-      if (changed.length === 0) continue;
+      const differing = tables.filter((table) => table.compare(low, chunk));
+      if (differing.length === 0) continue;
       records.keepBelow(low);
       for (const entry of fingerprintsOf(tables, { low, high }))
-        if (records.put(entry) !== 'unchanged') dirty += 1;
+        if (records.put(entry) !== 'unchanged') changed.push(entry.key);
       records.removeBelow(high + 1);
     }
     records.keepBelow(ALL_KEYS.high);
     for (const writer of [...tables, records]) writer.finish();
-    return { tables: tables.map(({ found }) => found), dirty };
+    return { tables: tables.map(({ found }) => found), changed };
   } finally {
     for (const writer of [...tables, records]) writer.close();
   }
@@ -153,13 +153,9 @@ function beginsOf(register: Register, { kind, plural }: Resource, { low, high }:
   return [low, ...[...register.rows<[number]>(sql)].flat()];
 }
 
-/** The changed records of all kinds. @param patches the folder of patches */
-export function* changedRanges(patches: string): Generator<KindRange, void, undefined> {
-  for (const { kind } of RESOURCES) {
-    const folder = join(patches, recordsFile(kind));
-    if (!existsSync(folder)) continue;
-    for (const part of readdirSync(folder)) yield* rangesOf(kind, keysIn(join(folder, part)));
-  }
+/** Deletes what `detectChanges` wrote. */
+export function forgetChanges({ kind, part }: Shard, { patches }: Detection): void {
+  for (const file of fingerprintFiles(resourceOf(kind))) rmSync(join(patches, file, part), { force: true });
 }
 
 /** One fingerprint per record, over its rows in all tables. */

@@ -2,23 +2,17 @@
 import type { TableCounts } from '../counts.js';
 import { asFailure } from '../../errors.js';
 import type { FailureParts } from '../../errors.js';
-import type { DatabaseJob } from '../../exports/database.js';
-import type { DocumentsJob } from '../../exports/documents.js';
-import type { WrittenFile } from '../../publish/gzip-file.js';
-import type { OtherDocumentsJob } from '../../exports/other-documents.js';
-import type { ExportJob } from '../../exports/write.js';
-import type { Detected, Detection } from '../incremental/detect.js';
+import type { ExportJobs } from '../../exports/jobs.js';
 import type { Patching } from '../../tree/patch.js';
 import type { IndexedRoute, Indexing } from '../../publish/index-route.js';
 import type { StageSpec } from '../../publish/stage-writer.js';
-import type { CheckStep } from '../../register/check.js';
 import type { CheckReport } from '../../register/findings.js';
 import type { Exclusions } from '../../register/database.js';
 import type { Context } from '../../register/context.js';
 import type { Kind } from '../../schema/field.js';
 import type { Table } from '../../schema/index.js';
 import type { RenderSection } from './section.js';
-import type { RenderShard } from './shard.js';
+import type { ShardJob, ShardResult } from './shard.js';
 
 interface Job<In, Out = void> {
   readonly input: In;
@@ -31,22 +25,16 @@ interface Staged {
 }
 
 /** Input and output of each job: values that the structured clone algorithm accepts. */
-interface Jobs {
+interface Jobs extends ExportJobs {
   /** Starts a new read transaction. */
   readonly restartRead: Job<undefined>;
   /** Takes over the main thread's exclusions. */
   readonly exclude: Job<Exclusions>;
-  /** Sets the scope `changed` for the check. The input is the folder of patches. */
-  readonly scope: Job<string>;
-  readonly check: Job<CheckStep, CheckReport>;
-  readonly detect: Job<Detection, Detected>;
+  /** Takes a step of the check. */
+  readonly check: Job<number, CheckReport>;
+  readonly shard: Job<ShardJob, ShardResult>;
   readonly count: Job<{ readonly kind: Kind; readonly table: Table }, TableCounts>;
-  readonly render: Job<RenderShard & Staged>;
   readonly section: Job<RenderSection & Staged>;
-  readonly export: Job<ExportJob, readonly WrittenFile[]>;
-  readonly documents: Job<DocumentsJob, readonly WrittenFile[]>;
-  readonly otherDocuments: Job<OtherDocumentsJob, WrittenFile>;
-  readonly database: Job<DatabaseJob, WrittenFile>;
   readonly index: Job<Indexing, IndexedRoute>;
   readonly patch: Job<Patching, string>;
   /** Deletes a folder. */
@@ -76,30 +64,21 @@ const JOBS: {
 } = {
   restartRead: ({ register }) => register.restartRead(),
   exclude: ({ register }, exclusions) => register.exclude(exclusions),
-  scope: async ({ register }, patches) => {
-    const { changedRanges } = await import('../incremental/detect.js');
-    const { scopeChecked } = await import('../../register/overview.js');
-    scopeChecked(register, changedRanges(patches));
-  },
   check: async ({ register }, step) => {
     const { takeStep } = await import('../../register/check.js');
     return takeStep(register, step);
   },
-  detect: async ({ register }, detection) => {
-    const { detectChanges } = await import('../incremental/detect.js');
-    return detectChanges(register, detection);
+  shard: async (context, job) => {
+    const { buildShard } = await import('./shard.js');
+    return buildShard(context, job);
   },
   count: async ({ register }, { kind, table }) => {
     const { countTable } = await import('../counts.js');
     return countTable(register, kind, table);
   },
-  render: async (context, render) => {
-    const { renderShard, staged } = await import('./shard.js');
-    staged(render.stage, render.shard.part, (writer) => renderShard(context, render, writer));
-  },
   section: async (context, { stage, ...render }) => {
     const { renderSection } = await import('./section.js');
-    const { staged } = await import('./shard.js');
+    const { staged } = await import('./staged.js');
     staged(stage, render.section, (writer) => renderSection(context, render, writer, stage.paths.patches));
   },
   export: async (context, job) => {
@@ -134,8 +113,7 @@ const JOBS: {
 
 /** What a job writes, for the message if the disk fails. */
 const WRITTEN: Readonly<Partial<Record<JobName, string>>> = {
-  detect: 'the fingerprints',
-  render: 'the documents',
+  shard: 'the documents',
   section: 'the documents',
   export: 'the exports',
   documents: 'the exports',

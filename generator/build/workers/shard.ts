@@ -1,39 +1,141 @@
-/** Renders the records of a shard and stages their documents. */
-import { keysIn } from '../../tree/patch.js';
-import type { Shard } from '../incremental/detect.js';
-import { changedRecords } from '../../outputs/changed-records.js';
-import type { Output } from '../../outputs/output.js';
-import { records } from '../../outputs/records.js';
-import { StageWriter } from '../../publish/stage-writer.js';
-import type { StageSpec } from '../../publish/stage-writer.js';
-import { documentsOf, resourceOf } from '../../schema/index.js';
-import { ROUTES } from '../../routes/index.js';
-import type { Context } from '../../register/context.js';
+/**
+ * The job of a shard, in one pass over its records: finds out which changed, checks them, renders and
+ * stages their documents.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { changedRecords } from '../../register/changed-records.js';
+import { records } from '../../register/records.js';
+import type { RecordDocument } from '../../register/records.js';
 import { Counter } from '../../progress.js';
+import type { StageSpec, StageWriter } from '../../publish/stage-writer.js';
+import { checkRecords } from '../../register/check.js';
+import type { StepReport } from '../../register/check.js';
+import type { Context } from '../../register/context.js';
+import type { Register } from '../../register/database.js';
+import { isPublishable } from '../../register/findings.js';
+import { excludedIds, includeInvalid, invalidIds } from '../../register/overview.js';
+import { rangesOf } from '../../register/sql.js';
+import { ROUTES } from '../../routes/index.js';
+import type { Kind } from '../../schema/field.js';
+import { documentsOf, resourceOf } from '../../schema/index.js';
+import { detectChanges, forgetChanges } from '../incremental/detect.js';
+import type { Detected, Detection, Shard, TableChanges } from '../incremental/detect.js';
+import { staged } from './staged.js';
 
-export interface RenderShard {
-  readonly shard: Shard;
-  /** The patch of the records' fingerprints, if only its records are to be rendered. */
-  readonly changed: string | undefined;
+/** How the records of a shard are compared and checked. */
+export interface ShardDetection extends Detection {
+  /** Whether all are checked and rendered: something else differs from the previous snapshot. */
+  readonly isWhole: boolean;
+  readonly skipInvalid: boolean;
+  /** One integer that threads share: 1 from when a register can't be published. */
+  readonly refused: Int32Array;
 }
 
-/** Renders the documents of a shard, and removes those whose records are gone. */
-export function renderShard(
+export interface ShardJob {
+  readonly shard: Shard;
+  readonly stage: StageSpec;
+  /** Undefined if tables can't be read by ranges of ids: all records are rendered, and are checked already. */
+  readonly detection: ShardDetection | undefined;
+}
+
+export interface ShardResult {
+  readonly kind: Kind;
+  /** Nothing if changes were not looked for. */
+  readonly tables: readonly TableChanges[];
+  /** How many records were added, changed or removed. */
+  readonly changed: number;
+  readonly findings: readonly StepReport[];
+  /** The ids of the records that are left out as invalid, ascending. */
+  readonly invalid: readonly number[];
+}
+
+/** The result of a shard that was not looked into. */
+export const nothingOf = ({ kind }: Shard): ShardResult => ({
+  kind,
+  tables: [],
+  changed: 0,
+  findings: [],
+  invalid: [],
+});
+
+/** If a larger share of records changed, all are checked: separate lookups take longer. */
+const CHECKED_APART = 0.1;
+
+export function buildShard(context: Context, { shard, stage, detection }: ShardJob): ShardResult {
+  if (detection === undefined) {
+    staged(stage, shard.part, (writer) => renderShard(context, shard, undefined, writer));
+    return nothingOf(shard);
+  }
+  // The register is about to be checked as a whole.
+  if (Atomics.load(detection.refused, 0) === 1) return nothingOf(shard);
+  const found = detectAndCheck(context.register, shard, detection);
+  if (found === undefined) {
+    Atomics.store(detection.refused, 0, 1);
+    return nothingOf(shard);
+  }
+  const { tables, changed } = found.detected;
+  const rendered = detection.isWhole ? undefined : changed;
+  if (rendered === undefined || rendered.length > 0)
+    staged(stage, shard.part, (writer) => renderShard(context, shard, rendered, writer));
+  const { findings, invalid } = found;
+  return { kind: shard.kind, tables, changed: changed.length, findings, invalid };
+}
+
+/** @returns undefined if the register can't be published */
+function detectAndCheck(
+  register: Register,
+  shard: Shard,
+  detection: ShardDetection,
+): (Pick<ShardResult, 'findings' | 'invalid'> & { readonly detected: Detected }) | undefined {
+  const { kind } = shard;
+  const { skipInvalid } = detection;
+  const excluded = excludedIds(register, kind, shard);
+  const detected = detectChanges(register, shard, detection);
+  if (skipInvalid) includeInvalid(register, kind, shard);
+  const findings = checkChanged(register, shard, detected, excluded, detection);
+  if (!findings.every(({ report }) => isPublishable(report, skipInvalid))) return undefined;
+  const invalid = invalidIds(register, kind, shard);
+  if (isDeepStrictEqual(excludedIds(register, kind, shard), excluded)) return { detected, findings, invalid };
+  forgetChanges(shard, detection);
+  return { detected: detectChanges(register, shard, detection), findings, invalid };
+}
+
+/** Checks the records that changed, and those that were excluded, which have no fingerprints. */
+function checkChanged(
+  register: Register,
+  shard: Shard,
+  { tables, changed }: Detected,
+  excluded: readonly number[],
+  { isWhole, skipInvalid }: ShardDetection,
+): readonly StepReport[] {
+  const { kind } = shard;
+  const rows = tables.find(({ table }) => table === resourceOf(kind).plural)?.rows ?? 0;
+  if (isWhole || changed.length > CHECKED_APART * rows)
+    return checkRecords(register, kind, shard, skipInvalid);
+  const ids = [...new Set([...changed, ...excluded])].toSorted((a, b) => a - b);
+  if (ids.length === 0) return [];
+  register.scope('changed', rangesOf(kind, ids));
+  return checkRecords(register, kind, 'changed', skipInvalid);
+}
+
+/** Renders the documents of a shard or of what changed in it, and removes those whose records are gone. */
+function renderShard(
   { register, advance }: Context,
-  { shard, changed }: RenderShard,
+  shard: Shard,
+  changed: readonly number[] | undefined,
   writer: StageWriter,
 ): void {
   const resource = resourceOf(shard.kind);
   const counter = new Counter(advance);
   const writers = new Map(documentsOf(resource).map(({ route }) => [route, writer.route(route, shard)]));
-  const put = ({ route, key, body }: Output): void => {
+  const put = ({ route, key, body }: RecordDocument): void => {
     writers.get(route)?.put(key, body);
     counter.count();
   };
   if (changed === undefined) {
     for (const output of records(register, resource, ROUTES, shard)) put(output);
   } else {
-    for (const { key, documents } of changedRecords(register, resource, () => keysIn(changed))) {
+    for (const { key, documents } of changedRecords(register, resource, () => changed)) {
       for (const each of writers.values()) each.keepBelow(key);
       for (const document of documents) put(document);
       if (documents.length === 0) for (const each of writers.values()) each.remove(key);
@@ -41,15 +143,4 @@ export function renderShard(
     for (const each of writers.values()) each.keepBelow(Number.POSITIVE_INFINITY);
   }
   counter.report();
-}
-
-/** Stages what `render` produces. @param part names the patches of the routes' indexes */
-export function staged(stage: StageSpec, part: string, render: (writer: StageWriter) => void): void {
-  const writer = new StageWriter(stage, ROUTES, part);
-  try {
-    render(writer);
-    writer.finish();
-  } finally {
-    writer.close();
-  }
 }

@@ -1,6 +1,6 @@
 /** /downloads/datapackage.json: the bulk downloads as a Data Package 2.0 (datapackage.org). */
 import { basename } from 'node:path/posix';
-import type { BuildConfig } from '../../config/config.js';
+import type { SiteConfig } from '../../config/config.js';
 import type { BulkExported, Downloads, Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
 import type { Value, ValueType } from '../../schema/field.js';
@@ -45,7 +45,7 @@ export const contentsOf = (tables: readonly Exported[]): string =>
   `every published record${tables.some(({ table }) => table.history !== undefined) ? ' and its history' : ''}`;
 
 /** Later builds may read `as_of` and the rows from this (exports/kept.ts). */
-export function dataPackage({ operator }: BuildConfig, { asOf, tables, bulk }: Downloads): string {
+export function dataPackage({ operator }: SiteConfig, { asOf, tables, bulk }: Downloads): string {
   const { name, url, baseUrl, contact, platform, licence } = operator;
   return JSON.stringify({
     $schema: `${PROFILE}/datapackage.json`,

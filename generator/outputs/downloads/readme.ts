@@ -1,5 +1,5 @@
 /** /downloads/README.txt: what to know about the files without having seen the pages. */
-import type { BuildConfig } from '../../config/config.js';
+import type { SiteConfig } from '../../config/config.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
@@ -13,7 +13,7 @@ import { leastTime, WHOLE_DOWNLOAD } from './limit.js';
 /** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;
 
-export function readme({ operator, limits }: BuildConfig, downloads: Downloads): string {
+export function readme({ operator, limits }: SiteConfig, downloads: Downloads): string {
   const { asOf } = downloads;
   const { name, url, baseUrl, contact, platform, licence } = operator;
   const base = `${baseUrl}${PATHS.bulk}`;
@@ -148,7 +148,7 @@ escaped. Import the columns as text, or use the Parquet files.
 }
 
 /** How many files there are, and how long they take: `32 downloads, which take at least 20 minutes`. */
-function allFilesText({ tables, bulk }: Downloads, limits: BuildConfig['limits']): string {
+function allFilesText({ tables, bulk }: Downloads, limits: SiteConfig['limits']): string {
   const files = [
     ...tables.flatMap(({ files: byFormat }) => EXPORT_FORMATS.map(({ format }) => byFormat[format])),
     ...bulk,

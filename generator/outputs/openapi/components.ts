@@ -1,5 +1,5 @@
 /** Headers and responses common to many operations, as components that appear only once. */
-import type { BuildConfig, Limits } from '../../config/config.js';
+import type { SiteConfig, Limits } from '../../config/config.js';
 import { publishedHeaders } from '../../routes/headers.js';
 import type { PublishedHeaders } from '../../routes/headers.js';
 import { isDated } from '../../routes/index.js';
@@ -45,7 +45,7 @@ export class Components {
   readonly #headers = new NamedValues('headers');
   readonly #responses = new NamedValues('responses');
 
-  constructor({ limits, operator }: BuildConfig) {
+  constructor({ limits, operator }: SiteConfig) {
     this.#limits = limits;
     this.#baseUrl = operator.baseUrl;
     this.#published = publishedHeaders(operator.licence.url);

@@ -1,5 +1,5 @@
 /** What is common to all endpoints, in CommonMark. */
-import type { BuildConfig } from '../../config/config.js';
+import type { SiteConfig } from '../../config/config.js';
 import { OWNER_CASES, OWNER_COLUMNS } from '../../schema/group.js';
 import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
 import type { Measured } from '../../schema/measured.js';
@@ -21,7 +21,7 @@ function absencesIn(measured: Measured): string {
   return `A measured absence has a value of its own: ${list}. `;
 }
 
-export function introduction({ operator, limits }: BuildConfig, measured: Measured): string {
+export function introduction({ operator, limits }: SiteConfig, measured: Measured): string {
   const kinds = measuredKinds(measured);
   return [
     `Measured records of ${enumeratedKinds(kinds)} on ${operator.platform}. Every value was measured; none is estimated.`,

@@ -1,5 +1,5 @@
 /** /api/v1/openapi.json: OpenAPI 3.1, generated from the declarations. */
-import type { BuildConfig, Operator } from '../../config/config.js';
+import type { SiteConfig, Operator } from '../../config/config.js';
 import { API_VERSION, PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
 import { measuredKinds } from '../../schema/measured.js';
@@ -25,7 +25,7 @@ function contactOf({ name, contact }: Operator): Schema {
 }
 
 export function* openapi(
-  config: BuildConfig,
+  config: SiteConfig,
   table: readonly Route[],
   measured: Measured,
   examples: Examples,

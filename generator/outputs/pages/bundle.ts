@@ -10,7 +10,7 @@ import { basename, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import type { Plugin } from 'esbuild';
-import { ASSETS_FOLDER, FIXED, MANIFEST } from './assets.js';
+import { ASSETS_FOLDER, FIXED, MANIFEST } from '../../assets.js';
 import { PROJECT_FOLDER } from '../../package.js';
 
 const SOURCES = join(PROJECT_FOLDER, 'generator/outputs/pages/assets');

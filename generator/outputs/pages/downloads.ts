@@ -1,6 +1,6 @@
 /** The downloads page: the files, their sizes, and how to read them. */
 import { basename } from 'node:path/posix';
-import type { BuildConfig } from '../../config/config.js';
+import type { SiteConfig } from '../../config/config.js';
 import { sqlTypeOf } from '../../exports/database-schema.js';
 import type { Value } from '../../schema/field.js';
 import { DATABASE } from '../../routes/exports.js';
@@ -61,7 +61,7 @@ export interface OfferedDownloads {
  */
 export function downloadsPage(
   { asOf, tables, bulk }: OfferedDownloads,
-  { operator, limits }: BuildConfig,
+  { operator, limits }: SiteConfig,
   { asOf: registerAsOf, measured }: Overview,
 ) {
   const inWords = wordsIn(operator.words);

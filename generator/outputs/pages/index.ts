@@ -1,5 +1,5 @@
 /** The pages and related files, rendered last, since they show the rest of the tree. */
-import type { BuildConfig } from '../../config/config.js';
+import type { SiteConfig } from '../../config/config.js';
 import { feedLinks } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
 import { isMeasured, routeNamed } from '../../routes/index.js';
@@ -12,7 +12,7 @@ import type { Route } from '../../routes/index.js';
 import { isOfError } from '../openapi/problems.js';
 import { asksForCredit } from '../licence.js';
 import type { FileOutput } from '../output.js';
-import { assets, favicon, faviconForOldBrowsers, preview } from './assets.js';
+import { assets, favicon, faviconForOldBrowsers, preview } from '../../assets.js';
 import { dataset } from './dataset.js';
 import { documentationPages, searchIndex } from './documentation/index.js';
 import type { ReadDocument } from './documents.js';
@@ -52,7 +52,7 @@ interface PageFacts {
 
 /** @param firstKey the first key of a route's documents */
 export function* pages(
-  config: BuildConfig,
+  config: SiteConfig,
   overview: Overview,
   table: readonly Route[],
   shown: Shown,

@@ -1,5 +1,5 @@
 /** The pages of records: one a kind, which its script fills with the record of the address. */
-import type { BuildConfig } from '../../config/config.js';
+import type { SiteConfig } from '../../config/config.js';
 import { LOG_GUIDE } from '../../routes/documentation.js';
 import { FEEDS, atomRoute } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
@@ -23,7 +23,7 @@ const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' }
 /** What the template shows, and what the script needs to know of a kind. */
 export function recordPageContent(
   resource: Resource,
-  { operator: { name, baseUrl, licence, words }, isSigned }: Pick<BuildConfig, 'operator' | 'isSigned'>,
+  { operator: { name, baseUrl, licence, words }, isSigned }: Pick<SiteConfig, 'operator' | 'isSigned'>,
   table: readonly Route[],
   { measured }: Overview,
   lookup: LookupField,

@@ -3,28 +3,28 @@
  * member, since browsers decompress no more. Its lines are JSON: the step, then each new or changed
  * document, then each removed one.
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { NO_HASH, entriesIn } from '../../tree/hash-file.js';
 import type { Progress } from '../../progress.js';
-import { filler, urlTemplate } from '../../routes/index.js';
-import { linesOf } from '../../files.js';
+import { chunksOf, linesOf } from '../../files.js';
 import { GzipFile } from '../gzip-file.js';
 import type { NextIndex } from '../next-index.js';
 import type { PublishedRoute } from '../../tree/published-routes.js';
-import { listFiles } from '../stage.js';
-import { documentFiles } from '../stage-writer.js';
+import { bundleParts, listFiles } from '../stage.js';
 import type { StageSpec } from '../stage-writer.js';
-import { deletedLine, putLine } from './bundle-line.js';
+import { hasRoom } from '../route-lists.js';
+import type { BundleRoom } from '../route-lists.js';
+import type { Manifest } from '../../tree/snapshot-json.js';
+import { deletedLine } from './bundle-line.js';
 import { bundleFile } from '../../tree/changes.js';
 import type { ChangeFile } from '../../tree/changes.js';
 import type { ChangeStep } from './change-list.js';
 
-/** What is bundled: the new and changed documents of these routes, while their patches are there. */
+/** What is bundled: the staged lines of these routes. */
 export interface Bundled {
   readonly spec: StageSpec;
   readonly routes: readonly PublishedRoute[];
-  readonly next: Pick<NextIndex, 'patchesOf' | 'total'>;
+  readonly next: Pick<NextIndex, 'total'>;
 }
 
 /**
@@ -43,6 +43,8 @@ export async function writeBundle(
   limit: BundleLimit,
   progress: Progress,
 ): Promise<ChangeFile | undefined> {
+  const { bundle } = bundled.spec;
+  if (bundle !== undefined && !hasRoom(bundle)) return undefined;
   const name = bundleFile(step.to);
   const path = join(bundled.spec.paths.last, name);
   const file = new GzipFile(path);
@@ -50,14 +52,14 @@ export async function writeBundle(
   progress.start('bundling', added + changed + removed, 'documents');
   try {
     file.line(JSON.stringify(step));
-    for (const line of linesOfBundle(bundled)) {
-      file.line(line);
+    for (const piece of piecesOf(bundled)) {
+      file.write(piece);
       if (file.raw > limit.raw && file.bytes > limit.compressed) {
         file.close();
         rmSync(path);
         return undefined;
       }
-      await progress.advance(1);
+      await progress.advance(linesIn(piece));
     }
     const { bytes, sha256 } = file.finish();
     return { file: `/${name}`, bytes, sha256 };
@@ -67,20 +69,38 @@ export async function writeBundle(
   }
 }
 
-function* linesOfBundle({ spec, routes, next }: Bundled): Generator<string> {
-  for (const route of routes) {
-    const url = filler(urlTemplate(route));
-    const filesOf = documentFiles(spec, route);
-    for (const patch of next.patchesOf(route.name)) {
-      for (const { key, bytes, hash } of entriesIn(patch)) {
-        if (hash.equals(NO_HASH)) continue;
-        const put = { path: url(key), sha256: hash.toString('hex'), bytes };
-        // The first that exists is the staged one.
-        const file = filesOf(key).find((each) => existsSync(each)) ?? '';
-        yield putLine(put, route.class === 'download' ? undefined : readFileSync(file));
-      }
+/** The lines of the documents, in pieces, each of which is valid until the next. */
+function* piecesOf({ spec: { paths }, routes }: Bundled): Generator<Buffer> {
+  for (const { name } of routes)
+    for (const part of bundleParts(paths, name)) {
+      yield* chunksOf(part);
+      yield NEWLINE;
     }
-  }
-  for (const part of listFiles(spec.paths.lists, 'deletes'))
-    for (const line of linesOf(part)) yield deletedLine(JSON.parse(line.replace(/,$/, '')));
+  for (const part of listFiles(paths.lists, 'deletes'))
+    for (const line of linesOf(part))
+      yield Buffer.from(`${deletedLine(JSON.parse(line.replace(/,$/, '')))}\n`);
 }
+
+const NEWLINE = Buffer.from('\n');
+
+function linesIn(piece: Buffer): number {
+  let lines = 0;
+  for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, at + 1)) lines += 1;
+  return lines;
+}
+
+/** The largest bundle of a small tree: 64 MiB. */
+export const BUNDLE_BYTES = 64 * 1024 * 1024;
+
+/** Text of documents, as lines of JSON, is not compressed to less than one part in so many. */
+const COMPRESSED_TO = 16;
+
+/**
+ * The room for staged lines: whatever has more is over both limits. A tree that more than doubles
+ * changes by more than a tenth anyway.
+ * @param bundleBytes see `BundleLimit.compressed`
+ */
+export const roomFor = ({ tree }: Pick<Manifest, 'tree'>, bundleBytes: number): BundleRoom => ({
+  staged: new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT)),
+  most: BigInt(Math.ceil(Math.max(tree.bytes / 5, COMPRESSED_TO * bundleBytes))),
+});

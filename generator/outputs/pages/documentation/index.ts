@@ -1,6 +1,6 @@
 /** The pages of the documentation, their contents, and what their search finds. */
 import { z } from 'zod';
-import type { BuildConfig } from '../../../config/config.js';
+import type { SiteConfig } from '../../../config/config.js';
 import { PARTS, REFERENCE, SEARCH_PATH, documentationOf } from '../../../routes/documentation.js';
 import type { DocumentationPage } from '../../../routes/documentation.js';
 import { publishedHeaders } from '../../../routes/headers.js';
@@ -39,7 +39,7 @@ import type { IsThere } from './titles.js';
 
 /** What the documentation is about. */
 export interface Documented {
-  readonly config: BuildConfig;
+  readonly config: SiteConfig;
   readonly table: readonly Route[];
   readonly shown: Shown;
   readonly overview: Overview;

@@ -1,13 +1,20 @@
 /** Every record and its history: an ordered pass over the records, merged with one per history. */
 import type { Document, Resource } from '../schema/field.js';
 import { documentsOf } from '../schema/index.js';
-import type { Register } from '../register/database.js';
-import { HistoryCursor, NO_ENTRIES } from '../register/history-cursor.js';
-import type { ListedEntries } from '../register/history-cursor.js';
-import { historyQuery, partsOf, recordsQuery } from '../register/sql.js';
-import type { DocumentPart, Scope } from '../register/sql.js';
+import type { Register } from './database.js';
+import { HistoryCursor, NO_ENTRIES } from './history-cursor.js';
+import type { ListedEntries } from './history-cursor.js';
+import { historyQuery, partsOf, recordsQuery } from './sql.js';
+import type { DocumentPart, Scope } from './sql.js';
 import type { Route } from '../routes/index.js';
-import type { Output } from './output.js';
+
+/** A document of a record. */
+export interface RecordDocument {
+  readonly route: string;
+  /** The record's id. */
+  readonly key: number;
+  readonly body: string;
+}
 
 /** A document's parts, with the column of each SQL part. */
 type Piece = { readonly column: number } | { readonly gap: Exclude<DocumentPart, { sql: string }> };
@@ -18,7 +25,7 @@ export function* records(
   resource: Resource,
   table: readonly Route[],
   scope: Scope = 'all',
-): Generator<Output> {
+): Generator<RecordDocument> {
   const columns: string[] = ['id'];
   const plans = documentsOf(resource).map((document) => plan(document, table, columns));
   const cursors = new Map<string, HistoryCursor>();

@@ -1,15 +1,16 @@
 /** The documents of records that changed, one record after the other. */
-import { rangesOf } from '../register/sql.js';
-import type { Register } from '../register/database.js';
+import { rangesOf } from './sql.js';
+import type { Register } from './database.js';
 import { ROUTES } from '../routes/index.js';
 import type { Resource } from '../schema/field.js';
-import type { Output } from './output.js';
+
 import { records } from './records.js';
+import type { RecordDocument } from './records.js';
 
 /** A record that changed, with its documents; without any if it is gone. */
 export interface ChangedRecord {
   readonly key: number;
-  readonly documents: readonly Output[];
+  readonly documents: readonly RecordDocument[];
 }
 
 /** @param changed ids of a kind, ascending; read twice */
@@ -23,7 +24,7 @@ export function* changedRecords(
   try {
     let next = outputs.next();
     for (const key of changed()) {
-      const documents: Output[] = [];
+      const documents: RecordDocument[] = [];
       for (; next.done !== true && next.value.key === key; next = outputs.next()) documents.push(next.value);
       yield { key, documents };
     }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { PROJECT_FOLDER } from '../../package.js';
+import { PROJECT_FOLDER } from './package.js';
 
 export interface Asset {
   /** URL path. */

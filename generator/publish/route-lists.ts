@@ -1,0 +1,142 @@
+/** Lists what changes among the documents of a route, while their bytes are in hand. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { filler, urlTemplate } from '../routes/index.js';
+import { LineWriter } from '../files.js';
+import { namesOf, siblingsFrom } from '../tree/codings.js';
+import type { Entry } from '../tree/hash-file.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
+import { putLine } from './changes/bundle-line.js';
+import type { ComparedRoute } from './compared-routes.js';
+import { ListWriter, listPart } from './stage.js';
+import type { StageSpec } from './stage-writer.js';
+
+/** What may replace the documents of a route that the next snapshot no longer has. */
+export interface Former {
+  /** A route with the same URLs. */
+  readonly successor: PublishedRoute | undefined;
+  /** Whether the files stay, as a former asset. */
+  readonly stays: boolean;
+}
+
+/** @param staying the files of former assets */
+export const formerRoutes = (
+  routes: readonly ComparedRoute[],
+  staying: ReadonlySet<string>,
+): Readonly<Record<string, Former>> =>
+  Object.fromEntries(
+    routes
+      .filter(({ isFormer }) => isFormer)
+      .map(({ route: { name, path, file } }) => {
+        const successor = routes.find((other) => !other.isFormer && other.route.path === path)?.route;
+        return [name, { successor, stays: staying.has(file) }];
+      }),
+  );
+
+/** Limits the lines of a bundle that are staged, in all threads together. */
+export interface BundleRoom {
+  /** One number that threads share: how many characters have been staged. */
+  readonly staged: BigInt64Array;
+  /** With more, there is no bundle. */
+  readonly most: bigint;
+}
+
+export const hasRoom = ({ staged, most }: BundleRoom): boolean => Atomics.load(staged, 0) <= most;
+
+/** The lists of one route, of the keys that one writer covers. */
+export class RouteLists {
+  readonly #spec: StageSpec;
+  readonly #route: PublishedRoute;
+  readonly #part: string;
+  readonly #fileOf: (key: number) => string;
+  readonly #urlsOf: (key: number) => readonly [string, ...string[]];
+  readonly #pages: readonly ((key: number) => string)[];
+  readonly #former: Former | undefined;
+  readonly #from: number;
+  readonly #oldFrom: number;
+  /** Created with the first change. */
+  #lists: ListWriter | undefined;
+  #bundle: LineWriter | undefined;
+
+  constructor(spec: StageSpec, route: PublishedRoute, part: string) {
+    this.#spec = spec;
+    this.#route = route;
+    this.#part = listPart(route.name, part);
+    this.#fileOf = filler(route.file);
+    this.#urlsOf = urlsOf(route);
+    this.#pages = (spec.pages[route.name] ?? []).map(filler);
+    this.#former = spec.former[route.name];
+    this.#from = siblingsFrom(route);
+    this.#oldFrom = siblingsFrom(route, spec.compressedFrom);
+  }
+
+  /**
+   * Lists a new or changed document.
+   * @param old the size of the document that it replaces, if any
+   * @param read its content, which is read only for a bundle
+   */
+  put(entry: Entry, old: number | undefined, read: () => Uint8Array): void {
+    const { key, bytes } = entry;
+    const lists = this.#list(key, bytes, old);
+    const { hasChanges, bundle } = this.#spec;
+    if (!hasChanges) return;
+    const [path] = this.#urlsOf(key);
+    const put = { path, sha256: entry.hash.toString('hex'), bytes };
+    if (!isVariant(this.#route)) lists.put(put);
+    if (bundle === undefined || !hasRoom(bundle)) return;
+    const body = this.#route.class === 'download' ? undefined : Buffer.from(read());
+    const line = putLine(put, body);
+    Atomics.add(bundle.staged, 0, BigInt(line.length));
+    this.#bundle ??= new LineWriter(join(this.#spec.paths.bundle, this.#part));
+    this.#bundle.write(line);
+  }
+
+  /** Lists a document that is removed. @param old its size */
+  remove(key: number, old: number): void {
+    const lists = this.#list(key, undefined, old);
+    const successor = this.#former?.successor;
+    if (successor === undefined || !this.#isStaged(filler(successor.file)(key)))
+      lists.delete(this.#urlsOf(key)[0]);
+  }
+
+  /** Lists files and URLs of a document. @param bytes undefined if it is removed, @param old if it is new */
+  #list(key: number, bytes: number | undefined, old: number | undefined): ListWriter {
+    const lists = (this.#lists ??= new ListWriter(this.#spec.paths.lists, this.#part));
+    const file = this.#fileOf(key);
+    const files: readonly string[] = bytes === undefined ? [] : namesOf(file, bytes, this.#from);
+    const oldFiles = old === undefined ? [] : namesOf(file, old, this.#oldFrom);
+    for (const each of files) lists.file(each);
+    if (this.#former?.stays !== true) {
+      for (const each of oldFiles)
+        if (!files.includes(each) && !(this.#former && this.#isStaged(each))) lists.remove(each);
+      for (const url of this.#urlsOf(key)) lists.url(url);
+    }
+    if (bytes === undefined || old === undefined) for (const page of this.#pages) lists.url(page(key));
+    return lists;
+  }
+
+  #isStaged(file: string): boolean {
+    return existsSync(join(this.#spec.paths.tree, file));
+  }
+
+  finish(): void {
+    this.#lists?.finish();
+    this.#bundle?.finish();
+  }
+
+  close(): void {
+    this.#lists?.close();
+    this.#bundle?.close();
+  }
+}
+
+/** Whether a route's documents are variants of one, by a query parameter. */
+export const isVariant = ({ parameters = [] }: PublishedRoute): boolean =>
+  parameters.some((parameter) => parameter.in === 'query');
+
+/** The URL path of a document, and its alias if a parameter has the default value. */
+export function urlsOf(route: PublishedRoute): (key: number) => readonly [string, ...string[]] {
+  const url = filler(urlTemplate(route));
+  const fallback = route.parameters?.find((parameter) => parameter.in === 'query')?.default;
+  return (key) => (key === fallback ? [url(key), route.path] : [url(key)]);
+}
