@@ -2,15 +2,14 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** Tests that take longer or need other programs run with `npm run test:full` alone. */
-const FULL = 'test/**/*.full.test.ts';
-const isFull = process.env.TEST_FULL === '1';
+/** Tests that take longer or need other programs: `full.vitest.config.ts` runs them. */
+export const FULL = 'test/**/*.full.test.ts';
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
-    include: [isFull ? FULL : 'test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(isFull ? [] : [FULL])],
+    include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, FULL],
     environment: 'node',
     globalSetup: 'test/support/left-out.ts',
     maxWorkers: availableParallelism(),

@@ -63,7 +63,7 @@ function start(environment: Record<string, string>) {
   onTestFinished(() => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   });
-  return { heard: () => heard, ended };
+  return { heard: () => heard, ended, stop: () => child.kill('SIGTERM') };
 }
 
 describe('the package', () => {
@@ -121,6 +121,18 @@ describe('the npm scripts', () => {
     const second = start({ PROXY_PORT: String(port) });
     expect(await second.ended).toBe(3);
     expect(second.heard()).toContain('the port is taken, choose another with --port or PROXY_PORT');
+    started.stop();
+    await started.ended;
+    expect(started.heard()).toContain('SIGTERM: finishing what is in flight');
+    await expect(fetch(base)).rejects.toThrow();
+  });
+
+  it('need no shell but that of the platform', () => {
+    const { scripts } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
+    // What cmd.exe has as well: programs, their options, and `&&`.
+    const plain = /^[\w./:-]+( [\w./:=-]+)*( && [\w./:-]+( [\w./:=-]+)*)*$/;
+    for (const line of Object.values(fields(scripts))) expect(line).toMatch(plain);
+    expect(Object.values(fields(scripts)).join('\n')).not.toMatch(/\bexec\b|\b[A-Z_]+=/);
   });
 });
 
