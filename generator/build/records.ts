@@ -148,7 +148,7 @@ async function renderByRange(
   isComparable: boolean,
   isWhole: boolean,
 ): Promise<Pass | CheckReport> {
-  const { register, pool, tree, index, stage, skipInvalid } = work;
+  const { register, pool, tree, index, stage, skipInvalid, progress } = work;
   const invalidBefore = (isComparable && skipInvalid ? index?.invalid : undefined) ?? {};
   excludeInvalid(register, invalidBefore);
   await pool.all('exclude', register.exclusions());
@@ -160,7 +160,11 @@ async function renderByRange(
     refused: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   };
   // The list of withheld records is in no shard.
-  if (checkRecords(register, null, 'all').length > 0) return checkAll(work);
+  const others = await progress.blocking(
+    () => checkRecords(register, null, 'all'),
+    'checking what is withheld',
+  );
+  if (others.length > 0) return checkAll(work);
   const shards = RESOURCES.flatMap((resource) => shardsOf(register, resource));
   const { results, records } = await renderShards(work, shards, detection);
   if (isStopped(detection)) return checkAll(work);
