@@ -124,7 +124,7 @@ describe('the npm scripts', () => {
     started.stop();
     await started.ended;
     expect(started.heard()).toContain('SIGTERM: finishing what is in flight');
-    await expect(fetch(base)).rejects.toThrow();
+    await expect(fetch(base)).rejects.toThrow('fetch failed');
   });
 
   it('need no shell but that of the platform', () => {

@@ -105,7 +105,9 @@ describe('every source file', () => {
   it('leaves the process to the command lines', () => {
     const touching = [...generator, ...proxy].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
     expect(touching.map(({ file }) => file)).toEqual(
-      ['generator/cli.ts', BUNDLER, 'generator/start.ts', 'proxy/main.ts'].filter((file) => existsSync(join(PROJECT, file))),
+      ['generator/cli.ts', BUNDLER, 'generator/start.ts', 'proxy/main.ts'].filter((file) =>
+        existsSync(join(PROJECT, file)),
+      ),
     );
     const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
     // For the pid, which tells who holds a tree, and for the version of Node.
