@@ -121,7 +121,7 @@ describe('docs/commands.md', () => {
       await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
       await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
     ];
-    const shown = section(commands, '### JSON results').matchAll(/```json\n(.*?)```/gs);
+    const shown = read('docs/json-results.md').matchAll(/```json\n(.*?)```/gs);
     const examples = [...shown].map(([, json = '']): unknown => JSON.parse(json));
     expect(examples).toHaveLength(results.length);
     for (const [index, example] of examples.entries()) {
