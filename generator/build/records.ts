@@ -193,16 +193,19 @@ async function renderShards(
   detection?: ShardDetection,
 ): Promise<Pick<Pass, 'results' | 'records'>> {
   const explained = explainer(register, progress);
-  let done = 0;
-  const onProgress = (steps: number): void => void (done += steps);
+  // Of a kind as one shard, the documents are counted, and how many there will be is not known.
+  let [done, documents] = [0, 0];
+  const onProgress = (steps: number): void => void (documents += steps);
   const job = async (shard: Shard): Promise<ShardResult> => {
     const { kind } = shard;
     const resource = resourceOf(kind);
     const step = { what: `rendering ${resource.plural}`, tables: tablesOf(resource), isLong: true };
     try {
-      return await explained(step, (onStart) =>
+      const result = await explained(step, (onStart) =>
         pool.run('shard', { shard, stage, detection }, { onStart, onProgress, folder: kind }),
       );
+      done += 1;
+      return result;
     } catch (error) {
       if (detection === undefined) throw error;
       // Spares the rest; if a view can't be read, the check says so.
@@ -213,8 +216,9 @@ async function renderShards(
   };
   const jobs = deferRejection(Promise.all(shards.map(job)));
   const records = await progress.blocking(() => deferError(() => recordsOf(register)));
-  progress.start('rendering records', 0, 'documents');
-  const results = await follow(jobs, () => done, progress);
+  if (detection === undefined) progress.start('rendering records', 0, 'documents');
+  else progress.start('rendering records', shards.length, 'shards');
+  const results = await follow(jobs, () => (detection === undefined ? documents : done), progress);
   progress.finish();
   return { results, records };
 }

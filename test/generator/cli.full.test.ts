@@ -482,7 +482,7 @@ describe.concurrent('snapshot build', () => {
     const out = path('dist');
     const { code, stdout, stderr } = await build(out);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^rendering records: 4 documents in [\d.]+ s\nrendering: 225 files in [\d.]+ s\n/);
+    expect(stderr).toMatch(/^rendering records: 4 shards in [\d.]+ s\nrendering: 223 files in [\d.]+ s\n/);
     for (const control of ['\r', '\u001b']) expect(stderr).not.toContain(control);
     expect(stdout).toContain(`Published snapshot 1 in ${out} (register as of 2026-01-01T00:00:00Z)`);
     expect(stdout).toContain('1 groups, 1 users, 1 games, 1 items');
