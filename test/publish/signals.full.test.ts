@@ -231,7 +231,9 @@ describe('a stop says what state the tree is in, also', () => {
   });
 
   it.each([
-    ['rendering', 20],
+    ['rendering records', 1],
+    ['rendering records', 2],
+    ['rendering', 2],
     ['exporting', 1],
     ['exporting', 2],
   ])('while %s, at step %i', async (title, step) => {
