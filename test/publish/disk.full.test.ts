@@ -459,10 +459,11 @@ describe('a register that breaks while it is rendered', () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const other = writeRegister(path('other.sqlite'), { ...ROWS, items: [] });
     const wanted = await fresh(register, path('fresh'));
-    const { progress } = progressThat('rendering', (step) => {
-      if (step === 10) did('mv', other, register);
+    const { progress, steps } = progressThat('rendering records', (step) => {
+      if (step === 1) did('mv', other, register);
     });
     await buildWith({ register, out }, { progress });
+    expect(steps()).toBeGreaterThanOrEqual(1);
     expect(differing(contentOf(out), wanted)).toEqual([]);
   });
 
@@ -470,10 +471,11 @@ describe('a register that breaks while it is rendered', () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const wanted = await fresh(register, path('fresh'));
     const writer = openDatabase(register, { timeout: 0 });
-    const { progress } = progressThat('rendering', (step) => {
-      if (step === 10) writer.exec('BEGIN IMMEDIATE; DELETE FROM items');
+    const { progress, steps } = progressThat('rendering records', (step) => {
+      if (step === 1) writer.exec('BEGIN IMMEDIATE; DELETE FROM items');
     });
     await buildWith({ register, out }, { progress });
+    expect(steps()).toBeGreaterThanOrEqual(1);
     writer.close();
     expect(differing(contentOf(out), wanted)).toEqual([]);
     expect(await damageOf(out)).toEqual([]);

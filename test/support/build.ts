@@ -70,15 +70,21 @@ export async function published(options: Options): Promise<Published> {
 
 const LOOKUP = new Set(LOOKUP_SECTIONS.map(({ name }) => name));
 
-/** Reports no steps of documents for finding records, all of which are rendered if a record changed. */
+/**
+ * Counts the documents of records, and reports no steps of those for finding records, all of which
+ * are rendered if a record changed.
+ */
 class CountedPool extends InlinePool {
+  documents = 0;
+
   override run<Name extends JobName>(
     name: Name,
     input: Input<Name>,
     options?: PoolOptions,
   ): Promise<JobOutput<Name>> {
     const isLookup = 'section' in Object(input) && LOOKUP.has(String(Reflect.get(Object(input), 'section')));
-    return super.run(name, input, isLookup ? {} : options);
+    if (name !== 'shard') return super.run(name, input, isLookup ? {} : options);
+    return super.run(name, input, { ...options, onProgress: (steps) => (this.documents += steps) });
   }
 }
 
@@ -93,7 +99,7 @@ export async function counted(options: Options, code = 'test'): Promise<Publishe
       silent.start(next, total, unit);
     },
     advance: (steps) => {
-      if (title.startsWith('rendering')) rendered += steps;
+      if (title === 'rendering') rendered += steps;
       return silent.advance(steps);
     },
     blocking: (work) => silent.blocking(work),
@@ -101,9 +107,10 @@ export async function counted(options: Options, code = 'test'): Promise<Publishe
     finish: () => silent.finish(),
     stop: () => silent.stop(),
   };
+  let pool: CountedPool | undefined;
   const effects = {
     ...effectsAt('2026-12-01T00:00:00Z'),
-    startPool: (file: string, notMeasured: readonly string[]) => new CountedPool(file, notMeasured),
+    startPool: (file: string, notMeasured: readonly string[]) => (pool = new CountedPool(file, notMeasured)),
   };
   const generator = { ...effects.generator, code };
   const result = await build(buildConfig({ operator: OPERATOR, ...options }), {
@@ -112,5 +119,5 @@ export async function counted(options: Options, code = 'test'): Promise<Publishe
     generator,
   });
   if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
-  return { ...result, rendered };
+  return { ...result, rendered: rendered + (pool?.documents ?? 0) };
 }
