@@ -62,7 +62,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     class: 'summary',
     description: 'The largest measured groups, up to the limit',
     example: '/api/v1/largest?limit=10',
-    measures: ['groups.member_count'],
+    measures: ['groups'],
     parameters: [
       {
         name: 'limit',

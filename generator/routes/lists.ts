@@ -15,11 +15,7 @@ export const LISTS: readonly Endpoint[] = [
     path: '/api/v1/largest/games',
     class: 'summary',
     description: 'The games with the most players and with the most visits',
-    measures: ['games.playing', 'games.visits'],
-    contents: {
-      'games.playing': 'the games with the most players',
-      'games.visits': 'the games with the most visits',
-    },
+    measures: ['games'],
   },
   ...WINDOW_NAMES.map((window): Endpoint => ({
     name: moversRoute(window),

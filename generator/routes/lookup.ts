@@ -13,10 +13,10 @@ export const NAMED: readonly NamedKind[] = ['user', 'group'];
 /** What a kind's names are called, in paths and names of routes. */
 const NAMES = { user: 'username', group: 'group' } as const satisfies Readonly<Record<NamedKind, string>>;
 
-/** The column of their names, and the table of their past ones. */
+/** The tables of their names, and of their past ones. */
 const SOURCES = {
-  user: ['users.username', 'usernames'],
-  group: ['groups.name', 'group_names'],
+  user: ['users', 'usernames'],
+  group: ['groups', 'group_names'],
 } as const satisfies Readonly<Record<NamedKind, readonly string[]>>;
 
 /** The names of routes. */
@@ -62,8 +62,8 @@ const sharded = (
 });
 
 const OWNED = {
-  'groups.owner_id': 'the groups that some users own',
-  'games.creator_id': 'the games that some users created',
+  groups: 'the groups that some users own',
+  games: 'the games that some users created',
 };
 
 export const LOOKUP: readonly Endpoint[] = [
@@ -76,14 +76,14 @@ export const LOOKUP: readonly Endpoint[] = [
     description: 'How to look up records by what is known of them',
   },
   ...NAMED.map((kind) => {
-    const [column, history] = SOURCES[kind];
+    const [records, history] = SOURCES[kind];
     return sharded(
       lookupRoute(kind),
       `/api/v1/lookup/${NAMES[kind]}`,
       `The ${kind}s with some present and past names`,
       'name in lower case',
       SOURCES[kind],
-      { [column]: `the ${kind}s with some names`, [history]: `the ${kind}s with some past names` },
+      { [records]: `the ${kind}s with some names`, [history]: `the ${kind}s with some past names` },
     );
   }),
   ...NAMED.map((kind) =>
@@ -92,7 +92,7 @@ export const LOOKUP: readonly Endpoint[] = [
       `/api/v1/owners/${kind}`,
       `${kind === 'user' ? 'The groups that some users own, and the games they' : 'The games that some groups'} created`,
       `${kind} id`,
-      kind === 'user' ? Object.keys(OWNED) : ['games.creator_id'],
+      kind === 'user' ? Object.keys(OWNED) : ['games'],
       kind === 'user' ? OWNED : undefined,
     ),
   ),
