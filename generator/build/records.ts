@@ -8,7 +8,7 @@ import { Failure } from '../errors.js';
 import { describedTable, fullRenderCause } from './full-render.js';
 import { shardsOf, unrangedTables, wholeShard } from './incremental/detect.js';
 import type { Shard, TableChanges } from './incremental/detect.js';
-import { deferRejection, follow } from '../progress.js';
+import { deferError, deferRejection, follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { BuildKey } from './incremental/build-key.js';
 import type { Index } from '../tree/index-json.js';
@@ -290,15 +290,3 @@ function areFew(changed: ReadonlyMap<Kind, number>, counts: Counted): boolean {
   return [...changed.values()].reduce((sum, each) => sum + each, 0) <= FEW * all;
 }
 const FEW = 0.1;
-
-/** Runs an action now; its error is thrown when the result is read. */
-function deferError<T>(action: () => T): () => T {
-  try {
-    const result = action();
-    return () => result;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
-}
