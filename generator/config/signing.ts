@@ -11,7 +11,7 @@ export interface LogKeys {
   readonly verifierKeys: readonly string[];
 }
 
-/** Somebody who is asked to cosign each checkpoint (C2SP tlog-witness). */
+/** A witness, which is asked to cosign each checkpoint (C2SP tlog-witness). */
 export interface Witness {
   /** The submission prefix. */
   readonly url: string;

@@ -71,7 +71,7 @@ export class RequestBudget {
     return Math.ceil(Math.max(0, ...waits));
   }
 
-  /** The least time for so many requests, in seconds. */
+  /** The shortest time in which the limit allows a number of requests, in seconds. */
   secondsFor(requests: readonly { readonly bucket: Bucket; readonly bytes: number }[]): number {
     const waits = [...this.#levels].map(([name, level]) => {
       const counted = requests.filter(({ bucket }) => countedBy(bucket).includes(name));

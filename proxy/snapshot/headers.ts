@@ -23,7 +23,7 @@ export const UNCOMPRESSED: ReadonlySet<CacheClass> = new Set(['download', 'check
 type ByClass<T> = Readonly<Record<CacheClass, T>>;
 
 /** Something for each class. */
-export const byClass = <T>(of: (name: CacheClass) => T): ByClass<T> => ({
+const byClass = <T>(of: (name: CacheClass) => T): ByClass<T> => ({
   record: of('record'),
   summary: of('summary'),
   download: of('download'),

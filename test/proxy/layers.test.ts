@@ -6,7 +6,7 @@ import { sourcesIn } from '../support/sources.js';
 const LAYERS = ['process', 'http', 'ops', 'snapshot', 'tree', 'limiter', 'base'] as const;
 type Layer = (typeof LAYERS)[number];
 
-/** Files beside the folders. */
+/** Files at the top of proxy/, which are in no folder. */
 const FILES: Readonly<Record<string, Layer>> = {
   main: 'process',
   config: 'process',

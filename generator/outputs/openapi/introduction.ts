@@ -12,13 +12,13 @@ const ABSENCES: readonly (readonly [words: string, ...kinds: string[]])[] = [
   ['a description is empty', 'groups', 'games', 'items'],
 ];
 
+const ALTERNATIVES = new Intl.ListFormat('en', { type: 'disjunction' });
+
 /** `A measured absence has a value of its own: …`, if the register measures a kind that has one. */
 function absencesIn(measured: Measured): string {
   const found = ABSENCES.flatMap(([words, ...kinds]) => (measured.hasAny(kinds) ? [words] : []));
   if (found.length === 0) return '';
-  const last = found.at(-1) ?? '';
-  const list = found.length < 3 ? found.join(' or ') : `${found.slice(0, -1).join(', ')}, or ${last}`;
-  return `A measured absence has a value of its own: ${list}. `;
+  return `A measured absence has a value of its own: ${ALTERNATIVES.format(found)}. `;
 }
 
 export function introduction({ operator, limits }: SiteConfig, measured: Measured): string {

@@ -92,7 +92,7 @@ function linesIn(piece: Buffer): number {
 /** The largest bundle of a small tree: 64 MiB. */
 export const BUNDLE_BYTES = 64 * 1024 * 1024;
 
-/** Text of documents, as lines of JSON, is not compressed to less than one part in so many. */
+/** Lines of JSON are not expected to be compressed by more than 16 to 1. */
 const COMPRESSED_TO = 16;
 
 /**
