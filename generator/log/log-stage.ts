@@ -1,11 +1,11 @@
 /** The stage of what is published below `log/`: whatever needs disk space comes before anything is public. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { linkOrCopy } from '../files.js';
 import { addChangedFiles } from '../publish/changed-files.js';
 import { isCopy } from '../publish/copied.js';
 import { flush } from '../publish/flush.js';
-import { deleteFile, move } from '../publish/moves.js';
+import { deleteFile, moveFile } from '../publish/moves.js';
 import { ListWriter } from '../publish/stage.js';
 import type { Tree } from '../tree/tree.js';
 
@@ -79,14 +79,5 @@ export class LogStage {
 
   discard(): void {
     rmSync(this.#folder, { recursive: true, force: true });
-  }
-}
-
-/** Moves a file, by a single call if nothing is in its way. */
-function moveFile(staged: string, path: string): void {
-  try {
-    renameSync(staged, path);
-  } catch {
-    for (const _ of move(staged, path));
   }
 }

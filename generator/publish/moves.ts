@@ -60,7 +60,7 @@ export function* move(from: string, to: string): Generator<void, void, undefined
  * folder. A folder that does not exist there yet is moved by a single rename. Idempotent: a second
  * run moves what remains.
  */
-export function* moveInto(from: string, to: string): Generator<void, void, undefined> {
+function* moveInto(from: string, to: string): Generator<void, void, undefined> {
   for (const entry of draining(from)) {
     const source = join(from, entry.name);
     const target = join(to, entry.name);
@@ -89,7 +89,7 @@ export function* moveEach(
 }
 
 /** Renames a file. A folder in its place is deleted; a missing parent folder is created. */
-function moveFile(source: string, target: string): void {
+export function moveFile(source: string, target: string): void {
   try {
     renameSync(source, target);
   } catch (error) {
