@@ -206,7 +206,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     await openConsistentSnapshot(config.register, identity, [register, ...pool.threads]);
     const buildKey = buildKeyOf(effects.generator.code, register.schema(), config);
     const { index, takedown, spec: stage } = publisher;
-    publisher.delegate(THREADED_ROUTES);
+    publisher.writer.leave(THREADED_ROUTES);
     const records = await renderRecords({ ...work, index, stage, buildKey, skipInvalid, progress });
     if ('findings' in records) {
       await close();

@@ -65,9 +65,9 @@ export async function renderRest(work: RenderWork): Promise<Downloads> {
   const samples = await progress.blocking(() => new Samples(sources), 'choosing examples');
   progress.start('rendering', rendered.expected, 'files');
   const outputs = await progress.blocking(() => [...samples.watch(summaries(sources))]);
-  for (const { route, key, body } of outputs) publisher.put(route, key, body);
+  for (const { route, key, body } of outputs) publisher.writer.route(route).put(key, body);
   await progress.advance(outputs.length);
-  for (const file of config.files) publisher.put(file.route.name, 0, contentOf(file));
+  for (const file of config.files) publisher.writer.route(file.route.name).put(0, contentOf(file));
   await follow(rendered.end, rendered.done, progress);
   progress.finish();
   const indexer: Indexer = {
@@ -86,7 +86,7 @@ export async function renderRest(work: RenderWork): Promise<Downloads> {
   await indexing;
   const firstKeys = next.firstKeys();
   const described = descriptions(sources, samples, downloads, (name) => firstKeys.get(name), publisher.read);
-  for (const { route, key, body } of described) publisher.put(route, key, body);
+  for (const { route, key, body } of described) publisher.writer.route(route).put(key, body);
   return downloads;
 }
 
@@ -103,7 +103,7 @@ async function otherDocuments(config: BuildConfig, publisher: Publisher, code: s
       ...(parameters && { parameters }),
     }));
   const names = routes.map(({ name }) => name);
-  publisher.complete(names);
+  publisher.writer.complete(names);
   await next.indexRoutes(names);
   const documents = names.reduce((sum, name) => sum + next.of(name).documents, 0);
   return otherPart(

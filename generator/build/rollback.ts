@@ -168,7 +168,7 @@ async function restore({ publisher, manifest, kept }: OpenedRollback, progress: 
       const fileOf = filler(file);
       for (const entry of entriesIn(join(kept, 'index', name))) {
         const source = keptFile(kept, name, fileOf(entry.key));
-        publisher.putFile(name, entry, () => restorable(publisher.tree, entry, source));
+        publisher.writer.route(name).putFile(entry, () => restorable(publisher.tree, entry, source));
         await progress.advance(1);
       }
     }

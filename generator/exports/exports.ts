@@ -94,7 +94,7 @@ export class Exports {
   #isDue(part: DownloadJob): boolean {
     return (
       isDue(part, this.#changed, this.#publisher.index) ||
-      part.files.some(({ route }) => this.#publisher.published(route) === undefined)
+      part.files.some(({ route }) => this.#publisher.writer.route(route).published(0) === undefined)
     );
   }
 
@@ -152,9 +152,9 @@ export class Exports {
   }
 
   #keep({ route, rows }: DownloadFile, state: State): WrittenFile {
-    const content = this.#publisher.published(route);
+    const content = this.#publisher.writer.route(route).published(0);
     if (content === undefined) throw new TypeError(`"${route}" is neither published nor written`);
-    this.#publisher.keep(route);
+    this.#publisher.writer.route(route).keep(0);
     return { ...content, rows: (state === 'kept' ? this.#kept?.rows.get(route) : undefined) ?? rows };
   }
 
@@ -164,7 +164,7 @@ export class Exports {
       throw new TypeError(`${written?.rows} rows of "${file}" were written, expected ${rows}`);
     }
     const entry = { key: 0, bytes: written.bytes, hash: Buffer.from(written.sha256, 'hex') };
-    this.#publisher.putFile(route, entry, () => join(this.#publisher.paths.scratch, file));
+    this.#publisher.writer.route(route).putFile(entry, () => join(this.#publisher.paths.scratch, file));
     return written;
   }
 

@@ -72,13 +72,14 @@ function described(publisher: Publisher, measured: Measured): KeptDownloads | un
 
 function isWhole({ name, file }: UnlistedRoute, publisher: Publisher): boolean {
   const found = statSync(join(publisher.tree.out, file));
-  return found.isFile() && found.size === publisher.published(name)?.bytes;
+  return found.isFile() && found.size === publisher.writer.route(name).published(0)?.bytes;
 }
 
 function readDescription(publisher: Publisher): z.infer<typeof schema> | undefined {
   const route = EXPORT_ROUTES.find(({ name }) => name === 'datapackage');
   if (route === undefined) throw new TypeError('no route describes the downloads');
   const path = join(publisher.tree.out, route.file);
-  if (measure(path).hash.toString('hex') !== publisher.published(route.name)?.sha256) return undefined;
+  if (measure(path).hash.toString('hex') !== publisher.writer.route(route.name).published(0)?.sha256)
+    return undefined;
   return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
 }

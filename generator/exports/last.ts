@@ -51,7 +51,7 @@ export class LastDownloads {
 
   #file({ route, file }: BulkFile): LastFile | undefined {
     const { tree } = this.#publisher;
-    const sha256 = this.#publisher.published(route)?.sha256;
+    const sha256 = this.#publisher.writer.route(route).published(0)?.sha256;
     return sha256 === undefined ? undefined : { file: join(tree.out, file), sha256 };
   }
 }

@@ -26,7 +26,7 @@ export async function stageAll(
 ): Promise<void> {
   const rendered = routes.filter(isRendered);
   const writer = new StageWriter(publisher.spec, rendered, 'mirror');
-  publisher.delegate(rendered.map(({ name }) => name));
+  publisher.writer.leave(rendered.map(({ name }) => name));
   const isFollowing = documents === undefined;
   let staged = 0;
   progress.start('staging', 0, 'documents');

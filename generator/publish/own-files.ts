@@ -2,37 +2,38 @@
 import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
+import type { Bundled } from './changes/bundle.js';
 import { stageChanges } from './changes/stage-changes.js';
 import { FileWriter } from '../files.js';
-import type { Announcement, CopiedAnnouncement, OwnFiles, Plan } from './plan.js';
-import type { Publisher } from './publisher.js';
+import type { Announcement, OwnFiles } from './plan.js';
+import type { NextIndex } from './next-index.js';
 import { measure } from '../tree/measure.js';
 import { stageSnapshotFeed } from './snapshot-feed.js';
 import { readManifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
+import type { Tree } from '../tree/tree.js';
 import type { ListWriter, StagePaths } from './stage.js';
 
-/** Stages them. @returns the hashes of the feed, for the index */
-export async function stageOwn(
-  publisher: Publisher,
-  lists: ListWriter,
-  plan: Plan,
-  announcement: Announcement | CopiedAnnouncement,
-  progress: Progress,
-): Promise<Record<string, string>> {
-  if (!('own' in announcement)) return stageMade(publisher, lists, plan, announcement, progress);
-  const copied = stageCopied(publisher.paths, lists, announcement.own);
-  return { ...publisher.index?.snapshotFeed, ...copied };
+/** What is staged of a build: its documents. */
+interface Staged {
+  readonly tree: Tree;
+  readonly treeId: string;
+  /** The snapshot that is followed; undefined for the first. */
+  readonly previous: Manifest | undefined;
+  readonly bundled: Bundled & { readonly next: NextIndex };
+  /** Whether earlier files may hold something that is withheld now. */
+  readonly isTakedown: boolean;
 }
 
-/** Stages those of a build. */
-async function stageMade(
-  { tree, previous, paths, next, takedown, spec, routes, bundleBytes }: Publisher,
+/** Stages those of a build. @returns the hashes of the feed, for the index */
+export async function stageMade(
+  { tree, treeId, previous, bundled, isTakedown }: Staged,
   lists: ListWriter,
-  { treeId }: Plan,
   { kinds, snapshotFeed }: Announcement,
   progress: Progress,
 ): Promise<Record<string, string>> {
-  const byRoute = next.changesByRoute();
+  const { paths } = bundled.spec;
+  const byRoute = bundled.next.changesByRoute();
   const manifest = readManifest(paths.manifest);
   if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
   if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
@@ -42,14 +43,8 @@ async function stageMade(
       return [kind, { added, changed, removed }];
     }),
   );
-  const { isOne: isTakedown } = takedown;
-  const bundled = { spec, routes, next };
-  const { changes, added, outdated } = await stageChanges(
-    tree,
-    previous,
-    { treeId, manifest, counts, isTakedown, bundled, bundleBytes },
-    progress,
-  );
+  const made = { treeId, manifest, counts, isTakedown, bundled };
+  const { changes, added, outdated } = await stageChanges(tree, previous, made, progress);
   for (const file of added) lists.file(file);
   for (const file of outdated) {
     lists.remove(file);
@@ -58,8 +53,8 @@ async function stageMade(
   return stageSnapshotFeed(paths, lists, snapshotFeed(changes));
 }
 
-/** Stages those of a copy, which are its origin's. */
-function stageCopied(
+/** Stages those of a copy, which are its origin's. @returns the hashes of what there is of the feed */
+export function stageCopied(
   paths: StagePaths,
   lists: ListWriter,
   { put, removed }: OwnFiles,

@@ -5,7 +5,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asFailure, asUntouched, isInterrupt } from '../errors.js';
-import type { Content, Entry } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
 import { readChangeIndex } from '../tree/changes.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
@@ -21,11 +20,11 @@ import type { Operation } from './journal.js';
 import { Lock } from '../lock.js';
 import { NextIndex } from './next-index.js';
 import { planOf, publishedManifest } from './next-plan.js';
-import { stageOwn } from './own-files.js';
+import { stageCopied, stageMade } from './own-files.js';
 import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
-import { BUNDLE_BYTES, roomFor } from './changes/bundle.js';
+import { roomFor } from './changes/bundle.js';
 import { comparedRoutes } from './compared-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
 import { manifestHash, readManifest } from '../tree/manifest.js';
@@ -49,7 +48,7 @@ interface OpenedTree {
   readonly treeId: string;
   readonly known: number;
   readonly after: Opening['after'];
-  readonly bundleBytes: number;
+  readonly bundleBytes: number | undefined;
   readonly isCopy: boolean;
 }
 
@@ -71,10 +70,10 @@ export class Publisher {
   /** All routes of the next snapshot, and those that it shares with the previous one or lacks. */
   readonly #table: readonly PublishedRoute[];
   readonly #routes: readonly ComparedRoute[];
-  readonly #writer: StageWriter;
+  /** Puts, keeps or leaves to other threads the documents of each route. */
+  readonly writer: StageWriter;
   readonly #lists: ListWriter;
-  readonly bundleBytes: number;
-  readonly treeId: string;
+  readonly #treeId: string;
   readonly #known: number;
   readonly #after: Opening['after'];
 
@@ -85,10 +84,9 @@ export class Publisher {
     this.tree = tree;
     this.#lock = lock;
     this.previous = previous;
-    this.treeId = treeId;
+    this.#treeId = treeId;
     this.#known = known;
     this.#after = after;
-    this.bundleBytes = bundleBytes;
     this.#table = routes;
     // Without snapshot.json, the index describes what was found at the paths of these routes.
     const isIndexed = existsSync(tree.index);
@@ -105,7 +103,7 @@ export class Publisher {
       hasChanges,
       bundle: hasChanges && previous !== undefined ? roomFor(previous, bundleBytes) : undefined,
     };
-    this.#writer = new StageWriter(
+    this.writer = new StageWriter(
       this.spec,
       this.#routes.map(({ route }) => route),
       'main',
@@ -120,7 +118,7 @@ export class Publisher {
    * tree, or can't be written; invalid, usage: what is published can't be signed with the keys
    */
   static async open(tree: Tree, opening: Opening, progress: Progress): Promise<Publisher> {
-    const { routes, before, after, copyOf, bundleBytes = BUNDLE_BYTES } = opening;
+    const { routes, before, after, copyOf, bundleBytes } = opening;
     tree.prepare();
     const lock = Lock.take(tree.lock);
     try {
@@ -149,44 +147,17 @@ export class Publisher {
     return this.#routes.flatMap(({ route, isFormer }) => (isFormer ? [] : [route]));
   }
 
-  /** Stages a document if it is new or changed. Keys of a route must ascend. */
-  put(route: string, key: number, body: string | Buffer): void {
-    this.#writer.route(route).put(key, body);
-  }
-
-  /** Stages a document from a file on the same file system: see `RouteWriter`. */
-  putFile(route: string, entry: Entry, sourceOf: () => string): void {
-    this.#writer.route(route).putFile(entry, sourceOf);
-  }
-
-  /** The published content of a route's only file, unless it is known to be damaged. */
-  published(route: string): Content | undefined {
-    return this.#writer.route(route).published(0);
-  }
-
   /** Reads a document: see `readDocument`. */
   read = (route: string, key: number): string | undefined => readDocument(this.spec, this.routes, route, key);
 
-  /** Keeps a route's only file from the previous snapshot. */
-  keep(route: string): void {
-    this.#writer.route(route).keep(0);
-  }
-
-  /** Leaves routes to other threads; documents that those threads don't touch are kept. */
-  delegate(routes: readonly string[]): void {
-    this.#writer.leave(routes);
-  }
-
-  /** Completes routes, so that they can be indexed. */
-  complete = (routes: readonly string[]): void => this.#writer.complete(routes);
-
   /** Computes the totals, once all documents are put. */
   async plan(): Promise<Plan> {
-    const { tree, treeId, previous, next, takedown } = this;
+    const { tree, previous, next, takedown } = this;
     try {
-      this.#writer.complete(this.#routes.map(({ route }) => route.name));
+      this.writer.complete(this.#routes.map(({ route }) => route.name));
       const { routes } = this;
-      return await planOf({ tree, treeId, previous, next, takedown, known: this.#known, routes });
+      const [treeId, known] = [this.#treeId, this.#known];
+      return await planOf({ tree, treeId, previous, next, takedown, known, routes });
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
     }
@@ -223,10 +194,18 @@ export class Publisher {
       let operations: readonly Operation[];
       if (isUnchanged && !isCopy) {
         this.#lists.close();
-        operations = stageUnchanged(this, index, manifest, announcement.snapshotFeed);
+        const { paths, takedown } = this;
+        const published = { tree, index: this.index };
+        operations = stageUnchanged(
+          published,
+          { paths, takedown, index, manifest },
+          announcement.snapshotFeed,
+        );
         flushEach(tree.stage);
       } else {
-        const snapshotFeed = await stageOwn(this, this.#lists, plan, announcement, progress);
+        const snapshotFeed = isCopy
+          ? { ...this.index?.snapshotFeed, ...stageCopied(this.paths, this.#lists, announcement.own) }
+          : await this.#stageMade(announcement, progress);
         operations = await progress.blocking(() => {
           this.#complete(plan, isCopy, { ...index, snapshotFeed });
           flush(tree.stage);
@@ -254,6 +233,13 @@ export class Publisher {
     } finally {
       this.#lock.release();
     }
+  }
+
+  #stageMade(announcement: Announcement, progress: Progress): Promise<Record<string, string>> {
+    const { tree, previous, spec, routes, next, takedown } = this;
+    const isTakedown = takedown.isOne;
+    const staged = { tree, treeId: this.#treeId, previous, bundled: { spec, routes, next }, isTakedown };
+    return stageMade(staged, this.#lists, announcement, progress);
   }
 
   #nextIndex(
@@ -288,7 +274,7 @@ export class Publisher {
   /** Gives up before the commit. @param isWaitedFor limits the time for cleaning up */
   abort(isWaitedFor = false): void {
     try {
-      this.#writer.close();
+      this.writer.close();
       this.#lists.close();
       discardStage(this.tree, isWaitedFor);
       this.tree.removeIfEmpty();

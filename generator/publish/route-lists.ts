@@ -37,7 +37,9 @@ export const formerRoutes = (
 export interface BundleRoom {
   /** One number that threads share: how many characters have been staged. */
   readonly staged: BigInt64Array;
-  /** With more, there is no bundle. */
+  /** Up to this size, compressed, there is a bundle however much of the tree it has. */
+  readonly compressed: number;
+  /** With more staged, there is no bundle. */
   readonly most: bigint;
 }
 

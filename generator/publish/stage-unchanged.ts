@@ -10,20 +10,29 @@ import type { Manifest } from '../tree/snapshot-json.js';
 import { downloadsOf } from './changes/change-index.js';
 import { replacePrevious } from './journal.js';
 import type { Operation } from './journal.js';
-import type { Publisher } from './publisher.js';
 import { sumsOf } from './snapshot-feed.js';
 import type { RenderSnapshotFeed } from './snapshot-feed.js';
+import type { StagePaths } from './stage.js';
 import { stageTakedown } from './takedown.js';
+import type { Takedown } from './takedown.js';
+import type { Tree } from '../tree/tree.js';
+
+/** What is staged of the next snapshot. */
+interface Staged {
+  readonly paths: StagePaths;
+  readonly takedown: Takedown;
+  /** The next index, without what is derived here. */
+  readonly index: Index;
+  readonly manifest: Manifest | undefined;
+}
 
 /**
  * Stages what differs, besides snapshot.json: the index if the sources changed, and files that are
  * derived from it. A rollback keeps its target.
- * @param next the next index, without what is derived here
  */
 export function stageUnchanged(
-  { tree, paths, takedown, index }: Pick<Publisher, 'tree' | 'paths' | 'takedown' | 'index'>,
-  next: Index,
-  manifest: Manifest | undefined,
+  { tree, index }: { readonly tree: Tree; readonly index: Index | undefined },
+  { paths, takedown, index: next, manifest }: Staged,
   snapshotFeed: RenderSnapshotFeed,
 ): readonly Operation[] {
   const operations: Operation[] = [];

@@ -106,6 +106,6 @@ async function planned(
   const records = keys.flatMap(([name, all]) => [...all].map((key) => `${name} ${key}`));
   publisher.takedown.withheld = { keys: new Map(keys), marks: { records, names: [] } };
   for (const [name, all] of Object.entries(documents))
-    for (const [key, body] of Object.entries(all)) publisher.put(name, Number(key), body);
+    for (const [key, body] of Object.entries(all)) publisher.writer.route(name).put(Number(key), body);
   return publisher.plan();
 }

@@ -28,23 +28,19 @@ export interface Bundled {
 }
 
 /**
- * The size up to which there is a bundle: if it has more bytes than both, whoever follows takes the
- * downloads with less effort.
+ * Stages the bundle of a snapshot. If it has more bytes than a tenth of the tree, and compressed more
+ * than its room, there is none: whoever follows takes the downloads with less effort.
+ * @param raw a tenth of the tree's bytes
+ * @returns undefined, and no file, if it were too large
  */
-export interface BundleLimit {
-  readonly compressed: number;
-  readonly raw: number;
-}
-
-/** Stages the bundle of a snapshot. @returns undefined, and no file, if it were too large */
 export async function writeBundle(
   bundled: Bundled,
   step: ChangeStep,
-  limit: BundleLimit,
+  raw: number,
   progress: Progress,
 ): Promise<ChangeFile | undefined> {
   const { bundle } = bundled.spec;
-  if (bundle !== undefined && !hasRoom(bundle)) return undefined;
+  if (bundle === undefined || !hasRoom(bundle)) return undefined;
   const name = bundleFile(step.to);
   const path = join(bundled.spec.paths.last, name);
   const file = new GzipFile(path);
@@ -54,7 +50,7 @@ export async function writeBundle(
     file.line(JSON.stringify(step));
     for (const piece of piecesOf(bundled)) {
       file.write(piece);
-      if (file.raw > limit.raw && file.bytes > limit.compressed) {
+      if (file.raw > raw && file.bytes > bundle.compressed) {
         file.close();
         rmSync(path);
         return undefined;
@@ -90,7 +86,7 @@ function linesIn(piece: Buffer): number {
 }
 
 /** The largest bundle of a small tree: 64 MiB. */
-export const BUNDLE_BYTES = 64 * 1024 * 1024;
+const BUNDLE_BYTES = 64 * 1024 * 1024;
 
 /** Lines of JSON are not expected to be compressed by more than 16 to 1. */
 const COMPRESSED_TO = 16;
@@ -98,9 +94,10 @@ const COMPRESSED_TO = 16;
 /**
  * The room for staged lines: whatever has more is over both limits. A tree that more than doubles
  * changes by more than a tenth anyway.
- * @param bundleBytes see `BundleLimit.compressed`
+ * @param compressed there is a bundle up to this size, compressed, or up to a tenth of the tree
  */
-export const roomFor = ({ tree }: Pick<Manifest, 'tree'>, bundleBytes: number): BundleRoom => ({
+export const roomFor = ({ tree }: Pick<Manifest, 'tree'>, compressed = BUNDLE_BYTES): BundleRoom => ({
+  compressed,
   staged: new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT)),
-  most: BigInt(Math.ceil(Math.max(tree.bytes / 5, COMPRESSED_TO * bundleBytes))),
+  most: BigInt(Math.ceil(Math.max(tree.bytes / 5, COMPRESSED_TO * compressed))),
 });

@@ -19,8 +19,6 @@ export interface NextChanges {
   /** Whether earlier files may hold something that is withheld now. */
   readonly isTakedown: boolean;
   readonly bundled: Bundled;
-  /** There is a bundle up to this size, compressed, or up to a tenth of the tree. */
-  readonly bundleBytes: number;
 }
 
 export interface StagedChanges {
@@ -35,12 +33,11 @@ export interface StagedChanges {
 export async function stageChanges(
   tree: Tree,
   previous: Pick<Manifest, 'sequence' | 'digest'> | undefined,
-  { treeId, manifest, counts, isTakedown, bundled, bundleBytes }: NextChanges,
+  { treeId, manifest, counts, isTakedown, bundled }: NextChanges,
   progress: Progress,
 ): Promise<StagedChanges> {
   const { sequence, digest, as_of, built_at } = manifest;
   const { paths } = bundled.spec;
-  const limit = { compressed: bundleBytes, raw: manifest.tree.bytes / 10 };
   const published = readChangeIndex(tree);
   // Only an unbroken chain is useful; if the index was lost, a new one starts here.
   const isChain = published?.tree === treeId && published.sequence === previous?.sequence;
@@ -64,7 +61,7 @@ export async function stageChanges(
     file: list?.file ?? null,
     bytes: list?.bytes ?? null,
     sha256: list?.sha256 ?? null,
-    bundle: (step && (await writeBundle(bundled, step, limit, progress))) ?? null,
+    bundle: (step && (await writeBundle(bundled, step, manifest.tree.bytes / 10, progress))) ?? null,
   };
   const earlier = isChain ? published.changes : [];
   const changes = [newest, ...(isTakedown ? earlier.map(withoutFiles) : earlier)].slice(0, KEPT_LISTS);
