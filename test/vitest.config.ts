@@ -11,7 +11,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, FULL],
     environment: 'node',
-    globalSetup: 'test/support/left-out.ts',
+    globalSetup: ['test/support/memory.ts', 'test/support/left-out.ts'],
     maxWorkers: availableParallelism(),
     // Test files share what they import, which takes longer than most tests.
     isolate: false,

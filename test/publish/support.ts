@@ -1,22 +1,12 @@
 /** What the tests of publishing have in common: registers that differ a little, trees held against each other. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, lstatSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { Command, CommanderError } from 'commander';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { z } from 'zod';
 import type { Effects, Published, Refused } from '../../generator/build/build.js';
 import { addBuild } from '../../generator/commands/build.js';
@@ -49,23 +39,7 @@ import { writeRegister } from '../support/register.js';
 import type { Rows } from '../support/register.js';
 import { differing, inState, isDownload, isOfTheBuild, isSibling } from '../support/tree.js';
 
-/** Memory that a test may use as a disk: 256 MB. */
-const ROOM_BYTES = 256_000_000;
-
-/** Folders in memory where there is room, so that flushing the file system costs nothing; gone after the file. */
-export function temporary(): (name: string) => string {
-  const folder = mkdtempSync(join(memory() ?? tmpdir(), 'publish-test-'));
-  let count = 0;
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return (name) => join(folder, `${(count += 1)}-${name}`);
-}
-
-function memory(): string | undefined {
-  const folder = '/dev/shm';
-  if (!existsSync(folder)) return undefined;
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize > ROOM_BYTES ? folder : undefined;
-}
+export { temporary } from '../support/folder.js';
 
 /** Documents from 4 KiB on have compressed siblings. */
 const LONG = 'a long description, '.repeat(300);
