@@ -10,7 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
+import { always, it, some, thorough } from '../support/thorough.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { Killed, survive, withFault } from '../publish/faults.js';
 import type { Fault } from '../publish/faults.js';
@@ -159,7 +160,7 @@ describe('a key', () => {
 });
 
 describe('an empty SNAPSHOT_KEY', () => {
-  it('counts as unset', async () => {
+  thorough('counts as unset', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('unsigned');
     vi.stubEnv('SNAPSHOT_KEY', '');
@@ -192,7 +193,7 @@ describe('a signed tree', () => {
     expect(await damageOf(of.out)).toEqual([]);
   });
 
-  it('has no new entry if nothing changed', async () => {
+  thorough('has no new entry if nothing changed', async () => {
     const of = await two();
     const before = stateOf(logOf(of.out));
     await built(of);
@@ -212,7 +213,7 @@ describe('a signed tree', () => {
     expect(sequencesOf(of)).toEqual([1, 2, 3]);
   });
 
-  it('begins with the snapshot that is signed first', async () => {
+  thorough('begins with the snapshot that is signed first', async () => {
     const of = await site();
     await buildWith({ register: of.register, out: of.out });
     expect(existsSync(join(of.out, 'log'))).toBe(false);
@@ -232,7 +233,7 @@ describe('a signed tree', () => {
     expect(await refusalOf(of, unsignedRepair)).toMatch(/^2 .*has a signed log.*expected its key/);
   });
 
-  it('is not built or repaired without its key if its log is lost', async () => {
+  thorough('is not built or repaired without its key if its log is lost', async () => {
     const of = await two();
     rmSync(join(of.out, 'log'), { recursive: true });
     for (const args of [
@@ -244,7 +245,7 @@ describe('a signed tree', () => {
     }
   });
 
-  it('is rolled back by a new entry, also to before the log', async () => {
+  thorough('is rolled back by a new entry, also to before the log', async () => {
     const of = await site();
     await buildWith({ register: of.register, out: of.out });
     await built(of);
@@ -276,7 +277,7 @@ describe('a signed tree', () => {
   });
 });
 
-it('completes an interrupted commit from another folder than the key was named in', async () => {
+thorough('completes an interrupted commit from another folder than the key was named in', async () => {
   const of = await two();
   changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
   const { register, out } = of;
@@ -299,7 +300,7 @@ it('completes an interrupted commit from another folder than the key was named i
   expect(problemsOf(out, of.vkey)).toEqual([]);
 });
 
-it('goes on if checkpoint and state were lost, and the tiles are there', async () => {
+thorough('goes on if checkpoint and state were lost, and the tiles are there', async () => {
   const of = await two();
   changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
   const { out } = of;
@@ -337,7 +338,7 @@ describe('no second history is signed', () => {
     expect(existsSync(of.out)).toBe(false);
   });
 
-  it('if two trees are built from one', async () => {
+  thorough('if two trees are built from one', async () => {
     const of = await two();
     const other = copied(of);
     changeRegister(of.register, `UPDATE groups SET name = 'here' WHERE id = 2`);
@@ -350,7 +351,7 @@ describe('no second history is signed', () => {
     expect(await refusalOf(of, build({ ...of, out: other.out }))).toMatch(/^1 .*has other ones/);
   });
 
-  it('if only the state was deleted, since the log goes on', async () => {
+  thorough('if only the state was deleted, since the log goes on', async () => {
     const of = await two();
     rmSync(inState(of.out), { recursive: true });
     changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
@@ -359,7 +360,7 @@ describe('no second history is signed', () => {
     expect(problemsOf(of.out, of.vkey)).toEqual([]);
   });
 
-  it('if KEY.last is missing or damaged', async () => {
+  thorough('if KEY.last is missing or damaged', async () => {
     const of = await two();
     const last = lastOf(of);
     rmSync(`${of.key}.last`);
@@ -375,7 +376,7 @@ describe('no second history is signed', () => {
     expect(sequencesOf(of)).toEqual([1, 2, 3]);
   });
 
-  it('if somebody else has added an entry', async () => {
+  thorough('if somebody else has added an entry', async () => {
     const of = await two();
     const log = logOf(of.out);
     const { root } = grow(log, 2, 'register-api/snapshot@v1\n');
@@ -396,7 +397,7 @@ describe('no second history is signed', () => {
     expect(await refusalOf(other, build(other))).toMatch(/^1 .*none of the keys has signed the checkpoint/);
   });
 
-  it('if KEY.last is older than what the key has signed, which is published', async () => {
+  thorough('if KEY.last is older than what the key has signed, which is published', async () => {
     const of = await two();
     const last = lastOf(of);
     changeRegister(of.register, `UPDATE groups SET name = 'third' WHERE id = 2`);
@@ -408,7 +409,7 @@ describe('no second history is signed', () => {
     expect(problemsOf(of.out, of.vkey)).toEqual([]);
   });
 
-  it('if the id of the tree is lost', async () => {
+  thorough('if the id of the tree is lost', async () => {
     const of = await two();
     rmSync(join(of.out, 'snapshot.json'));
     rmSync(join(of.out, 'changes'), { recursive: true });
@@ -432,7 +433,7 @@ describe('keys are changed', () => {
     expect(sequencesOf(of)).toEqual([1, 2, 3, 4]);
   });
 
-  it('by going on with a new one after the old one was lost', async () => {
+  thorough('by going on with a new one after the old one was lost', async () => {
     const of = await two();
     rmSync(of.key);
     const next = join(of.folder, 'next.key');
@@ -442,7 +443,7 @@ describe('keys are changed', () => {
     expect(problemsOf(of.out, vkey)).toEqual([]);
   });
 
-  it('but not to another name', async () => {
+  thorough('but not to another name', async () => {
     const of = await two();
     const next = join(of.folder, 'next.key');
     await keygen(next, 'other.example/log');
@@ -463,27 +464,39 @@ describe('verify', () => {
     'index/group/chunks.txt',
     'index/user/chunks-0.txt',
   ];
-  it.each(files)('names a damaged or missing %s, and a repair mends what can be', async (file) => {
-    const of = await two();
-    for (const what of ['altered', 'missing'] as const) {
-      const damaged = copied(of);
-      const place = join(logOf(damaged.out), file);
-      const content = readFileSync(place);
-      if (what === 'missing') rmSync(place);
-      else
-        writeFileSync(
-          place,
-          Buffer.concat([content.subarray(0, -3), Buffer.from([content.at(-3)! ^ 1]), content.subarray(-2)]),
+  always.each(some(files, 2))(
+    'names a damaged or missing %s, and a repair mends what can be',
+    async (file) => {
+      const of = await two();
+      for (const what of ['altered', 'missing'] as const) {
+        const damaged = copied(of);
+        const place = join(logOf(damaged.out), file);
+        const content = readFileSync(place);
+        if (what === 'missing') rmSync(place);
+        else
+          writeFileSync(
+            place,
+            Buffer.concat([
+              content.subarray(0, -3),
+              Buffer.from([content.at(-3)! ^ 1]),
+              content.subarray(-2),
+            ]),
+          );
+        const name = place.slice(damaged.out.length + 1);
+        expect(await damageOf(damaged.out)).toEqual([{ file: name, what }]);
+        const { register, out, key } = damaged;
+        const { code, stderr } = await inProcess(
+          ...argsOf('verify', register, out),
+          '--repair',
+          '--key',
+          key,
         );
-      const name = place.slice(damaged.out.length + 1);
-      expect(await damageOf(damaged.out)).toEqual([{ file: name, what }]);
-      const { register, out, key } = damaged;
-      const { code, stderr } = await inProcess(...argsOf('verify', register, out), '--repair', '--key', key);
-      expect([code, stderr]).toEqual([0, '']);
-      expect(problemsOf(out, of.vkey)).toEqual([]);
-      expect(readFileSync(place)).toEqual(content);
-    }
-  });
+        expect([code, stderr]).toEqual([0, '']);
+        expect(problemsOf(out, of.vkey)).toEqual([]);
+        expect(readFileSync(place)).toEqual(content);
+      }
+    },
+  );
 
   it('names damaged or missing entries, and says that a copy has them', async () => {
     const of = await two();
@@ -504,7 +517,7 @@ describe('verify', () => {
     expect(await damageOf(of.out)).toEqual([]);
   });
 
-  it('names what does not belong to the log', async () => {
+  thorough('names what does not belong to the log', async () => {
     const of = await two();
     const extra = [
       'log/stray',
@@ -532,7 +545,7 @@ describe('verify', () => {
     expect(await damageOf(backup.out)).toEqual([{ file: `${log}/checkpoint`, what: 'rewritten' }]);
   });
 
-  it('says which file is damaged if it is the checkpoint that it has verified before', async () => {
+  thorough('says which file is damaged if it is the checkpoint that it has verified before', async () => {
     const of = await two();
     expect(await damageOf(of.out)).toEqual([]);
     writeFileSync(inState(of.out, 'checkpoint'), '');
