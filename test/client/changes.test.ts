@@ -1,7 +1,8 @@
 /** Following changes: of real trees through the real proxy, and of a server that lies. */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, it, some, thorough } from '../support/thorough.js';
 import { StartOverError, changesSince } from '../../clients/typescript/changes.js';
 import type { Change, Position } from '../../clients/typescript/changes.js';
 import type { Document, RegisterClient } from '../../clients/typescript/client.js';
@@ -50,21 +51,24 @@ describe('changes of a real tree', () => {
     }
   });
 
-  it.each([1, 7, 8, 9, 13, 14])('bring a copy of snapshot %i to the published one', async (start) => {
-    const { client } = await proxied(out);
-    const copy = new Map(copies.get(start));
-    const changes = await changesOf(client, at(start));
-    for (const change of changes) {
-      if (change.kind === 'put') {
-        copy.set(change.path, sha256(change.body));
-      } else if (change.kind === 'fetch') copy.set(change.path, change.sha256);
-      else if (change.kind === 'deleted') copy.delete(change.path);
-    }
-    // The list of the largest has two URLs at its default, of which changes name one.
-    expect(copy).toEqual(copies.get(15));
-    expect(changes.at(-1)).toEqual({ kind: 'reached', ...at(15) });
-    expect(digestOf(copy, manifestOf(out).routes)).toBe(at(15).digest);
-  });
+  always.each(some([1, 7, 8, 9, 13, 14], 2))(
+    'bring a copy of snapshot %i to the published one',
+    async (start) => {
+      const { client } = await proxied(out);
+      const copy = new Map(copies.get(start));
+      const changes = await changesOf(client, at(start));
+      for (const change of changes) {
+        if (change.kind === 'put') {
+          copy.set(change.path, sha256(change.body));
+        } else if (change.kind === 'fetch') copy.set(change.path, change.sha256);
+        else if (change.kind === 'deleted') copy.delete(change.path);
+      }
+      // The list of the largest has two URLs at its default, of which changes name one.
+      expect(copy).toEqual(copies.get(15));
+      expect(changes.at(-1)).toEqual({ kind: 'reached', ...at(15) });
+      expect(digestOf(copy, manifestOf(out).routes)).toBe(at(15).digest);
+    },
+  );
 
   it('come bundle by bundle', async () => {
     const { client, paths } = await proxied(out);
@@ -72,7 +76,7 @@ describe('changes of a real tree', () => {
     expect(paths).toEqual(['/changes/index.json', '/changes/14.ndjson.gz', '/changes/15.ndjson.gz']);
   });
 
-  it('of a copy that is up to date are none, and cost an empty response', async () => {
+  thorough('of a copy that is up to date are none, and cost an empty response', async () => {
     const { client, statuses } = await proxied(out);
     expect(await changesOf(client, at(15))).toEqual([]);
     expect(await changesOf(client, at(15))).toEqual([]);
@@ -91,7 +95,7 @@ describe('changes of a real tree', () => {
     expect(reachedIn(await changesOf(client, stored)).at(-1)).toBe(15);
   });
 
-  it('stop at an abort', async () => {
+  thorough('stop at an abort', async () => {
     const { client } = await proxied(out);
     const controller = new AbortController();
     const seen: string[] = [];
@@ -105,7 +109,7 @@ describe('changes of a real tree', () => {
     expect(seen.filter((kind) => kind === 'reached')).toHaveLength(1);
   });
 
-  it('are none if a cache still has the index of an earlier snapshot than the copy', async () => {
+  thorough('are none if a cache still has the index of an earlier snapshot than the copy', async () => {
     const { client, paths } = await proxied(out);
     expect(await changesOf(client, { ...at(15), sequence: 16, digest: 'of a later one' })).toEqual([]);
     expect(paths).toEqual(['/changes/index.json']);

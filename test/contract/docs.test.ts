@@ -8,6 +8,7 @@ import { EXIT } from '../../generator/errors.js';
 import { OPTIONS } from '../../proxy/config.js';
 import { NaiveKey, signTree } from '../log/signed.js';
 import { MadeUpOrigin, documentsOf } from '../mirror/made-up.js';
+import { inProcess } from '../publish/support.js';
 import { snapshot } from '../support/cli.js';
 import { DIFFERENCES } from './differences.js';
 import { PROJECT, temporary } from '../support/folder.js';
@@ -67,7 +68,7 @@ describe('docs/commands.md', () => {
   });
 
   it.each(COMMANDS)('lists the options of %s that --help lists, with their defaults', async (command) => {
-    const real = optionsOf((await snapshot([...command.split(' '), '--help'])).stdout);
+    const real = optionsOf((await inProcess(...command.split(' '), '--help')).stdout);
     const listed = optionsIn(section(commands, `### Options of \`${command}\``));
     expect(new Set(listed.keys())).toEqual(new Set(real.keys()));
     for (const [option, fallback = ''] of real)
@@ -183,7 +184,7 @@ async function mirrored(): Promise<unknown> {
 }
 
 async function print(...args: string[]): Promise<unknown> {
-  return JSON.parse((await snapshot([...args, '--json', '--quiet'])).stdout);
+  return JSON.parse((await inProcess(...args, '--json', '--quiet')).stdout);
 }
 
 /** The paths of all members of objects; of lists, which may be empty, none. */

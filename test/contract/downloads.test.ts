@@ -5,7 +5,8 @@ import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { z } from 'zod';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
@@ -59,34 +60,37 @@ const files = (folder: string) =>
     .toSorted();
 
 describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
-  it('has a recipe that fetches every file, what has changed alone, and its time by the limit', async () => {
-    const { out, base, change } = await site(MANY);
-    const readme = readFileSync(join(out, 'downloads/README.txt'), 'utf8');
-    const text = readme.replaceAll(/\s+/g, ' ');
-    expect(text).toContain('12 downloads at once for each IP address, and one more every minute.');
-    expect(text).toContain('A file of less than 4 MiB counts as its share of that,');
-    // Small ones cost so little that nobody waits.
-    expect(text).toContain('every file, 32 downloads. Run it');
-    const [recipe = ''] = /^ {4}curl -f -O \S+SHA256SUMS\n(?: {4}.*\n)+/m.exec(readme) ?? [];
-    const [, url = ''] = /(\S+)\/downloads\/SHA256SUMS/.exec(recipe) ?? [];
-    const cwd = path('files');
-    mkdirSync(cwd);
-    const fetched = async (): Promise<string[]> => {
-      const lines = recipe.replaceAll(url, base).replaceAll('curl ', "curl -sS -w '%{url}\\n' ");
-      const { stdout } = await promisify(execFile)('sh', ['-ec', lines], { cwd });
-      return stdout.trimEnd().split('\n');
-    };
-    // The list itself, and what it names.
-    expect(await fetched()).toHaveLength(1 + 34);
-    expect(files(cwd)).toEqual(files(join(out, 'downloads')));
-    expect(await fetched()).toEqual([`${base}/downloads/SHA256SUMS`]);
-    await change('UPDATE items SET price = 2');
-    let again = await fetched();
-    // The proxy notices a new snapshot within a second.
-    for (let tries = 0; tries < 50 && again.length === 1; tries += 1) again = await fetched();
-    expect(again).toContain(`${base}/downloads/items.csv`);
-    expect(again).not.toContain(`${base}/downloads/groups.csv`);
-  });
+  thorough(
+    'has a recipe that fetches every file, what has changed alone, and its time by the limit',
+    async () => {
+      const { out, base, change } = await site(MANY);
+      const readme = readFileSync(join(out, 'downloads/README.txt'), 'utf8');
+      const text = readme.replaceAll(/\s+/g, ' ');
+      expect(text).toContain('12 downloads at once for each IP address, and one more every minute.');
+      expect(text).toContain('A file of less than 4 MiB counts as its share of that,');
+      // Small ones cost so little that nobody waits.
+      expect(text).toContain('every file, 32 downloads. Run it');
+      const [recipe = ''] = /^ {4}curl -f -O \S+SHA256SUMS\n(?: {4}.*\n)+/m.exec(readme) ?? [];
+      const [, url = ''] = /(\S+)\/downloads\/SHA256SUMS/.exec(recipe) ?? [];
+      const cwd = path('files');
+      mkdirSync(cwd);
+      const fetched = async (): Promise<string[]> => {
+        const lines = recipe.replaceAll(url, base).replaceAll('curl ', "curl -sS -w '%{url}\\n' ");
+        const { stdout } = await promisify(execFile)('sh', ['-ec', lines], { cwd });
+        return stdout.trimEnd().split('\n');
+      };
+      // The list itself, and what it names.
+      expect(await fetched()).toHaveLength(1 + 34);
+      expect(files(cwd)).toEqual(files(join(out, 'downloads')));
+      expect(await fetched()).toEqual([`${base}/downloads/SHA256SUMS`]);
+      await change('UPDATE items SET price = 2');
+      let again = await fetched();
+      // The proxy notices a new snapshot within a second.
+      for (let tries = 0; tries < 50 && again.length === 1; tries += 1) again = await fetched();
+      expect(again).toContain(`${base}/downloads/items.csv`);
+      expect(again).not.toContain(`${base}/downloads/groups.csv`);
+    },
+  );
 });
 
 describe('a download', () => {
@@ -117,7 +121,7 @@ describe('a download', () => {
     }
   });
 
-  it('has the media type of its format', async () => {
+  thorough('has the media type of its format', async () => {
     const { get } = await site(MANY);
     const typeOf = async (name: string) => (await get(`/downloads/${name}`)).headers.get('content-type');
     expect(await typeOf('items.csv')).toBe('text/csv; charset=utf-8; header=present');
@@ -155,7 +159,7 @@ describe('a download', () => {
     }
   });
 
-  it('that was interrupted goes on, and is whole', async () => {
+  thorough('that was interrupted goes on, and is whole', async () => {
     const { get, out } = await site(MANY);
     const whole = readFileSync(join(out, 'downloads/items.csv'));
     const first = await get('/downloads/items.csv', { headers: { Range: 'bytes=0-999' } });

@@ -13,12 +13,13 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, it, some, thorough } from '../support/thorough.js';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { OPERATOR, published } from '../support/build.js';
-import { snapshot } from '../support/cli.js';
+import { inProcess } from '../publish/support.js';
 import { temporary } from '../support/folder.js';
 import { NASTY_REGISTER, TIME } from '../support/nasty.js';
 import { changeRegister, writeRegister } from '../support/register.js';
@@ -291,7 +292,7 @@ describe('register.sqlite.gz', () => {
     });
   });
 
-  it('may have no newest measurement', async () => {
+  thorough('may have no newest measurement', async () => {
     const out = path('unmeasured');
     await published({ register: writeRegister(path('unmeasured.sqlite'), {}), out });
     for (const [tree, isNull] of [
@@ -304,15 +305,18 @@ describe('register.sqlite.gz', () => {
     }
   });
 
-  it('has no byte that is neither written nor zero: two builds, with other work between them, agree', async () => {
-    const [one, two] = [path('one'), path('two')];
-    await published({ register, out: one, operator, at: '2027-01-01T00:00:00Z' });
-    await published({ register: nastyRegister, out: path('between') });
-    await published({ register, out: two, operator, at: '2029-01-01T00:00:00Z' });
-    const [first, second] = [one, two].map((out) => hashes(lasting(readTree(out))));
-    expect(first?.['downloads/register.sqlite.gz']).toBeDefined();
-    expect(second).toEqual(first);
-  });
+  thorough(
+    'has no byte that is neither written nor zero: two builds, with other work between them, agree',
+    async () => {
+      const [one, two] = [path('one'), path('two')];
+      await published({ register, out: one, operator, at: '2027-01-01T00:00:00Z' });
+      await published({ register: nastyRegister, out: path('between') });
+      await published({ register, out: two, operator, at: '2029-01-01T00:00:00Z' });
+      const [first, second] = [one, two].map((out) => hashes(lasting(readTree(out))));
+      expect(first?.['downloads/register.sqlite.gz']).toBeDefined();
+      expect(second).toEqual(first);
+    },
+  );
 });
 
 describe('a build that follows', () => {
@@ -346,7 +350,7 @@ describe('a build that follows', () => {
     }
   });
 
-  it('writes the database again for another name of the register', async () => {
+  thorough('writes the database again for another name of the register', async () => {
     const out = path('dist');
     await published({ register, out });
     const before = stamps(readTree(out));
@@ -358,12 +362,17 @@ describe('a build that follows', () => {
     expect(touched(before, out)).not.toContain('downloads/documents/group.ndjson.gz');
   });
 
-  it.each([
-    ['intact', () => undefined],
-    ['damaged', (file: string) => writeFileSync(file, readFileSync(file).with(100, 0))],
-    ['cut short', (file: string) => truncateSync(file, 5000)],
-    ['missing', (file: string) => rmSync(file)],
-  ])('writes all to the byte as from nothing, if the last version is %s', async (_, damage) => {
+  always.each(
+    some<[string, (file: string) => void]>(
+      [
+        ['intact', () => undefined],
+        ['damaged', (file: string) => writeFileSync(file, readFileSync(file).with(100, 0))],
+        ['cut short', (file: string) => truncateSync(file, 5000)],
+        ['missing', (file: string) => rmSync(file)],
+      ],
+      2,
+    ),
+  )('writes all to the byte as from nothing, if the last version is %s', async (_, damage) => {
     const [out, again] = [path('dist'), path('again')];
     const changing = path('changing.sqlite');
     cpSync(register, changing);
@@ -404,7 +413,7 @@ describe('a build that follows', () => {
     expect(holding).toEqual([]);
   });
 
-  it.each(['documents/other.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'])(
+  always.each(some(['documents/other.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'], 1))(
     'repairs %s, byte for byte, where it is missing',
     async (name) => {
       const out = path('dist');
@@ -412,7 +421,7 @@ describe('a build that follows', () => {
       const before = hashes(lasting(readTree(out)));
       rmSync(join(out, 'downloads', name));
       const repair = ['verify', '--out', out, '--repair', '--register', register, '--operator', operator];
-      expect((await snapshot(repair)).code).toBe(0);
+      expect((await inProcess(...repair)).code).toBe(0);
       expect(hashes(lasting(readTree(out)))).toEqual(before);
     },
   );
@@ -438,7 +447,7 @@ describe('a build that follows', () => {
     expect(hashes(readTree(out))).toEqual(before);
   });
 
-  it('leaves no unpacked database on the disk', async () => {
+  thorough('leaves no unpacked database on the disk', async () => {
     const out = path('dist');
     await published({ register, out, operator });
     const left = [out, inState(out)].flatMap((folder) =>

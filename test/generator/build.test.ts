@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { build } from '../../generator/build/build.js';
 import { buildConfig } from '../../generator/config/config.js';
 import { OPERATOR, effectsAt, published, run } from '../support/build.js';
@@ -94,7 +95,7 @@ describe('two builds of one register', () => {
     expect(json(readTree(two), 'snapshot.json')).toHaveProperty('built_at', '2030-06-15T12:34:56Z');
   });
 
-  it('name neither the folder nor the register in any file', async () => {
+  thorough('name neither the folder nor the register in any file', async () => {
     const { register, out } = await site();
     for (const { text } of readTree(out).values()) {
       expect(text).not.toContain(out);
@@ -120,7 +121,7 @@ describe('a second build', () => {
     });
   });
 
-  it('of a changed register counts one up', async () => {
+  thorough('of a changed register counts one up', async () => {
     const { register, out } = await site();
     changeRegister(register, 'UPDATE items SET price = 6 WHERE id = 7');
     expect((await published({ register, out })).sequence).toBe(2);
@@ -141,7 +142,7 @@ describe('a second build', () => {
     expect(hashes(lasting(readTree(out)))).toEqual(hashes(lasting(readTree(fresh))));
   });
 
-  it('leaves files of others in the tree alone', async () => {
+  thorough('leaves files of others in the tree alone', async () => {
     const { register, out } = await site();
     mkdirSync(join(out, 'mine'));
     const before = foldersOf(out);
@@ -156,7 +157,7 @@ describe('a change of', () => {
     expect(found).toEqual({ added: [], changed: ['api/v1/item/7.json'], removed: [] });
   });
 
-  it('a game’s visits changes that game, the list of games and the totals', async () => {
+  thorough('a game’s visits changes that game, the list of games and the totals', async () => {
     const found = await after(await site(), 'UPDATE games SET visits = 6 WHERE id = 7');
     const changed = ['api/v1/game/7.json', 'api/v1/largest/games.json', 'api/v1/stats.json'];
     expect(found).toEqual({ added: [], changed, removed: [] });
@@ -167,7 +168,7 @@ describe('a change of', () => {
     expect(found).toEqual({ added: [], changed: ['api/v1/group/7.json'], removed: [] });
   });
 
-  it('the name of a group without a count changes its record and its history', async () => {
+  thorough('the name of a group without a count changes its record and its history', async () => {
     const found = await after(await site(), `UPDATE groups SET name = 'x' WHERE id = 1100`);
     expect(found.changed).toEqual(['api/v1/group/1100.json', 'group/1100/history.json']);
   });
@@ -181,7 +182,7 @@ describe('a change of', () => {
     );
   });
 
-  it('the newest time of the register changes what tells how fresh it is', async () => {
+  thorough('the newest time of the register changes what tells how fresh it is', async () => {
     const found = await after(
       await site(),
       `UPDATE items SET measured_at = '2026-11-21T00:00:00Z' WHERE id = 7`,
@@ -206,7 +207,7 @@ describe('a change of', () => {
     ]);
   });
 
-  it('the base URL changes no endpoint, but snapshot.json', async () => {
+  thorough('the base URL changes no endpoint, but snapshot.json', async () => {
     const place = await site();
     const found = await after(place, '', { baseUrl: 'https://elsewhere.example' });
     expect(found).toEqual({ added: [], changed: [], removed: [] });
@@ -219,7 +220,7 @@ describe('a change of', () => {
 describe('a record', () => {
   const COPY = `first_measured_at, measured_at, measurements FROM groups WHERE id = 7`;
 
-  it('that is new adds its files', async () => {
+  thorough('that is new adds its files', async () => {
     const found = await after(
       await site(),
       `INSERT INTO groups (id, first_measured_at, measured_at, measurements) SELECT 50, ${COPY}`,
@@ -239,7 +240,7 @@ describe('a record', () => {
     expect(existsSync(join(place.out, 'group/100'))).toBe(true);
   });
 
-  it('of a user without a history of usernames has no number of them', async () => {
+  thorough('of a user without a history of usernames has no number of them', async () => {
     const register = writeRegister(path('register.sqlite'), {
       users: [
         { id: 1, username: 'player1' },
@@ -266,7 +267,7 @@ describe('a record', () => {
     expect(second).toMatch(/^2,player2,,,,,1,2026-11-01/);
   });
 
-  it('that was the last of its kind takes the kind’s folder along', async () => {
+  thorough('that was the last of its kind takes the kind’s folder along', async () => {
     const place = await site();
     await after(place, 'DELETE FROM users', { acceptRemovals: true });
     expect(foldersOf(place.out).filter((folder) => /user/.test(folder))).toEqual([]);
@@ -325,7 +326,7 @@ describe('totals', () => {
     );
   });
 
-  it('beyond 2^63 are still told by name', async () => {
+  thorough('beyond 2^63 are still told by name', async () => {
     const values = Array.from({ length: 1500 }, () => LIMIT);
     const register = writeRegister(path('register.sqlite'), of('games', 'visits', values));
     await expect(run({ register, out: path('dist') })).rejects.toMatchObject({

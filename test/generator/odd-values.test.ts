@@ -30,7 +30,7 @@ const warningsIn = (stdout: string): readonly string[] =>
 
 /** The warnings of the command, after statements that change the groups. */
 async function warningsAfter(sql: string): Promise<readonly string[]> {
-  const { code, stdout } = await snapshot(['check', '--register', changed(sql)]);
+  const { code, stdout } = await inProcess('check', '--register', changed(sql));
   expect([code, stdout]).toEqual([0, expect.stringContaining('keeps the contract')]);
   return warningsIn(stdout);
 }

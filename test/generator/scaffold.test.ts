@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { TABLES } from '../../generator/schema/index.js';
-import { sha256 } from '../publish/support.js';
-import { snapshot } from '../support/cli.js';
+import { inProcess, sha256 } from '../publish/support.js';
 import { temporary } from '../support/folder.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 
@@ -17,7 +16,7 @@ function database(sql: string): string {
 }
 
 async function scaffold(file: string): Promise<string> {
-  const { code, stdout, stderr } = await snapshot(['scaffold', '--register', file]);
+  const { code, stdout, stderr } = await inProcess('scaffold', '--register', file);
   expect([code, stderr]).toEqual([0, '']);
   return stdout;
 }
@@ -49,7 +48,7 @@ describe('snapshot scaffold', () => {
     const file = database(GUILDS);
     const sql = await scaffold(file);
     changeRegister(file, sql.replaceAll('your_table', 'guild'));
-    const { code, stdout } = await snapshot(['check', '--register', file, '--json']);
+    const { code, stdout } = await inProcess('check', '--register', file, '--json');
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { total: 0, absent: ['withheld'] }]);
   });
 
@@ -65,7 +64,7 @@ describe('snapshot scaffold', () => {
     expect(own.prepare<[]>('SELECT name FROM groups').pluck().all()).toEqual(['edited']);
     own.close();
     changeRegister(file, 'DELETE FROM guild');
-    expect((await snapshot(['check', '--register', file, '--quiet'])).code).toBe(0);
+    expect((await inProcess('check', '--register', file, '--quiet')).code).toBe(0);
   });
 
   it('says that what one lacks is left out, and where the recipes are', async () => {
@@ -100,10 +99,10 @@ describe('snapshot scaffold', () => {
   });
 
   it('has a help with an example, and refuses what is no database', async () => {
-    expect((await snapshot(['scaffold', '--help'])).stdout).toContain(
+    expect((await inProcess('scaffold', '--help')).stdout).toContain(
       'scaffold --register guilds.db > views.sql',
     );
-    expect(await snapshot(['scaffold', '--register', path('none.db')])).toMatchObject({
+    expect(await inProcess('scaffold', '--register', path('none.db'))).toMatchObject({
       code: 3,
       stdout: '',
     });

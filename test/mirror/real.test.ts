@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { z } from 'zod';
 import { published } from '../support/build.js';
 import { startProxy } from '../support/proxy.js';
@@ -100,20 +101,24 @@ async function bodyOf({ get }: RunningProxy, url: string): Promise<unknown[]> {
 }
 
 describe('a copy that follows', () => {
-  it('takes bundles, one or several', async () => {
-    await mirrored();
-    await build(change(2));
-    expect(await mirrored()).toMatchObject({ fetched: 'changes', sequence: 3 });
-    for (let value = 3; value < 6; value += 1) await build(change(value));
-    expect(await mirrored()).toMatchObject({ fetched: 'changes', sequence: 6 });
-    expect(changesIn(out)).toEqual(
-      ['3', '4', '5', '6']
-        .flatMap((n) => [`changes/${n}.json`, `changes/${n}.ndjson.gz`])
-        .concat('changes/index.json'),
-    );
-  }, 60_000);
+  thorough(
+    'takes bundles, one or several',
+    async () => {
+      await mirrored();
+      await build(change(2));
+      expect(await mirrored()).toMatchObject({ fetched: 'changes', sequence: 3 });
+      for (let value = 3; value < 6; value += 1) await build(change(value));
+      expect(await mirrored()).toMatchObject({ fetched: 'changes', sequence: 6 });
+      expect(changesIn(out)).toEqual(
+        ['3', '4', '5', '6']
+          .flatMap((n) => [`changes/${n}.json`, `changes/${n}.ndjson.gz`])
+          .concat('changes/index.json'),
+      );
+    },
+    60_000,
+  );
 
-  it('does without a damaged bundle', async () => {
+  thorough('does without a damaged bundle', async () => {
     await mirrored();
     await build(change(2));
     appendFileSync(join(dist, 'changes/3.ndjson.gz'), 'x');
@@ -134,7 +139,7 @@ describe('a copy that follows', () => {
     expect(existsSync(join(out, 'api/v1/user/7007.json'))).toBe(false);
   });
 
-  it('starts over if its origin was begun anew', async () => {
+  thorough('starts over if its origin was begun anew', async () => {
     await mirrored();
     removeTree(dist);
     await build(change(2));
@@ -142,7 +147,7 @@ describe('a copy that follows', () => {
     expect(await mirrored()).toMatchObject({ fetched: 'everything', sequence: 2 });
   });
 
-  it('can be followed itself', async () => {
+  thorough('can be followed itself', async () => {
     await mirrored();
     await build(change(2));
     await mirrored();

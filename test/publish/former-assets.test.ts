@@ -1,7 +1,8 @@
 /** Assets of earlier snapshots: they stay for two commits, so that cached pages keep their style. */
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { ROUTES } from '../../generator/routes/index.js';
 import { buildArgs } from '../support/cli.js';
 import { startProxy } from '../support/proxy.js';
@@ -112,7 +113,7 @@ describe('a build with other assets', () => {
     }
   });
 
-  it('touches nothing if it is repeated; the next commit but one drops them', async () => {
+  thorough('touches nothing if it is repeated; the next commit but one drops them', async () => {
     const out = await tree(register);
     const { 'snapshot.json': _, ...before } = stateOf(out);
     await build(out);
@@ -126,7 +127,7 @@ describe('a build with other assets', () => {
     expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
   });
 
-  it('leaves files of others beside them', async () => {
+  thorough('leaves files of others beside them', async () => {
     const out = await tree(register);
     const other = join(out, 'assets/mine-0123456789.png');
     writeFileSync(other, 'mine');
@@ -228,34 +229,38 @@ describe('a former asset that is damaged', () => {
 const isOther = (file: string): boolean => !file.startsWith('changes/') && !siblings(old).includes(file);
 
 describe('a copy', () => {
-  it('keeps the assets of its own earlier snapshots, as long as its origin does', async () => {
-    const [out, early, late] = [await tree(), path('early'), path('late')];
-    const proxy = await startProxy(out, ['--page-tokens', '1000000']);
-    const mirrored = async (copy: string, fetched: string, ...former: readonly string[]): Promise<void> => {
-      await expect
-        .poll(async () => (await proxy.get('/snapshot.json')).text(), { timeout: 10_000 })
-        .toBe(readFileSync(join(out, 'snapshot.json'), 'utf8'));
-      const { code, stdout, stderr } = await inProcess('mirror', proxy.base, '--out', copy, '--json');
-      expect([code, stderr]).toEqual([0, '']);
-      expect(JSON.parse(stdout)).toMatchObject({ fetched });
-      await expectStyles(copy, styleOf(manifestOf(out).routes), ...former);
-      const files = [copy, out].map((each) =>
-        Object.fromEntries(Object.entries(hashesOf(each)).filter(([file]) => isOther(file))),
-      );
-      expect(differing(files[0] ?? {}, files[1] ?? {})).toEqual([]);
-    };
-    try {
-      await mirrored(early, 'everything');
-      await build(out);
-      await mirrored(early, 'changes', old);
-      // What it never had itself, no page in a cache loads from it.
-      await mirrored(late, 'everything');
-      await build(out, changed(7));
-      await mirrored(early, 'changes', old);
-      await build(out, changed(8));
-      for (const copy of [early, late]) await mirrored(copy, 'changes');
-    } finally {
-      await proxy.stop();
-    }
-  }, 60_000);
+  thorough(
+    'keeps the assets of its own earlier snapshots, as long as its origin does',
+    async () => {
+      const [out, early, late] = [await tree(), path('early'), path('late')];
+      const proxy = await startProxy(out, ['--page-tokens', '1000000']);
+      const mirrored = async (copy: string, fetched: string, ...former: readonly string[]): Promise<void> => {
+        await expect
+          .poll(async () => (await proxy.get('/snapshot.json')).text(), { timeout: 10_000 })
+          .toBe(readFileSync(join(out, 'snapshot.json'), 'utf8'));
+        const { code, stdout, stderr } = await inProcess('mirror', proxy.base, '--out', copy, '--json');
+        expect([code, stderr]).toEqual([0, '']);
+        expect(JSON.parse(stdout)).toMatchObject({ fetched });
+        await expectStyles(copy, styleOf(manifestOf(out).routes), ...former);
+        const files = [copy, out].map((each) =>
+          Object.fromEntries(Object.entries(hashesOf(each)).filter(([file]) => isOther(file))),
+        );
+        expect(differing(files[0] ?? {}, files[1] ?? {})).toEqual([]);
+      };
+      try {
+        await mirrored(early, 'everything');
+        await build(out);
+        await mirrored(early, 'changes', old);
+        // What it never had itself, no page in a cache loads from it.
+        await mirrored(late, 'everything');
+        await build(out, changed(7));
+        await mirrored(early, 'changes', old);
+        await build(out, changed(8));
+        for (const copy of [early, late]) await mirrored(copy, 'changes');
+      } finally {
+        await proxy.stop();
+      }
+    },
+    60_000,
+  );
 });

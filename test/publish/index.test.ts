@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { always, it, some, thorough } from '../support/thorough.js';
 import { HashFileWriter } from '../../generator/tree/hash-file.js';
 import { indexDigest } from '../../generator/tree/digest.js';
 import { isSound, writeIndex } from '../../generator/tree/index-json.js';
@@ -177,7 +178,7 @@ describe('a tree whose index is', () => {
     ['no JSON', (folder) => writeFileSync(join(folder, 'index.json'), 'x')],
   ];
 
-  it.each(damages)('%s gets it anew, and no file is touched', async (_, damage) => {
+  always.each(some(damages, 4))('%s gets it anew, and no file is touched', async (_, damage) => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');
     await published({ register, out });
@@ -190,7 +191,7 @@ describe('a tree whose index is', () => {
     await expectAtRest(out);
   });
 
-  it.each(['documents', 'bytes', 'root'])(
+  always.each(some(['documents', 'bytes', 'root'], 1))(
     'flipped in what it says of a route (%s) does not make the next snapshot say so, too',
     async (what) => {
       const register = writeRegister(path('register.sqlite'), ROWS);
@@ -246,7 +247,7 @@ describe('a tree whose index is', () => {
     await expectAtRest(out);
   });
 
-  it('missing where files are damaged too is mended by the next build', async () => {
+  thorough('missing where files are damaged too is mended by the next build', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');
     await published({ register, out });

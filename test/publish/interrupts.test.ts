@@ -1,7 +1,8 @@
 /** Interrupts: before the journal the tree stays what it was; from there on the commit finishes. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
+import { always, it, some, thorough } from '../support/thorough.js';
 import { writeSample } from '../../data/sample.js';
 import { diff } from '../../generator/build/diff.js';
 import { buildConfig } from '../../generator/config/config.js';
@@ -86,7 +87,7 @@ describe('an interrupt', () => {
     await expectAtRest(out);
   });
 
-  it.each(['tables', 'views'])(
+  always.each(some(['tables', 'views'], 1))(
     'finds no query of the main thread over %s that it must wait for',
     async (of) => {
       const [register, out] = [path('register.sqlite'), path('dist')];
@@ -121,20 +122,23 @@ describe('an interrupt', () => {
     120_000,
   );
 
-  it.each([1, 5])('within the commit, at step %i, comes too late: the commit finishes', async (at) => {
-    const { registers, trees } = await pair(path);
-    const out = path('dist');
-    await published({ register: registers[0], out });
-    const { progress, steps } = progressThat('committing', (step) => {
-      if (step === at) throw interrupted();
-    });
-    expect(await buildWith({ register: registers[1], out }, { progress })).toMatchObject({ sequence: 2 });
-    expect(steps()).toBe(at);
-    expect(differing(contentOf(out), trees[1])).toEqual([]);
-    await expectAtRest(out);
-  });
+  always.each(some([1, 5], 1))(
+    'within the commit, at step %i, comes too late: the commit finishes',
+    async (at) => {
+      const { registers, trees } = await pair(path);
+      const out = path('dist');
+      await published({ register: registers[0], out });
+      const { progress, steps } = progressThat('committing', (step) => {
+        if (step === at) throw interrupted();
+      });
+      expect(await buildWith({ register: registers[1], out }, { progress })).toMatchObject({ sequence: 2 });
+      expect(steps()).toBe(at);
+      expect(differing(contentOf(out), trees[1])).toEqual([]);
+      await expectAtRest(out);
+    },
+  );
 
-  it('while an interrupted commit is completed lets it finish, and stops what follows', async () => {
+  thorough('while an interrupted commit is completed lets it finish, and stops what follows', async () => {
     const { registers, trees } = await pair(path);
     const out = path('dist');
     await published({ register: registers[0], out });

@@ -19,6 +19,7 @@ import { addProve } from '../../generator/commands/prove.js';
 import { addSign } from '../../generator/commands/sign.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
+import { addSample } from '../../generator/commands/sample.js';
 import { addScaffold } from '../../generator/commands/scaffold.js';
 import { addUpload } from '../../generator/commands/upload.js';
 import { addVerify } from '../../generator/commands/verify.js';
@@ -290,7 +291,10 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
   const writeErr = (text: string): void => {
     ended.stderr += text;
   };
-  const program = new Command('snapshot').exitOverride().configureOutput({ writeErr });
+  const writeOut = (text: string): void => {
+    ended.stdout += text;
+  };
+  const program = new Command('snapshot').exitOverride().configureOutput({ writeErr, writeOut });
   const commands = [
     addBuild,
     addCheck,
@@ -302,6 +306,7 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     addVerifyProof,
     addRollback,
     addSign,
+    addSample,
     addScaffold,
     addUpload,
     addVerify,
@@ -312,7 +317,7 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
   } catch (error) {
     if (error instanceof CommanderError) {
       // It has written its message.
-      ended.code = EXIT.usage;
+      ended.code = error.exitCode === 0 ? EXIT.done : EXIT.usage;
       return ended;
     }
     if (!(error instanceof Failure)) throw error;
