@@ -2,7 +2,7 @@
 import { KINDS } from '../schema/field.js';
 import { RESOURCES, documentsOf } from '../schema/index.js';
 import { WINDOW_NAMES } from '../schema/members.js';
-import { capitalized } from '../schema/words.js';
+import { capitalized, withArticle } from '../schema/words.js';
 import { ENDPOINTS } from './endpoints.js';
 import { LOOKUP, NAMED, idsRoute, lookupRoute, ownersRoute } from './lookup.js';
 import { LISTS, moversRoute } from './lists.js';
@@ -57,7 +57,8 @@ function reference(
 export const REFERENCE: readonly ReferencePage[] = [
   ...RESOURCES.map((resource) => {
     const documents = documentsOf(resource).map(({ route }) => [route]);
-    const what = documents.length > 1 ? 'The record of one, and its history' : 'The record of one';
+    const one = capitalized(withArticle(resource.kind));
+    const what = `${one}: its record${documents.length > 1 ? ' and its history' : ''}`;
     return reference(resource.plural, capitalized(resource.plural), what, documents);
   }),
   reference('register', 'Register', 'What there is, and totals of all of it', [['index'], ['stats']]),

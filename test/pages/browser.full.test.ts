@@ -114,6 +114,34 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
     await page.context().close();
   });
 
+  it('is searched by the words of its text', async () => {
+    const { page } = await open('/developers');
+    const found = page.locator('#found');
+    for (const word of [
+      'etag',
+      'cache',
+      '429',
+      'csv',
+      'python',
+      'rename',
+      'cors',
+      'parquet',
+      'retry',
+      'withheld',
+      'typescript',
+    ]) {
+      await page.locator('#search').fill(word);
+      await expect.poll(() => found.innerText(), { message: word }).toMatch(/^\d+ found$/);
+      await page.locator('#search').fill('');
+      await expect.poll(() => found.innerText()).toBe('');
+    }
+    await page.locator('#search').fill('etag');
+    await expect
+      .poll(() => page.locator('#results a').first().getAttribute('href'))
+      .toBe('/developers/guides/limits#caching');
+    await page.context().close();
+  });
+
   it.each([
     ['changes', '/developers/guides/copying#changes'],
     ['limits', '/developers/guides/limits#limits'],

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DOCUMENTS } from '../../generator/outputs/openapi/documents.js';
 import { PROBLEMS } from '../../generator/outputs/openapi/problems.js';
+import { placesOf } from '../../generator/outputs/pages/documentation/headings.js';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
@@ -167,8 +168,18 @@ describe('the example that looks up a name', () => {
 });
 
 describe('the search', () => {
+  it('knows the words below each place, but those of samples, which change with every snapshot', () => {
+    const html = `<h2 id="a">A <b>title</b></h2><p>Send the ETag, in v1.0: the ETag.</p><pre>live</pre>
+      <dl class="fields-of aloud"><div><dt>live</dt></div></dl>
+      <div id="b"><dt><code>name</code></dt><dd>Its meaning</dd></div>`;
+    expect(placesOf(html)).toEqual([
+      { id: 'a', text: 'A title', is: 'heading', words: 'send the etag v1.0' },
+      { id: 'b', text: 'name', is: 'term', words: 'its meaning' },
+    ]);
+  });
+
   it('finds every page, and every place of it, where it is', async () => {
-    const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string()]);
+    const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string(), z.string()]);
     const index = z
       .object({
         pages: z.array(z.object({ path: z.string(), title: z.string(), places: z.array(place) })),

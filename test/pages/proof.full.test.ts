@@ -190,9 +190,7 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
     await proofButton(page).click();
     await page.locator('#proof code').first().waitFor();
     expect(await page.locator('#proof code').allInnerTexts()).toEqual([
-      expect.stringMatching(
-        /^npm run snapshot -- prove http\S+ \/api\/v1\/group\/45 --write group-45\.tlog-proof$/,
-      ),
+      expect.stringMatching(/^register-api prove http\S+ \/api\/v1\/group\/45 --write group-45\.tlog-proof$/),
       expect.stringMatching(/^npm run .* \/group\/45\/history\.json --write group-45-history\.tlog-proof$/),
     ]);
     expect(await accessibilityOf(page)).toEqual([]);

@@ -22,6 +22,14 @@ export const integer = (value: number): string =>
 /** A difference, with its sign. */
 export const signed = (value: number): string => (value > 0 ? `+${integer(value)}` : integer(value));
 
+/** Longer texts are cut where they name something. */
+const MOST_CHARACTERS = 300;
+
+/** A text as far as it names something, with an ellipsis if that is not all. */
+export const cut = (text: string, most = MOST_CHARACTERS): string =>
+  // A pair of surrogates is one character.
+  text.length <= most ? text : `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}…`;
+
 /** `2 readings`, `1 reading`. */
 export const amount = (count: number, thing: string): string =>
   `${integer(count)} ${thing}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,5 @@
 /** How to cite a record: what it is, of which snapshot, when it was read, under which licence. */
-import { button, element, isolated } from './dom.js';
+import { button, element } from './dom.js';
 import { ask } from './request.js';
 import { moment } from '../words.js';
 
@@ -41,6 +41,6 @@ export async function cite(part, { title, register, url, licence, readAt, snapsh
     }
   };
   const copy = button('Copy', () => void copyAll());
-  const text = element('p', {}, isolated(sentence));
+  const text = element('p', {}, element('bdi', {}, sentence));
   part.replaceChildren(text, element('p', {}, copy, status));
 }

@@ -39,9 +39,9 @@ function reveal() {
 }
 
 /**
- * @typedef {readonly [isHeading: 0 | 1, id: string, text: string]} Place
+ * @typedef {readonly [isHeading: 0 | 1, id: string, text: string, words: string]} Place
  * @typedef {{ path: string, title: string, places: readonly Place[] }} Page
- * @typedef {{ path: string, text: string, about: string, isHeading: boolean }} Hit
+ * @typedef {{ path: string, text: string, about: string, words: string, isHeading: boolean }} Hit
  */
 
 /** @type {Promise<readonly Hit[]> | undefined} */
@@ -64,30 +64,33 @@ async function readHits(path) {
   const { pages } = /** @type {{ pages: readonly Page[] }} */ (await response.json());
   return pages.flatMap(({ path: page, title, places }) => {
     let heading = title;
-    const top = { path: page, text: title, about: 'Documentation', isHeading: true };
-    const inside = places.map(([isHeading, id, text]) => {
+    const top = { path: page, text: title, about: 'Documentation', words: '', isHeading: true };
+    const inside = places.map(([isHeading, id, text, words]) => {
       if (isHeading) heading = text.replace(/^GET /, '');
       const about = isHeading ? title : `${title}: ${heading}`;
-      return { path: `${page}#${id}`, text, about, isHeading: isHeading === 1 };
+      return { path: `${page}#${id}`, text, about, words, isHeading: isHeading === 1 };
     });
     return [top, ...inside];
   });
 }
 
 /**
- * The places that have every word, the best first: in their own text, at its start, in a heading.
+ * The places that have every word, the best first: in their own text, at its start, in a heading; then
+ * in what they are about, or in the words below them.
  * @param {readonly Hit[]} hits
  * @param {string} query
  */
 function find(hits, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return hits
-    .filter(({ text, about }) => words.every((word) => `${text} ${about}`.toLowerCase().includes(word)))
-    .map((hit) => {
+    .flatMap((hit) => {
       const text = hit.text.toLowerCase();
-      const has = words.every((word) => text.includes(word));
-      const rank = text === query ? 0 : !has ? 3 : text.startsWith(words[0]) ? 1 : 2;
-      return { hit, rank: 2 * rank + (hit.isHeading ? 0 : 1) };
+      const around = `${text} ${hit.about.toLowerCase()}`;
+      const isIn = (/** @type {string} */ place) => words.every((word) => place.includes(word));
+      if (!isIn(`${around} ${hit.words}`)) return [];
+      const rank =
+        text === query ? 0 : isIn(text) ? (text.startsWith(words[0]) ? 1 : 2) : isIn(around) ? 3 : 4;
+      return [{ hit, rank: 2 * rank + (hit.isHeading ? 0 : 1) }];
     })
     .toSorted((one, other) => one.rank - other.rank)
     .map(({ hit }) => hit);

@@ -1,5 +1,7 @@
 /** Makes elements. Texts become text nodes, so whatever is in a name stays text. */
 
+import { cut } from '../words.js';
+
 /** @typedef {Node | string | null | undefined | false} Child */
 
 /**
@@ -28,8 +30,8 @@ export const present = (children) =>
 /** What was not measured, hatched. @param {string} words */
 export const none = (words) => element('span', { class: 'none' }, element('span', {}, words));
 
-/** A measured name, whatever its direction. @param {string} name */
-export const isolated = (name) => element('bdi', {}, name);
+/** A measured name, whatever its direction; one of thousands of characters is cut. @param {string} name */
+export const isolated = (name) => element('bdi', {}, cut(name));
 
 /**
  * A time, for people and programs.

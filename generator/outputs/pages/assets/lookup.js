@@ -227,7 +227,9 @@ export function upgrade(host) {
         const records = links.length === 1 ? `One ${each.one} has` : `${links.length} ${each.many} have`;
         return say(`${records}${had} this name.`, false, links);
       }
-      say(`No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this name.`);
+      say(
+        `No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this name. Only whole names are found.`,
+      );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       say(error.message, true);

@@ -92,11 +92,7 @@ function standing({ what, path, route, key, body }) {
 
 /** How to do without a browser what it doesn't allow here. @param {Shown} shown @param {string} base */
 const command = ({ path }, base) =>
-  element(
-    'p',
-    {},
-    element('code', {}, `npm run snapshot -- prove ${base} ${path} --write ${fileName(path)}`),
-  );
+  element('p', {}, element('code', {}, `register-api prove ${base} ${path} --write ${fileName(path)}`));
 
 /**
  * Fills a part of the page.

@@ -65,6 +65,13 @@ function factsPart(record) {
   const text = textIn(record.description) ?? '';
   const others = fields.filter(({ name }) => !APART.has(name) || (name === 'description' && text === ''));
   const absent = missing(fields, record);
+  const list = facts(others, record);
+  // Where there is room, the meanings are shown anyway.
+  const explaining = button(
+    'What these mean',
+    () => explaining.setAttribute('aria-expanded', String(list.classList.toggle('explained'))),
+    { class: 'explaining', 'aria-expanded': 'false' },
+  );
   return [
     text !== '' &&
       element(
@@ -76,8 +83,8 @@ function factsPart(record) {
     element(
       'section',
       { 'aria-labelledby': 'facts' },
-      element('h2', { id: 'facts' }, 'Facts'),
-      facts(others, record),
+      element('div', { class: 'bar' }, element('h2', { id: 'facts' }, 'Facts'), explaining),
+      list,
       absent.length > 0 &&
         element('p', {}, 'Not measured, or not published: ', element('b', {}, absent.join(', ')), '.'),
     ),

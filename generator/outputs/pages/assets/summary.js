@@ -2,10 +2,12 @@
 import { button, element, isolated, none, time, unloaded } from './dom.js';
 import { isObject, labelOf, numberIn, objectIn, reasonFor, textIn } from './facts.js';
 import { capital, fields, filled, has, kind, one, page, part, paths } from './page.js';
-import { integer, moment, signed } from '../words.js';
+import { cut, integer, moment, signed } from '../words.js';
 
 /** Names of more characters are set smaller, so that the number stays on the first screen. */
 const LONG_NAME = 60;
+/** How much of a name a title has. */
+const TITLE_NAME = 80;
 
 /**
  * @typedef {import('./facts.js').Values} Values
@@ -70,6 +72,10 @@ export function ownerWords(state, owner) {
   return none(state === 'owned' ? 'not published, or not measured' : 'not measured');
 }
 
+/** What is said of a name that is cut. @param {string} name */
+const cutNote = (name) =>
+  `Cut after ${integer(cut(name).length - 1)} of ${integer(name.length)} characters; the JSON has all.`;
+
 /** @param {Values} record */
 function byline(record) {
   if (has('owner') || has('owner_state'))
@@ -92,7 +98,7 @@ function figure(record, name) {
   const total = name === 'quantity_remaining' ? numberIn(record.quantity_total) : null;
   if (value === null)
     return reasonFor(record, name) === undefined
-      ? element('span', {}, `${label} `, none('not measured'))
+      ? element('span', {}, none('not measured'), ` ${label}`)
       : null;
   const words = total === null ? label : `of ${integer(total)} copies left`;
   return element('span', {}, element('b', { class: 'figure' }, integer(value)), ` ${words}`);
@@ -224,10 +230,11 @@ export function summary(record, id, mark, documents) {
   const state = textIn(record.state);
   const meaning = fields.find((each) => each.name === 'state')?.meanings?.[state ?? ''];
   const readAt = textIn(record.measured_at) ?? '';
-  const called = name === null || name.trim() === '' ? `${capital} ${id}` : `${name} · ${one} ${id}`;
+  const isNamed = name !== null && name.trim() !== '';
+  const called = isNamed ? `${cut(name, TITLE_NAME)} · ${one} ${id}` : `${capital} ${id}`;
   document.title = `${called} – ${page.name}`;
   const citation = citing({
-    title: name === null ? `${capital} ${id}` : `${name} (${one} ${id})`,
+    title: isNamed ? `${cut(name)} (${one} ${id})` : `${capital} ${id}`,
     register: page.name,
     url: page.base + filled(paths.page, id),
     licence: page.licence,
@@ -278,8 +285,9 @@ export function summary(record, id, mark, documents) {
       : element(
           'h1',
           { dir: 'auto', class: name.length > LONG_NAME && 'long' },
-          name.trim() === '' ? '(an empty name)' : name,
+          isNamed ? cut(name) : '(an empty name)',
         ),
+    name !== null && name !== cut(name) && element('p', { class: 'note' }, cutNote(name)),
     byline(record),
     element(
       'p',
@@ -298,7 +306,9 @@ export function summary(record, id, mark, documents) {
         'ul',
         { class: 'figures' },
         ...figures.map((each) => element('li', {}, each)),
-        kind === 'item' && PRICES.some(has) && element('li', { class: 'note' }, 'prices in currency units'),
+        kind === 'item' &&
+          PRICES.some((each) => numberIn(record[each]) !== null) &&
+          element('li', { class: 'note' }, 'prices in currency units'),
       ),
     hasVotes && votes(record),
     ...(has('change') && isObject(record.change) ? changeList(record.change, mark) : []),

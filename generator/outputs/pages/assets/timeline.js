@@ -14,8 +14,8 @@ const MOST_SPANS = 40;
 const TICKS = 6;
 /** Widths are in percent; a span is seen even if it lasts a moment. */
 const LEAST_WIDTH = 0.4;
-/** Further to the right, a label is before its tick. */
-const LAST_LABEL = 75;
+/** Further to the right, a label has no room next to its tick. */
+const LAST_LABEL = 88;
 
 /**
  * @param {unknown} value
@@ -143,7 +143,7 @@ const axis = (scale) =>
     { class: 'axis', 'aria-hidden': 'true' },
     ...ticksOf(scale.from, scale.to, TICKS).map(({ time, words }) => {
       const place = percentOf(time, scale);
-      const made = element('span', { class: place > LAST_LABEL && 'before' }, words);
+      const made = element('span', {}, place <= LAST_LABEL && words);
       made.style.left = `${place}%`;
       return made;
     }),

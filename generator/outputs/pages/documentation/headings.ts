@@ -5,6 +5,8 @@ export interface LinkTarget {
   readonly id: string;
   readonly text: string;
   readonly is: 'heading' | 'term';
+  /** The words below it, up to the next place: each once, in lower case, in order. */
+  readonly words: string;
 }
 
 /** `<h2 id="…">…</h2>`, or `<div id="…"><dt><code>…</code>` for a field or an error. */
@@ -25,13 +27,25 @@ const textOf = (html: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
+/** Samples and the record that is read aloud are left out: their words change with every snapshot. */
+const SAMPLE = /<pre[^]*?<\/pre>|<dl class="fields-of aloud">[^]*?<\/dl>/g;
+/** Of three characters at least, which nearly all that are sought have. */
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}_.-]+[\p{L}\p{N}_]/gu;
+
+const wordsOf = (html: string): string => {
+  const text = textOf(html.replaceAll(SAMPLE, ' ').replaceAll('<', ' <')).toLowerCase();
+  return [...new Set(text.match(WORD))].join(' ');
+};
+
 /** All places of a page, in its order. */
 export const placesOf = (html: string): LinkTarget[] =>
-  [...html.matchAll(PLACE)].map(([, , heading, title = '', term = '', name = '']) =>
-    heading === undefined
-      ? { id: term, text: textOf(name), is: 'term' }
-      : { id: heading, text: textOf(title), is: 'heading' },
-  );
+  [...html.matchAll(PLACE)].map((match, index, all) => {
+    const [whole, , heading, title = '', term = '', name = ''] = match;
+    const words = wordsOf(html.slice(match.index + whole.length, all[index + 1]?.index));
+    return heading === undefined
+      ? { id: term, text: textOf(name), is: 'term', words }
+      : { id: heading, text: textOf(title), is: 'heading', words };
+  });
 
 /** The page with headings that are links to themselves. */
 export const withAnchors = (html: string): string =>

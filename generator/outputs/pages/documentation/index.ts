@@ -110,13 +110,13 @@ export function documentationPages(documented: Documented): readonly RenderedPag
   });
 }
 
-/** What the search field finds: pages with their headings and terms, in order. */
+/** What the search field finds: pages with their headings and terms, in order, and the words below each. */
 export const searchIndex = (pages: readonly RenderedPage[]): string =>
   JSON.stringify({
     pages: pages.map(({ path, title, places }) => ({
       path,
       title,
-      places: places.map(({ id, text, is }) => [is === 'heading' ? 1 : 0, id, text]),
+      places: places.map(({ id, text, is, words }) => [is === 'heading' ? 1 : 0, id, text, words]),
     })),
   });
 
@@ -176,6 +176,7 @@ function startPage(documented: Documented) {
     ),
     hasOwnerState: overview.measured.has('groups.owner_state'),
     hasChanges: changesIn(overview.measured).length > 0,
+    hasRenames: ['group_names', 'usernames'].some((table) => overview.measured.has(table)),
     reference: REFERENCE.filter(({ name }) => isThere(name))
       .map((page) => titled(page, overview.measured, isThere))
       .map(({ path, title, sections }) => ({
