@@ -238,6 +238,23 @@ describe.skipIf(!HAS_CHROMIUM).each(['/downloads', '/feeds'])('the page %s', (ur
   });
 });
 
+describe.skipIf(!HAS_CHROMIUM)('a button that copies', () => {
+  it.each([375, 1280])('leaves the code all of its width at %i pixels', async (width) => {
+    for (const url of ['/downloads', '/feeds', '/developers', '/developers/guides/limits']) {
+      const page = await open(url, { viewport: { width, height: 800 } });
+      const covered =
+        await page.evaluate(`[...document.querySelectorAll('.copyable > pre')].flatMap((pre) => {
+        const [code, button] = [pre, pre.nextElementSibling].map((each) => each.getBoundingClientRect());
+        const isBeside = button.left >= code.right - 1 && pre.scrollWidth <= pre.clientWidth;
+        const isAbove = button.bottom <= code.top + 1;
+        return !pre.checkVisibility() || isBeside || isAbove ? [] : [pre.textContent];
+      })`);
+      expect(covered, url).toEqual([]);
+      await page.context().close();
+    }
+  });
+});
+
 describe.skipIf(!HAS_CHROMIUM)('the downloads page', () => {
   it('is less than 4,000 pixels high on a desktop, folded', async () => {
     const page = await open('/downloads', { viewport: { width: 1280, height: 800 } });

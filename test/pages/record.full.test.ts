@@ -144,6 +144,7 @@ const REGISTER = {
       asset_type_id: 8,
       asset_type: 'Hat',
     },
+    { id: 9, name: 'Copper Cloak', favourites: 15 },
   ],
   withheld: [
     { kind: 'group', id: 5, since: '2026-01-01T00:00:00Z' },
@@ -371,9 +372,32 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
   it('says so where almost nothing is known', async () => {
     const { page } = await openRecord('/group/4');
     expect(await textOf(page, 'h1')).toMatch(/^Group 4\s+name not measured$/);
-    expect(await textOf(page, '.main-figure')).toMatch(/^members\s+not measured/);
+    expect(await textOf(page, '.main-figure')).toMatch(/^not measured members/);
     expect(await textOf(page, '.record')).toContain('The member count has not been read yet.');
     expect(await textOf(page, '.record')).toContain('No name has been read yet.');
+    await page.context().close();
+  });
+
+  it('cuts a name of hundreds of characters, and says so', async () => {
+    const { page } = await openRecord('/group/6');
+    expect(await page.title()).toMatch(/^W{80}… · group 6 – /);
+    expect(await textOf(page, 'h1')).toBe(`${'W'.repeat(300)}…`);
+    expect(await textOf(page, '.record-head')).toContain(
+      'Cut after 300 of 400 characters; the JSON has all.',
+    );
+    await page.context().close();
+  });
+
+  it('says what its facts mean on a phone when somebody asks', async () => {
+    const { page } = await openRecord('/group/1', { viewport: { width: 375, height: 800 } });
+    const meaning = page.getByText('When the register first measured the record.');
+    expect(await meaning.isVisible()).toBe(false);
+    const button = page.getByRole('button', { name: 'What these mean' });
+    await button.click();
+    expect(await meaning.isVisible()).toBe(true);
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(await button.isVisible()).toBe(false);
     await page.context().close();
   });
 
@@ -461,8 +485,23 @@ describe.skipIf(!HAS_CHROMIUM)('the pages of other kinds', () => {
     expect(await textOf(page, '.main-figure')).toContain('No price in the catalogue');
     expect(await textOf(page, '.figures')).toContain('1,180 lowest resale price');
     expect(await textOf(page, '.figures')).toContain('12 of 5,000 copies left');
+    expect(await textOf(page, '.figures')).toContain('prices in currency units');
     expect(await textOf(page, '.facts')).toContain('Hat (8)');
     expect(await textOf(page, '.byline')).toBe('Creator: not measured, or not published');
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('a number that was not measured', () => {
+  it('keeps its place, without a unit', async () => {
+    const { page } = await openRecord('/item/9');
+    expect(await textOf(page, '.main-figure')).toMatch(/^not measured price\s+read/);
+    expect(await page.locator('.figures > li').allInnerTexts()).toEqual([
+      'not measured lowest resale price',
+      'not measured recent average price',
+      'not measured quantity remaining',
+      '15 favourites',
+    ]);
     await page.context().close();
   });
 });
@@ -648,7 +687,9 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
       `formerly ${HOSTILE} group 1`,
     ]);
     await seek(page, 'nobody at all');
-    await expect.poll(() => status(page)).toBe('No published group or user has or had exactly this name.');
+    await expect
+      .poll(() => status(page))
+      .toBe('No published group or user has or had exactly this name. Only whole names are found.');
     await seek(page, '');
     await expect.poll(() => status(page)).toBe('Enter an id, an address or a name.');
     expect(await page.locator('.matches li').count()).toBe(0);
