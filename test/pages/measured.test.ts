@@ -79,7 +79,7 @@ describe('a register of clubs, players and islands', () => {
     expect(html).toContain('<title>Golden: How big is your club?</title>');
     expect(html).toContain('<meta property="og:title" content="Golden: How big is your club?">');
     expect(html).toContain('<meta property="og:description" content="We count every evening.">');
-    expect(html).not.toContain('Every value was read.');
+    expect(html).not.toContain('What was measured on');
   });
 
   it('is valid HTML on every page', async () => {
