@@ -4,7 +4,8 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, expectTypeOf, onTestFinished, vi } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { TYPES_FILE, clientTypes } from '../../clients/generate.js';
 import { ProblemError, ResponseError } from '../../clients/typescript/client.js';
 import type { Document, RegisterClient } from '../../clients/typescript/client.js';
@@ -132,7 +133,7 @@ describe('get', () => {
     expect(statuses).toEqual([200, 304]);
   });
 
-  it('keeps no more in memory than it may: the least recently used goes first', async () => {
+  thorough('keeps no more in memory than it may: the least recently used goes first', async () => {
     const { client: measuring } = await proxied(out);
     const sizes = await Promise.all(
       [7, 8].map(async (id) => JSON.stringify(await measuring.get('/api/v1/group/{id}', { id })).length),
@@ -180,7 +181,7 @@ describe('a refused request', () => {
     expect(refused.length).toBeLessThanOrEqual(2);
   });
 
-  it('is an error after as many repetitions as were asked for', async () => {
+  thorough('is an error after as many repetitions as were asked for', async () => {
     const { client, statuses } = await proxied(out, ['--api-tokens', '2', '--api-refill-seconds', '60'], {
       retries: 0,
     });
@@ -363,7 +364,7 @@ const run = async (cwd: string, program: string, ...args: readonly string[]): Pr
 };
 
 describe('the README', () => {
-  it('has examples that run', async () => {
+  thorough('has examples that run', async () => {
     const readme = readFileSync(join(TYPES_FILE, '../README.md'), 'utf8');
     const examples = [...readme.matchAll(/```ts\n(.*?)\n```/gs)].map(([, code = '']) => code);
     const register = path('changing.sqlite');

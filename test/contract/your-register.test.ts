@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { z } from 'zod';
 import { Register } from '../../generator/register/database.js';
 import { slownessOf } from '../../generator/register/slow-views.js';
@@ -112,7 +113,7 @@ describe('the clubs of its recipes', () => {
     return file;
   };
 
-  it('become a register, with times of the zone that TZ names, and of the day', async () => {
+  thorough('become a register, with times of the zone that TZ names, and of the day', async () => {
     const file = clubs();
     // Whatever it has no view of is not measured.
     const checked = z.looseObject({ absent: z.array(z.string()) }).parse(await check('Europe/Berlin', file));

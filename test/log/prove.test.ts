@@ -4,7 +4,8 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { hashed, prove } from '../../generator/log/prove.js';
 import type { ProofRequest, ProofSource, Proven } from '../../generator/log/prove.js';
 import { published } from '../support/build.js';
@@ -125,7 +126,7 @@ describe('the log of a tree that a build has signed', () => {
 });
 
 describe('a proof from a tree that a build has signed', () => {
-  it('holds for every sort of document, in each of its snapshots', async () => {
+  thorough('holds for every sort of document, in each of its snapshots', async () => {
     const [tree, file, rows] = [path('signed'), path('key'), path('rows.sqlite')];
     writeRegister(rows, ROWS);
     expect(await inProcess('keygen', '--name', ORIGIN, '--write', file)).toMatchObject({ code: 0 });
@@ -469,7 +470,7 @@ describe('the command prove', () => {
     expect(await inProcess('prove', 'https://register.example/x', '/api/v1')).toMatchObject({ code: 2 });
   });
 
-  it('refuses a log whose checkpoint is signed by another key than the tree names', async () => {
+  thorough('refuses a log whose checkpoint is signed by another key than the tree names', async () => {
     const other = path('other');
     await published({ register, out: other });
     signTree(other, { key });

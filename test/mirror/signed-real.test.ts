@@ -1,7 +1,8 @@
 /** Copies of signed trees that builds published: their logs are equal, the index and all tiles too. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { thorough } from '../support/thorough.js';
 import { z } from 'zod';
 import { createKey } from '../../generator/log/key-file.js';
 import { Tree } from '../../generator/tree/tree.js';
@@ -70,40 +71,44 @@ async function mirrored(...options: string[]): Promise<number> {
 const change = (value: number): string => `UPDATE items SET price = ${value} WHERE id = 3;
   UPDATE users SET username = 'name${value}' WHERE id = 7007;`;
 
-it('a copy of a signed tree follows it through changes, removals and a rollback', async () => {
-  const remote = new MemoryRemote(out, false);
-  const copies = new Tree(out);
-  /** Uploads the copy, of which the lists of commits say what changed. */
-  const uploaded = async (isFirst: boolean): Promise<void> => {
-    const result = await upload(copies, 'memory:copy', quiet(), () => remote);
-    expect(result.compared).toBe(isFirst);
-    const there = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
-    expect(differing(there, hashesOf(copies.out))).toEqual([]);
-  };
-  expect(await mirrored('--key', vkey)).toBe(1);
-  await uploaded(true);
-  expect(await mirrored()).toBe(1);
-  await build(change(2));
-  await served();
-  expect(await mirrored()).toBe(2);
-  await uploaded(false);
-  await build('DELETE FROM games; DELETE FROM users WHERE id > 5000;');
-  await build(change(3));
-  await served();
-  expect(await mirrored()).toBe(4);
-  await uploaded(false);
-  expect(await inProcess('rollback', '--out', dist, '--key', key)).toMatchObject({ code: 0 });
-  await served();
-  expect(await mirrored()).toBe(5);
-  await uploaded(false);
-  // A copy can be copied.
-  const [original, copy] = [proxy, out];
-  proxy = await startProxy(copy, ['--page-tokens', '1000000']);
-  try {
-    out = path('copy-of-copy');
-    expect(await mirrored('--key', `${key}.pub`)).toBe(5);
-  } finally {
-    await proxy.stop();
-    proxy = original;
-  }
-}, 60_000);
+thorough(
+  'a copy of a signed tree follows it through changes, removals and a rollback',
+  async () => {
+    const remote = new MemoryRemote(out, false);
+    const copies = new Tree(out);
+    /** Uploads the copy, of which the lists of commits say what changed. */
+    const uploaded = async (isFirst: boolean): Promise<void> => {
+      const result = await upload(copies, 'memory:copy', quiet(), () => remote);
+      expect(result.compared).toBe(isFirst);
+      const there = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
+      expect(differing(there, hashesOf(copies.out))).toEqual([]);
+    };
+    expect(await mirrored('--key', vkey)).toBe(1);
+    await uploaded(true);
+    expect(await mirrored()).toBe(1);
+    await build(change(2));
+    await served();
+    expect(await mirrored()).toBe(2);
+    await uploaded(false);
+    await build('DELETE FROM games; DELETE FROM users WHERE id > 5000;');
+    await build(change(3));
+    await served();
+    expect(await mirrored()).toBe(4);
+    await uploaded(false);
+    expect(await inProcess('rollback', '--out', dist, '--key', key)).toMatchObject({ code: 0 });
+    await served();
+    expect(await mirrored()).toBe(5);
+    await uploaded(false);
+    // A copy can be copied.
+    const [original, copy] = [proxy, out];
+    proxy = await startProxy(copy, ['--page-tokens', '1000000']);
+    try {
+      out = path('copy-of-copy');
+      expect(await mirrored('--key', `${key}.pub`)).toBe(5);
+    } finally {
+      await proxy.stop();
+      proxy = original;
+    }
+  },
+  60_000,
+);

@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, it, some } from '../support/thorough.js';
 import { buildWith } from '../publish/support.js';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
@@ -225,7 +226,7 @@ describe('after an edit, the front page', () => {
       DELETE FROM group_member_readings WHERE group_id = 7`,
   };
 
-  it.each(Object.entries(EDITS))('is that of a build from nothing: %s', async (_, sql) => {
+  always.each(some(Object.entries(EDITS), 3))('is that of a build from nothing: %s', async (_, sql) => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const [out, fresh] = [path('dist'), path('fresh')];
     await buildWith({ register, out });

@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { always, isThorough, it, some, thorough } from '../support/thorough.js';
 import { openDatabase } from '../../generator/sqlite/index.js';
 import { published } from '../support/build.js';
 import { buildArgs } from '../support/cli.js';
@@ -212,7 +213,7 @@ const record = (mirror: ReadonlyMap<string, string>): Record<string, string> => 
 const body = (): string => randomBytes(2250).toString('base64');
 
 describe('change lists', () => {
-  it('lead from each tree to the next, over any sequence of registers', async () => {
+  always('lead from each tree to the next, over any sequence of registers', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(step, { minLength: 0, maxLength: 9 }), { minLength: 3, maxLength: 7 }),
@@ -270,7 +271,7 @@ describe('change lists', () => {
           await expectAtRest(out);
         },
       ),
-      { numRuns: 7 },
+      { numRuns: isThorough ? 15 : 2 },
     );
   });
 
@@ -300,7 +301,7 @@ describe('change lists', () => {
     expect(indexOf(out).changes[0]).toMatchObject({ sequence: 2, built_at: '2026-12-02T00:00:00Z' });
   });
 
-  it('and bundles are kept for 30 snapshots', async () => {
+  thorough('and bundles are kept for 30 snapshots', async () => {
     const out = path('dist');
     const routes = [route('item', '/api/v1/item/{id}', 'api/v1/item/{id}.json')];
     const mirrors = new Map<number, Map<string, string>>();
@@ -405,10 +406,15 @@ describe('change lists', () => {
     expect(indexOf(out)).toMatchObject({ sequence: 5, oldest: 3 });
   });
 
-  it.each([
-    ['missing', (file: string) => rmSync(file)],
-    ['cut short', (file: string) => truncateSync(file, 100)],
-  ])('and bundles go with what is withheld even if the index that names them is %s', async (_, damage) => {
+  always.each(
+    some<[string, (file: string) => void]>(
+      [
+        ['missing', (file: string) => rmSync(file)],
+        ['cut short', (file: string) => truncateSync(file, 100)],
+      ],
+      1,
+    ),
+  )('and bundles go with what is withheld even if the index that names them is %s', async (_, damage) => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');
     await published({ register, out });
@@ -442,7 +448,7 @@ describe('change lists', () => {
     expect((await build(4))[2]).toBe(4);
   });
 
-  it('name a tree that one begun anew does not share', async () => {
+  thorough('name a tree that one begun anew does not share', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');
     await published({ register, out });
@@ -475,7 +481,7 @@ describe('an index of changes that is', () => {
     ['of another snapshot', (file) => writeFileSync(file, '{"sequence":9,"oldest":9,"changes":[]}')],
   ];
 
-  it.each(damages)('%s starts anew, and says from where on it leads', async (_, damage) => {
+  always.each(some(damages, 2))('%s starts anew, and says from where on it leads', async (_, damage) => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');
     await published({ register, out });

@@ -1,6 +1,7 @@
 /** `diff`: what a build would do, told without doing anything. */
 import { existsSync, rmSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { z } from 'zod';
 import { OPERATOR, published } from '../support/build.js';
 import { containing } from '../support/values.js';
@@ -174,7 +175,7 @@ describe('a diff', () => {
     expect(examples.filter(({ url }) => url.startsWith('/api/v1/user/'))).toHaveLength(3);
   });
 
-  it('tells of a build that the brake would stop, too', async () => {
+  thorough('tells of a build that the brake would stop, too', async () => {
     const out = await tree();
     const register = writeRegister(path('register.sqlite'), { ...ROWS, users: [] });
     const { changes: told } = await json(register, out);
@@ -190,18 +191,21 @@ describe('a diff', () => {
     expect((await json(register, out, '--skip-invalid')).changes).toMatchObject({ removed: 1 });
   });
 
-  it('of a tree whose commit was interrupted, or without an index, ends with 1 and says what helps', async () => {
-    const out = await tree();
-    await interruptCommit({ register: both.registers[1], out });
-    expect(await diff(both.registers[1], out)).toMatchObject({
-      code: 1,
-      stderr: containing('verify --repair'),
-    });
-    await buildWith({ register: both.registers[1], out });
-    rmSync(inState(out, 'index'), { recursive: true });
-    expect(await diff(both.registers[1], out)).toMatchObject({
-      code: 1,
-      stderr: containing('verify --repair'),
-    });
-  });
+  thorough(
+    'of a tree whose commit was interrupted, or without an index, ends with 1 and says what helps',
+    async () => {
+      const out = await tree();
+      await interruptCommit({ register: both.registers[1], out });
+      expect(await diff(both.registers[1], out)).toMatchObject({
+        code: 1,
+        stderr: containing('verify --repair'),
+      });
+      await buildWith({ register: both.registers[1], out });
+      rmSync(inState(out, 'index'), { recursive: true });
+      expect(await diff(both.registers[1], out)).toMatchObject({
+        code: 1,
+        stderr: containing('verify --repair'),
+      });
+    },
+  );
 });

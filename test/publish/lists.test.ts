@@ -1,7 +1,8 @@
 /** --purge-list and --files-from: complete, so that a CDN and a copy elsewhere are exactly as new as the tree. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { COMPRESSED_FROM_BYTES } from '../../generator/tree/codings.js';
 import { rollback } from '../../generator/build/rollback.js';
@@ -158,7 +159,7 @@ describe('the lists of', () => {
     expect(documentUrls(out, files)).toEqual(ALWAYS);
   });
 
-  it('a build after an interrupted commit hold what that commit did, too', async () => {
+  thorough('a build after an interrupted commit hold what that commit did, too', async () => {
     const { out, twin } = await twins();
     const third = writeRegister(path('third.sqlite'), ROWS);
     changeRegister(third, `UPDATE games SET visits = 1 WHERE id = 9`);
@@ -174,7 +175,7 @@ describe('the lists of', () => {
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
   });
 
-  it('a build after a rollback hold what the rollback did, too', async () => {
+  thorough('a build after a rollback hold what the rollback did, too', async () => {
     const { out, twin } = await twins();
     const second = await build(both.registers[1], out);
     copy(out, twin, second.files, listOf(out, 2).delete);
@@ -207,7 +208,7 @@ describe('the lists of', () => {
     expect(manifestOf(out).sequence).toBe(2);
   });
 
-  it('several builds without lists are not saved up for a later one', async () => {
+  thorough('several builds without lists are not saved up for a later one', async () => {
     const { out } = await twins();
     await buildWith({ register: both.registers[1], out, baseUrl: BASE });
     const { purged } = await build(both.registers[1], out);

@@ -1,7 +1,8 @@
 /** `rollback`: the previous snapshot again, as a new one that mirrors follow like any other. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { apply } from '../../generator/publish/commit.js';
 import { completeCommit } from '../../generator/publish/recover.js';
 import { Tree } from '../../generator/tree/tree.js';
@@ -78,7 +79,7 @@ describe('a rollback', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  it('twice is back where it began', async () => {
+  thorough('twice is back where it began', async () => {
     const out = await two();
     const { digest } = manifestOf(out);
     expect(await back(out)).toMatchObject({ sequence: 3, contentOf: 1 });
@@ -128,7 +129,7 @@ describe('a rollback', () => {
     await expectAtRest(out);
   });
 
-  it('does not miss what a thread deletes that outlives an interrupted commit', async () => {
+  thorough('does not miss what a thread deletes that outlives an interrupted commit', async () => {
     const out = await two();
     await interruptCommit({ register: both.registers[0], out }, 1);
     const { progress } = progressThat('committing', () => {
@@ -149,7 +150,7 @@ describe('a rollback', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  it('after a build that changed nothing still leads to the snapshot before', async () => {
+  thorough('after a build that changed nothing still leads to the snapshot before', async () => {
     const out = await two();
     await buildWith({ register: both.registers[1], out });
     expect(await back(out)).toMatchObject({ contentOf: 1 });
@@ -213,7 +214,7 @@ describe('a rollback', () => {
     await expectAtRest(out);
   });
 
-  it('makes the compressed siblings anew, whatever became of the kept ones', async () => {
+  thorough('makes the compressed siblings anew, whatever became of the kept ones', async () => {
     const out = await two();
     rmSync(inState(out, `previous/files/${flat('item', 'api/v1/item/5.json.gz')}`));
     writeFileSync(inState(out, `previous/files/${flat('item', 'api/v1/item/5.json.br')}`), 'noise');
@@ -231,7 +232,7 @@ describe('a rollback', () => {
     await expectAtRest(out);
   });
 
-  it('after a repair says that the snapshot before it was damaged', async () => {
+  thorough('after a repair says that the snapshot before it was damaged', async () => {
     const out = await two();
     rmSync(join(out, 'api/v1/stats.json'));
     const [, register] = both.registers;

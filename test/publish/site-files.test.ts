@@ -10,7 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { z } from 'zod';
 import { ROUTES } from '../../generator/routes/index.js';
 import { siteFiles } from '../../generator/config/site-files.js';
@@ -210,7 +211,7 @@ describe('the operator’s own files', () => {
     await expectAtRest(made.out);
   });
 
-  it('are on the lists for copies and CDNs', async () => {
+  thorough('are on the lists for copies and CDNs', async () => {
     const made = site();
     const lists = Object.fromEntries(
       ['purge-list', 'files-from', 'delete-from'].map((name) => [name, path(name)]),
@@ -257,7 +258,7 @@ describe('the operator’s own files', () => {
     await expectAtRest(made.out);
   });
 
-  it('are mended by a repair', async () => {
+  thorough('are mended by a repair', async () => {
     const made = site();
     await published(made);
     const content = contentOf(made.out);
@@ -276,7 +277,7 @@ describe('the operator’s own files', () => {
     await expectAtRest(made.out);
   });
 
-  it('survive the loss of the state', async () => {
+  thorough('survive the loss of the state', async () => {
     const made = site();
     await published(made);
     const before = stateOf(made.out);
@@ -479,7 +480,7 @@ describe('a front page and a robots.txt of one’s own', () => {
     }
   });
 
-  it('come and go with the files, and diff sees what they change', async () => {
+  thorough('come and go with the files, and diff sees what they change', async () => {
     const made = site({});
     await published(made);
     const before = contentOf(made.out);

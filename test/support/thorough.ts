@@ -20,3 +20,9 @@ export function some<T>(all: readonly T[], count: number): T[] {
     (each) => each !== undefined,
   );
 }
+
+/** All cases, or in `npm test` one of so many. */
+export function* oneIn<T>(count: number, all: Iterable<T>): Generator<T> {
+  let at = 0;
+  for (const each of all) if (isThorough || (at += 1) % count === 0) yield each;
+}

@@ -1,6 +1,7 @@
 /** What a snapshot.json may say: nothing that the proxy refuses, or that means something elsewhere. */
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, isThorough, it, oneIn } from '../support/thorough.js';
 import { writeSample } from '../../data/sample.js';
 import { snapshotSchema } from '../../generator/tree/snapshot-json.js';
 import { parseSnapshot } from '../../proxy/snapshot/snapshot.js';
@@ -29,9 +30,9 @@ describe('the schema of snapshot.json', () => {
     expect(snapshotSchema.safeParse(honest).error).toBeUndefined();
   });
 
-  it('accepts nothing that the proxy refuses, wherever it is altered', () => {
+  always('accepts nothing that the proxy refuses, wherever it is altered', () => {
     let [accepted, refused] = [0, 0];
-    for (const { place, value, snapshot } of alterations(withFewRoutes(honest))) {
+    for (const { place, value, snapshot } of oneIn(8, alterations(withFewRoutes(honest)))) {
       if (!isAccepted(snapshot)) {
         refused += 1;
         continue;
@@ -42,8 +43,8 @@ describe('the schema of snapshot.json', () => {
         `${place} = ${JSON.stringify(value)}`,
       ).not.toThrow();
     }
-    expect(refused).toBeGreaterThan(5000);
-    expect(accepted).toBeGreaterThan(100);
+    expect(refused).toBeGreaterThan(isThorough ? 5000 : 600);
+    expect(accepted).toBeGreaterThan(isThorough ? 100 : 10);
   });
 
   it.each(HOSTILE_NAMES)('refuses a header named "%s"', (name) => {
