@@ -37,15 +37,25 @@ const SCRIPTS = new Set(['snapshot', 'prestart']);
 /** The part of `process` that is used; the tests have their own. */
 type Host = Pick<NodeJS.Process, 'cwd' | 'chdir' | 'env'>;
 
+/** The script of package.json that is running, if it starts this program. */
+function ownScript({ env }: Pick<Host, 'env'>, { root }: Pick<Package, 'root'>): string | undefined {
+  const { npm_lifecycle_event: script = '', npm_package_json: file } = env;
+  return SCRIPTS.has(script) && file === join(root, 'package.json') ? script : undefined;
+}
+
+/** What a user types to start this program: `npm run snapshot --`, or the name of the package. */
+export function calledAs(host: Pick<Host, 'env'>, self: Pick<Package, 'root' | 'name'>): string {
+  return ownScript(host, self) === 'snapshot' ? 'npm run snapshot --' : self.name;
+}
+
 /**
  * Goes back to the folder in which the user called npm, which changes into the package's root before
  * it runs a script: relative paths mean what they mean to the user.
  * @returns the path of the folder in which default paths start; empty for the current folder
  */
 export function returnToUser(host: Host, { root }: Pick<Package, 'root'>): string {
-  const { INIT_CWD: folder, npm_lifecycle_event: script = '', npm_package_json: file } = host.env;
-  const isOurScript = SCRIPTS.has(script) && file === join(root, 'package.json') && host.cwd() === root;
-  if (!isOurScript || folder === undefined) return '';
+  const { INIT_CWD: folder } = host.env;
+  if (ownScript(host, { root }) === undefined || host.cwd() !== root || folder === undefined) return '';
   host.chdir(folder);
   return relative(host.cwd(), root);
 }

@@ -185,13 +185,14 @@ class PlainLines extends Paced {
     if (now < this.#lineAt || this.done === this.#shown) return;
     this.#lineAt = now + LINE_MS;
     this.#shown = this.done;
-    const total = this.total === 0 ? '' : ` of ${number(this.total)}`;
-    this.#write(`${this.title}: ${number(this.done)}${total} ${this.unit}${this.left(now)}`);
+    const { done, total, unit } = this;
+    const amount = total === 0 ? amountOf(done, unit) : `${number(done)} of ${amountOf(total, unit)}`;
+    this.#write(`${this.title}: ${amount}${this.left(now)}`);
   }
 
   protected override end(): void {
     this.#write(
-      `${this.title}: ${number(this.done)} ${this.unit} in ${seconds(performance.now() - this.startedAt)}`,
+      `${this.title}: ${amountOf(this.done, this.unit)} in ${seconds(performance.now() - this.startedAt)}`,
     );
   }
 
@@ -242,6 +243,10 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** 1234567 -> `1,234,567`, in any locale. */
 export const number = (value: number): string => value.toLocaleString('en-US');
+
+/** `1 file`, `2 files`. @param unit in the plural */
+const amountOf = (count: number, unit: string): string =>
+  `${number(count)} ${count === 1 ? unit.replace(/(?<=ss)es$|(?<=\w\w)s$/, '') : unit}`;
 
 /** The progress display for an output: quiet, a terminal, or a file or pipe. */
 export function progressFor(

@@ -60,7 +60,7 @@ const UNTIL_ONE_IS_BACK = 'time until one of them is back';
 const RANGES = 'CIDR ranges, loopback, linklocal, private, separated by commas';
 
 const settings = {
-  dist: setting('--dist <folder>', 'the published tree', nonEmpty, 'dist'),
+  dist: setting('--out, --dist <folder>', 'the published tree', nonEmpty, 'dist'),
   port: setting('--port <number>', 'port to listen on', port, 8080),
   host: setting('--host <address>', 'address to listen on', nonEmpty, '127.0.0.1'),
   apiTokens: setting('--api-tokens <number>', 'requests a client can make at once', tokens, undefined),

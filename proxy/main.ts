@@ -13,7 +13,7 @@ import { baseOf, listen, passedSocket } from './listen.js';
 import { errorCode } from './log.js';
 import { createAdminServer, readinessOf } from './ops/admin.js';
 import type { Metrics } from './ops/metrics.js';
-import { readPackage, returnToUser, type Package } from './package.js';
+import { calledAs, readPackage, returnToUser, type Package } from './package.js';
 import { openDisk } from './tree/disk.js';
 import { SnapshotError, titleOf, type Snapshot } from './snapshot/snapshot.js';
 import { SnapshotWatcher, type ActiveSnapshot } from './snapshot/watcher.js';
@@ -28,12 +28,13 @@ const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
 /** How many URLs of the API are in the banner. */
 const API_URLS_TO_TRY = 3;
 
-const HELP = `
+/** @param name what starts this program */
+const helpOf = (name: string): string => `
 Examples:
-  npm run proxy -- --dist dist --port 8080
-  npm run proxy -- --dist /srv/register --host 0.0.0.0 --port 80
-  npm run proxy -- --api-tokens 120 --api-refill-seconds 0.5
-  PROXY_DIST=/srv/register PROXY_PORT=9000 npm run proxy
+  ${name} --out dist --port 8080
+  ${name} --out /srv/register --host 0.0.0.0 --port 80
+  ${name} --api-tokens 120 --api-refill-seconds 0.5
+  PROXY_DIST=/srv/register PROXY_PORT=9000 ${name}
 
 Flags win over the environment. Limits that are not set follow the snapshot in service.
 Exit codes: 0 stopped by SIGTERM, SIGINT or SIGHUP, 2 usage, 70 a defect, 3 the environment: port taken,
@@ -69,19 +70,27 @@ function clock(): number {
   return Math.floor(ORIGIN_MS + performance.now());
 }
 
-function readCommandLine({ root, version }: Package): Config {
-  const program = new Command('register-api-proxy')
-    .version(version)
+/** @param argv of the process, whose first argument is `serve` if the generator's program hands over */
+function readCommandLine(
+  { root, version }: Package,
+  [node = '', file = '', ...args]: readonly string[],
+): Config {
+  const isCommand = args[0] === 'serve';
+  // The former letter of --version.
+  const given = args.slice(isCommand ? 1 : 0).map((each) => (each === '-V' ? '-v' : each));
+  const name = calledAs(process, { root }, isCommand);
+  const program = new Command(name)
+    .version(version, '-v, --version')
     .exitOverride()
     .showHelpAfterError('Run with --help for usage.')
     .allowExcessArguments()
     .description('Serves a published register tree over HTTP, with a limit for each client.')
-    .addHelpText('after', HELP);
+    .addHelpText('after', helpOf(name));
   for (const option of OPTIONS) program.addOption(option);
   checkVariables(process.env);
-  const [argument] = program.parse().args;
+  const [argument] = program.parse([node, file, ...given]).args;
   if (argument !== undefined)
-    program.error(`error: unexpected argument '${argument}'\n(Did you mean --dist ${argument}?)`);
+    program.error(`error: unexpected argument '${argument}'\n(Did you mean --out ${argument}?)`);
   return resolveConfig(program, returnToUser(process, { root }));
 }
 
@@ -148,9 +157,7 @@ async function serve(config: Config, version: string): Promise<void> {
 async function checkFolder(dist: string): Promise<void> {
   const stats = await stat(dist).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
-    throw new EnvironmentError(
-      `--dist "${dist}" does not exist: run npm run snapshot -- build first, or name another folder`,
-    );
+    throw new EnvironmentError(`--dist "${dist}" does not exist: build it first, or name another folder`);
   });
   if (!stats.isDirectory()) throw new EnvironmentError(`--dist "${dist}": expected a folder`);
 }
@@ -258,7 +265,7 @@ process.on('uncaughtException', (error) => {
 
 try {
   const self = readPackage();
-  await serve(readCommandLine(self), self.version);
+  await serve(readCommandLine(self, process.argv), self.version);
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage);

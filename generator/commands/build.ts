@@ -19,6 +19,7 @@ import {
   jsonLine,
   list,
   notMeasured,
+  recordsText,
   size,
   warningLines,
 } from './report.js';
@@ -73,7 +74,7 @@ function publishedLines(out: string, result: Published, cost: RunCost): string[]
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
-    `  records    ${list(records)}`,
+    `  records    ${recordsText(records)}`,
     ...notMeasured(absent).map((columns) => `  absent     ${columns} (not measured)`),
     `  downloads  ${downloadsText(result)}`,
     `  files      ${number(files)}, ${size(bytes)}`,
@@ -99,7 +100,7 @@ function downloadsText({ exports, downloads: { asOf, kept } }: Published): strin
 
 /** How many records of each kind --skip-invalid left out, and because of what. */
 const excludedLines = ({ report, excluded }: Published): string[] => [
-  `left out (--skip-invalid): ${list(excluded)}`,
+  `left out (--skip-invalid): ${recordsText(excluded)}`,
   ...RESOURCES.flatMap(({ kind, plural }) => {
     const tables = new Set(TABLES.filter((table) => table.kind === kind).map((table) => table.name));
     const reasons = report.findings

@@ -6,7 +6,7 @@ import type { FieldChange } from '../build/field-changes.js';
 import { number } from '../progress.js';
 import { rendering } from './options.js';
 import type { Common } from './options.js';
-import { findingLines, list, warningLines } from './report.js';
+import { counted, findingLines, list, warningLines } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -47,23 +47,32 @@ function differenceLines({
   }
   return [
     ...doubts,
-    `A build would change ${number(touched)} files of ${against}: ${list({ ...changes })}`,
+    `A build would change ${counted(touched, 'file')} of ${against}: ${list({ ...changes })}`,
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
       .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
     ...(exports.length === 0 ? [] : [`and ${writes}`]),
     'For example',
-    ...examples.flatMap(({ what, url, fields = [] }) => [`  ${what} ${url}`, ...fields.flatMap(fieldLines)]),
+    ...ORDER.flatMap((what) => examples.filter((each) => each.what === what)).flatMap(
+      ({ what, url, fields = [] }) => [`  ${what} ${url}`, ...fields.flatMap(fieldLines)],
+    ),
   ];
 }
+
+/** What matters most comes first. */
+const ORDER = ['removed', 'added', 'changed'] as const;
 
 /** How many entries of a list are shown. */
 const SHOWN_ENTRIES = 3;
 
 function fieldLines(change: FieldChange): readonly string[] {
-  if ('from' in change) return [`    ${change.field}: ${brief(change.from)} -> ${brief(change.to)}`];
+  if ('from' in change) {
+    const [from, to] = [jsonOf(change.from), jsonOf(change.to)];
+    const start = differenceAt(from, to);
+    return [`    ${change.field}: ${brief(from, start)} -> ${brief(to, start)}`];
+  }
   const lines = (sign: string, entries: readonly unknown[]): readonly string[] => [
-    ...entries.slice(0, SHOWN_ENTRIES).map((entry) => `    ${change.field}: ${sign} ${brief(entry)}`),
+    ...entries.slice(0, SHOWN_ENTRIES).map((entry) => `    ${change.field}: ${sign} ${brief(jsonOf(entry))}`),
     ...(entries.length > SHOWN_ENTRIES
       ? [`    ${change.field}: ${sign} ${number(entries.length - SHOWN_ENTRIES)} more`]
       : []),
@@ -73,7 +82,24 @@ function fieldLines(change: FieldChange): readonly string[] {
 
 const BRIEF_CHARACTERS = 80;
 
-function brief(value: unknown): string {
-  const json = JSON.stringify(value) ?? 'nothing';
-  return json.length > BRIEF_CHARACTERS ? `${json.slice(0, BRIEF_CHARACTERS)}…` : json;
+/** How much of what two values have in common is shown before the difference. */
+const CONTEXT_CHARACTERS = 20;
+
+const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
+
+/** The first index at which two texts differ. */
+function differenceAt(one: string, other: string): number {
+  let index = 0;
+  while (index < one.length && one[index] === other[index]) index += 1;
+  return index;
+}
+
+/** A part of a long text. @param shown an index of what must be in it */
+function brief(text: string, shown = 0): string {
+  if (text.length <= BRIEF_CHARACTERS) return text;
+  const start = shown < BRIEF_CHARACTERS ? 0 : shown - CONTEXT_CHARACTERS;
+  const end = start + BRIEF_CHARACTERS;
+  // Not between the halves of a character.
+  const part = text.slice(start, end).replaceAll(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
+  return `${start > 0 ? '…' : ''}${part}${end < text.length ? '…' : ''}`;
 }

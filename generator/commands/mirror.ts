@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { Failure } from '../errors.js';
 import type { Verifier } from '../keys.js';
@@ -62,14 +61,14 @@ function logKeysOf(given: string): readonly Verifier[] {
   throw Failure.usage(`"${given}" (--key) has the key of a witness, expected that of a log`);
 }
 
-/** @throws InvalidArgumentError */
+/** @throws Failure usage */
 function baseUrl(text: string): URL {
   const url = baseUrlOf(text);
   if (url !== undefined) return url;
   const isHost = /^[\w.-]+(:\d+)?$/.test(text);
-  throw new InvalidArgumentError(
-    'Expected an http or https URL without a path, user name or query' +
-      (isHost ? ` (did you mean https://${text}?).` : '.'),
+  throw Failure.usage(
+    `"${text}" is no base URL: expected http or https, without a path, user name or query` +
+      (isHost ? ` (did you mean https://${text}?)` : ''),
   );
 }
 

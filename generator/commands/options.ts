@@ -1,6 +1,6 @@
 /** The options of commands, each declared once. */
 import { Option } from 'commander';
-import type { Command } from 'commander';
+import type { AddHelpTextContext, Command } from 'commander';
 import { DEFAULTS } from '../config/config.js';
 
 /** Options that every command has. */
@@ -97,13 +97,19 @@ export const signing = (command: Command, operator: string): Command =>
     witnessOption,
   );
 
+/** What starts this program, as whoever called it would type it: the name of the topmost command. */
+export const programName = (command: Command): string =>
+  command.parent === null ? command.name() : programName(command.parent);
+
 /** The end of a help text. @param lines commands, without what starts this program */
-export const examples = (...lines: readonly string[]): string =>
-  [
-    '',
-    lines.length > 1 ? 'Examples' : 'Example',
-    ...lines.map((line) => `  $ npm run snapshot -- ${line}`),
-  ].join('\n');
+export const examples =
+  (...lines: readonly string[]) =>
+  ({ command }: AddHelpTextContext): string =>
+    [
+      '',
+      lines.length > 1 ? 'Examples' : 'Example',
+      ...lines.map((line) => `  $ ${programName(command)} ${line}`),
+    ].join('\n');
 
 /** The base URL of a service; undefined if a text is none. */
 export function baseUrlOf(text: string): URL | undefined {

@@ -21,7 +21,7 @@ import { locator } from '../tree/locate.js';
 import { isRendered } from '../tree/published-routes.js';
 import { parseSnapshot } from '../tree/snapshot-json.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
-import { OUTPUT, baseUrlOf, examples, withOptions } from './options.js';
+import { OUTPUT, baseUrlOf, examples, programName, withOptions } from './options.js';
 import type { Common } from './options.js';
 import { size } from './report.js';
 import { print } from './terminal.js';
@@ -61,7 +61,7 @@ export function addProve(program: Command, terminal: Terminal): void {
       const facts = { path, sha256, sequence, index, bytes, requests: source.requests() };
       print(terminal, flags, facts, () => [
         `${write} proves ${path} in signed snapshot ${sequence} of ${origin} (${size(bytes)})`,
-        `  verify it with a key that you have from elsewhere: npm run snapshot -- verify-proof ${write} --key KEY`,
+        `  verify it with a key that you have from elsewhere: ${programName(program)} verify-proof ${write} --key KEY`,
       ]);
     } finally {
       source.close();
@@ -100,7 +100,9 @@ async function sourceAt(from: string, { generator, progress }: Effects): Promise
   }
   const base = baseUrlOf(from);
   if (base === undefined)
-    throw Failure.usage(`"${from}" is no base URL: expected one without a path, user name or query`);
+    throw Failure.usage(
+      `"${from}" is no base URL: expected http or https, without a path, user name or query`,
+    );
   const { Client } = await import('../mirror/client.js');
   const client = new Client(base, `${generator.name}/${generator.version} (prove)`, progress);
   progress.start(`asking ${from}`, 0, 'bytes');

@@ -3,7 +3,7 @@ import { number } from '../progress.js';
 import { placeOf } from '../register/findings.js';
 import type { CheckReport, BrokenRow, Finding } from '../register/findings.js';
 import type { Warning } from '../register/warnings.js';
-import { WITHHELD } from '../schema/index.js';
+import { RESOURCES, WITHHELD } from '../schema/index.js';
 
 /** The cost of a run. */
 export interface RunCost {
@@ -45,6 +45,12 @@ export function size(bytes: number): string {
 export const list = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([what, count]) => `${number(count)} ${what}`)
+    .join(', ');
+
+/** `{groups: 1, items: 20}` -> `1 group, 20 items` */
+export const recordsText = (counts: Readonly<Record<string, number>>): string =>
+  RESOURCES.filter(({ plural }) => plural in counts)
+    .map(({ kind, plural }) => counted(counts[plural] ?? 0, kind, plural))
     .join(', ');
 
 /** `1.1 s, peak memory 152.7 MB` */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { scaffold } from '../register/scaffold.js';
-import { registerOption } from './options.js';
+import { programName, registerOption } from './options.js';
 import type { Terminal } from './terminal.js';
 
 export function addScaffold(program: Command, { say }: Terminal): void {
@@ -12,12 +12,12 @@ export function addScaffold(program: Command, { say }: Terminal): void {
     .addOption(registerOption)
     .addHelpText(
       'after',
-      `
+      ({ command }) => `
 Example
-  $ npm run -s snapshot -- scaffold --register guilds.db > views.sql
+  $ ${programName(command).replace('npm run', 'npm run -s')} scaffold --register guilds.db > views.sql
   (edit views.sql: replace your_table, and NULL where you measure something)
   $ sqlite3 guilds.db < views.sql
-  $ npm run snapshot -- check --register guilds.db`,
+  $ ${programName(command)} check --register guilds.db`,
     )
     .action(({ register }: { register: string }) => {
       for (const line of scaffold(register)) say(line);

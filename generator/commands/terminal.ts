@@ -1,4 +1,4 @@
-/** What a command may use of its process, passed in by cli.ts. */
+/** What a command may use of its process, passed in by program.ts. */
 import type { Effects } from '../build/build.js';
 import { EXIT } from '../errors.js';
 import type { Progress } from '../progress.js';

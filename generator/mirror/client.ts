@@ -165,7 +165,11 @@ export class Client {
         if (!(error instanceof TransientError)) throw error;
         if (tries >= TRIES)
           throw Failure.environment(`${this.#origin}${path}: ${error.message} (${tries} times)`);
-        await this.wait(error.waitMs ?? backoffMs(tries));
+        const waitMs = error.waitMs ?? backoffMs(tries);
+        // A wait that the server has asked for is no failure.
+        if (tries === 1 && error.waitMs === undefined)
+          this.#progress.note(`${this.#origin}${path}: ${error.message}; trying ${TRIES - 1} times more`);
+        await this.wait(waitMs);
       }
     }
   }

@@ -237,7 +237,7 @@ const notYet = (file: string, isComplete: boolean): string =>
   isComplete
     ? `"${file}" has every table of a register, but user_version 0: sqlite3 ${quoted(file)}` +
       ` 'PRAGMA user_version = ${CONTRACT_VERSION}' declares it to be one`
-    : `"${file}" is not a register yet: \`npm run snapshot -- scaffold --register ${quoted(file)}\` prints the` +
+    : `"${file}" is not a register yet: \`scaffold --register ${quoted(file)}\` prints the` +
       ` views it needs; when it follows the contract: PRAGMA user_version = ${CONTRACT_VERSION} (see docs/your-register.md)`;
 
 const hasAllTables = (columnsIn: ColumnReader): boolean =>

@@ -9,9 +9,11 @@
  * npm installs 12 on Node 20 alone: it is an optional dependency of the package in `node20/`, whose
  * `engines` exclude other versions. Remove both when Node 20 is no longer supported.
  */
+import { sep } from 'node:path';
 import { versions } from 'node:process';
 import type BetterSqlite3 from 'better-sqlite3';
 import { Failure } from '../errors.js';
+import { PROJECT_FOLDER } from '../package.js';
 
 export type Database = BetterSqlite3.Database;
 export type Statement<Parameters extends unknown[], Row = unknown> = BetterSqlite3.Statement<Parameters, Row>;
@@ -36,9 +38,12 @@ const driver = await (isNode20 ? import('better-sqlite3-node20') : import('bette
  */
 export function openDatabase(file: string, options?: BetterSqlite3.Options): Database {
   if (driver === undefined) {
+    const isPackage = PROJECT_FOLDER.split(sep).includes('node_modules');
     throw Failure.environment(
-      `the SQLite driver for Node ${versions.node} is not installed: run "npm ci" again where github.com can be ` +
-        'reached or make, a C++ compiler and Python 3 are installed, or use Node 22 or newer, which need neither',
+      isPackage
+        ? `an installed package needs Node 22 or newer, this is ${versions.node}: only a clone has the SQLite driver for Node 20`
+        : `the SQLite driver for Node ${versions.node} is not installed: run "npm ci" again where github.com can be ` +
+            'reached or make, a C++ compiler and Python 3 are installed, or use Node 22 or newer, which need neither',
     );
   }
   return new driver(file, options);

@@ -36,7 +36,7 @@ export function readManifest(file: string): Manifest | undefined {
   }
   throw Failure.invalid(
     `"${file}" ${value === undefined ? 'is not JSON' : 'was not written by this program'}${placeOf(result.error)}: ` +
-      'if its folder is a published tree, "npm run snapshot -- verify --repair" repairs it, otherwise choose another',
+      'if its folder is a published tree, "verify --repair" repairs it, otherwise choose another',
   );
 }
 

@@ -220,5 +220,5 @@ export class DesiredFiles {
 const damaged = (file: string): Failure =>
   Failure.invalid(
     `"${file}" of the tree is missing or damaged, expected it as in the index: ` +
-      '"npm run snapshot -- verify --repair" repairs it',
+      '"verify --repair" repairs it',
   );

@@ -53,6 +53,8 @@ export class Rsync implements Remote {
       gone = folders.filter((folder) => folder !== '.' && isFolder(join(this.#out, folder)) !== true);
     }
     rmSync(this.#skeleton, { recursive: true, force: true });
+    // rsync counts what it transfers, not what it deletes.
+    await progress.advance(files.length);
   }
 
   /** Reports no files that are the same. */

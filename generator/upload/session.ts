@@ -65,7 +65,7 @@ export async function inSession<T>(
     if (manifest?.format !== FORMAT || manifest.digest !== readManifest(tree.manifest)?.digest) {
       throw Failure.invalid(
         `"${tree.out}" is not the tree that its snapshot.json describes, so nothing was uploaded: ` +
-          'build, or "npm run snapshot -- verify --repair", first',
+          'build, or "verify --repair", first',
       );
     }
     rmSync(scratch, { recursive: true, force: true });

@@ -77,10 +77,10 @@ export async function transfer(
       }
     }
   };
+  const batchesToDelete = (step: DeleteStep) =>
+    batchesOf(namesOf(deletes), (file) => deleteStepOf(tree.out, file) === step);
   const deleteAll = async (step: DeleteStep): Promise<void> => {
-    const isOfStep = (file: string): boolean => deleteStepOf(tree.out, file) === step;
-    for (const batch of batchesOf(namesOf(deletes), isOfStep))
-      await deleting.make(() => remote.delete(batch, progress));
+    for (const batch of batchesToDelete(step)) await deleting.make(() => remote.delete(batch, progress));
   };
 
   progress.start('writing', countOf(puts), 'files');
@@ -88,9 +88,12 @@ export async function transfer(
   // A file in place of a folder must not be there while the deletion of the folder is repeated.
   await putAll('files', 'list of changes');
   progress.finish();
-  if (countOf(deletes) > 0) progress.start('deleting', countOf(deletes), 'files');
-  await deleteAll('rest');
-  progress.finish();
+  const count = [...batchesToDelete('rest')].reduce((sum, { length }) => sum + length, 0);
+  if (count > 0) {
+    progress.start('deleting', count, 'files');
+    await deleteAll('rest');
+    progress.finish();
+  }
   await putAll('snapshot', 'index of the log', 'checkpoint');
   if (isWhole()) await deleteAll('needed until last');
   const failure = writing.failure ?? deleting.failure;

@@ -153,7 +153,7 @@ describe('a build that can’t be done', () => {
         const file = path(name);
         openDatabase(file).exec('CREATE TABLE guild (gid)').close();
         expect(await refused(1, '--register', file)).toBe(
-          `error: "${file}" is not a register yet: \`npm run snapshot -- scaffold --register ${word(file)}\`` +
+          `error: "${file}" is not a register yet: \`scaffold --register ${word(file)}\`` +
             ' prints the views it needs; when it follows the contract: PRAGMA user_version = 1 (see docs/your-register.md)',
         );
       }
@@ -264,11 +264,7 @@ describe('a build that can’t be done', () => {
         '{"snapshot":[1,2]}',
         ' was not written by this program (see "format"): if',
       ],
-      [
-        'is no JSON',
-        'const snapshot = 1;',
-        ' is not JSON: if its folder is a published tree, "npm run snapshot',
-      ],
+      ['is no JSON', 'const snapshot = 1;', ' is not JSON: if its folder is a published tree, "verify'],
       [
         'has another format',
         '{"format":99,"sequence":1}',
@@ -485,7 +481,7 @@ describe.concurrent('snapshot build', () => {
     expect(stderr).toMatch(/^rendering records: 4 shards in [\d.]+ s\nrendering: 223 files in [\d.]+ s\n/);
     for (const control of ['\r', '\u001b']) expect(stderr).not.toContain(control);
     expect(stdout).toContain(`Published snapshot 1 in ${out} (register as of 2026-01-01T00:00:00Z)`);
-    expect(stdout).toContain('1 groups, 1 users, 1 games, 1 items');
+    expect(stdout).toContain('1 group, 1 user, 1 game, 1 item');
     expect(stdout).toContain('316 added, 0 changed, 0 removed, 0 unchanged');
   });
 

@@ -39,7 +39,7 @@ describe('the client in TypeScript', () => {
 
 describe('imports', () => {
   it('are seen by this test', () => {
-    const cli = generator.find(({ file }) => file === 'generator/cli.ts');
+    const cli = generator.find(({ file }) => file === 'generator/program.ts');
     expect(cli?.imports).toEqual(
       expect.arrayContaining(['generator/commands/build.js', 'generator/errors.js', 'generator/progress.js']),
     );
@@ -105,8 +105,8 @@ describe('every source file', () => {
   it('leaves the process to the command lines', () => {
     const touching = [...generator, ...proxy].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
     expect(touching.map(({ file }) => file)).toEqual(
-      ['generator/cli.ts', BUNDLER, 'generator/start.ts', 'proxy/main.ts'].filter((file) =>
-        existsSync(join(PROJECT, file)),
+      ['generator/cli.ts', BUNDLER, 'generator/program.ts', 'generator/start.ts', 'proxy/main.ts'].filter(
+        (file) => existsSync(join(PROJECT, file)),
       ),
     );
     const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
@@ -121,6 +121,6 @@ describe('every source file', () => {
 
   it('reads the clock only where it comes in, as an effect or to pace messages', () => {
     const reading = generator.filter(({ code }) => /\bnew Date\(\)|\bDate\.now\(/.test(code));
-    expect(reading.map(({ file }) => file)).toEqual(['generator/cli.ts']);
+    expect(reading.map(({ file }) => file)).toEqual(['generator/program.ts']);
   });
 });

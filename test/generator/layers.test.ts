@@ -31,6 +31,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   lock: 'base',
   package: 'base',
   portable: 'base',
+  program: 'commands',
   progress: 'base',
   sqlite: 'base',
 };

@@ -83,7 +83,7 @@ describe('main: misuse', () => {
     const cases: [args: string[], environment: Record<string, string>, message: string][] = [
       [['--prot', '80'], {}, `error: unknown option '--prot'\n(Did you mean --port?)\n${HINT}`],
       [['--port'], {}, `error: option '--port <number>' argument missing\n${HINT}`],
-      [['serve'], {}, `error: unexpected argument 'serve'\n(Did you mean --dist serve?)\n${HINT}`],
+      [['site'], {}, `error: unexpected argument 'site'\n(Did you mean --out site?)\n${HINT}`],
       [
         ['--port', '99999'],
         {},
@@ -120,10 +120,7 @@ describe('main: misuse', () => {
     const cases = [
       [newer, /^register-api proxy: --dist ".+": the tree is of format 99, .+\n$/],
       [broken, /^register-api proxy: --dist ".+": snapshot\.json is not JSON \(see verify --repair\)\n$/],
-      [
-        '/nowhere',
-        /^register-api proxy: --dist "\/nowhere" does not exist: run npm run snapshot -- build .+\n$/,
-      ],
+      ['/nowhere', /^register-api proxy: --dist "\/nowhere" does not exist: build it first, .+\n$/],
       [file, /^register-api proxy: --dist ".+snapshot\.json": expected a folder\n$/],
     ] as const;
     await Promise.all(

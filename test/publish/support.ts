@@ -17,6 +17,7 @@ import { addKeygen } from '../../generator/commands/keygen.js';
 import { addMirror } from '../../generator/commands/mirror.js';
 import { addProve } from '../../generator/commands/prove.js';
 import { addSign } from '../../generator/commands/sign.js';
+import { addStatus } from '../../generator/commands/status.js';
 import { addRollback } from '../../generator/commands/rollback.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
 import { addSample } from '../../generator/commands/sample.js';
@@ -294,7 +295,7 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
   const writeOut = (text: string): void => {
     ended.stdout += text;
   };
-  const program = new Command('snapshot').exitOverride().configureOutput({ writeErr, writeOut });
+  const program = new Command('register-api').exitOverride().configureOutput({ writeErr, writeOut });
   const commands = [
     addBuild,
     addCheck,
@@ -306,6 +307,7 @@ export async function inProcess(...args: string[]): Promise<Omit<Ended, 'signal'
     addVerifyProof,
     addRollback,
     addSign,
+    addStatus,
     addSample,
     addScaffold,
     addUpload,

@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import { programName } from './options.js';
+
+/** Only listed here: cli.ts hands `serve` over to the proxy, which has the options. */
+export function addServe(program: Command): void {
+  program
+    .command('serve')
+    .description('Start the proxy, which serves the tree over HTTP.')
+    .helpOption(false)
+    .usage('[options]')
+    .addHelpText('after', ({ command }) => `\n"${programName(command)} serve --help" lists its options.`);
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { Failure } from '../errors.js';
+import { readText } from '../files.js';
+import { newestIn } from '../log/log-files.js';
+import { checkpointFile, logFolder } from '../log/log-paths.js';
+import { checkpointIn } from '../log/text.js';
+import { parseJson } from '../portable.js';
+import { exportRoute } from '../routes/exports.js';
+import { TABLES } from '../schema/index.js';
+import { parseSnapshot } from '../tree/snapshot-json.js';
+import type { Snapshot } from '../tree/snapshot-json.js';
+import { Tree } from '../tree/tree.js';
+import { OUTPUT, examples, outOption, withOptions } from './options.js';
+import type { Common } from './options.js';
+import { asOfText, recordsText } from './report.js';
+import { print } from './terminal.js';
+import type { Terminal } from './terminal.js';
+
+interface Flags extends Common {
+  readonly out: string;
+}
+
+/** What a published tree says of itself. */
+interface Status {
+  readonly tree: string;
+  readonly sequence: number;
+  readonly asOf: string | null;
+  readonly builtAt: string;
+  /** Published records of each kind; null for one that is not measured. */
+  readonly records: Snapshot['counts'];
+  /** The tables that are not measured. */
+  readonly notMeasured: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  /** The log that the tree declares; null if there is none. */
+  readonly log: LogStatus | null;
+}
+
+interface LogStatus {
+  readonly origin: string;
+  /** Number of its entries. */
+  readonly size: number;
+  /** Whether its newest entry is that of this snapshot. */
+  readonly signed: boolean;
+}
+
+export function addStatus(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('status')
+    .description(
+      'Say what is published: which snapshot, of when, what is not measured, whether it is signed.',
+    )
+    .addHelpText('after', examples('status --out dist', 'status --out dist --json'));
+  withOptions(command, outOption(), ...OUTPUT).action((flags: Flags) => {
+    const status = statusOf(new Tree(flags.out));
+    print(terminal, flags, status, () => [statusLine(status)]);
+  });
+}
+
+/** @throws Failure environment: there is no published tree; invalid: it is of another version */
+function statusOf(tree: Tree): Status {
+  const { out, manifest } = tree;
+  const content = readText(manifest);
+  if (content === undefined) throw Failure.environment(`"${out}" holds no published tree (no snapshot.json)`);
+  const snapshot = parseSnapshot(parseJson(content), `"${manifest}"`);
+  return {
+    tree: out,
+    sequence: snapshot.sequence,
+    asOf: snapshot.as_of,
+    builtAt: snapshot.built_at,
+    records: snapshot.counts,
+    notMeasured: absentTables(snapshot),
+    files: snapshot.tree.files,
+    bytes: snapshot.tree.bytes,
+    log: logStatus(out, snapshot),
+  };
+}
+
+/** The tables whose downloads the route table of a snapshot has as absent. */
+function absentTables({ routes }: Snapshot): readonly string[] {
+  const absent = new Set(routes.filter((route) => route.absent !== undefined).map(({ name }) => name));
+  return TABLES.map(({ name }) => name).filter((name) => absent.has(exportRoute(name, 'csv')));
+}
+
+/** @throws Failure invalid: the log is damaged */
+function logStatus(out: string, { log, tree, sequence }: Snapshot): LogStatus | null {
+  if (log === undefined) return null;
+  const note = readText(join(out, checkpointFile(tree.id)));
+  const size = note === undefined ? 0 : checkpointIn(note).size;
+  const newest = newestIn(join(out, logFolder(tree.id)), size);
+  return { origin: log.origin, size, signed: newest?.sequence === sequence };
+}
+
+function statusLine({ tree, sequence, asOf, builtAt, records, notMeasured, log }: Status): string {
+  const measured = Object.entries(records).flatMap(([kind, count]) =>
+    count === null ? [] : [[kind, count] as const],
+  );
+  return [
+    `${tree} has snapshot ${sequence}, built ${builtAt} (${asOfText(asOf)})`,
+    recordsText(Object.fromEntries(measured)),
+    ...(notMeasured.length === 0 ? [] : [`not measured: ${notMeasured.join(', ')}`]),
+    signedText(log),
+  ].join('; ');
+}
+
+function signedText(log: LogStatus | null): string {
+  if (log === null) return 'not signed';
+  return log.signed ? `signed as ${log.origin}` : `not signed yet in the log ${log.origin}`;
+}

@@ -1,0 +1,231 @@
+/** The command line: every command but `serve`. With cli.ts the only file here that uses process.*. */
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { addBuild } from './commands/build.js';
+import { addCheck } from './commands/check.js';
+import { addDiff } from './commands/diff.js';
+import { addEdge } from './commands/edge.js';
+import { addKeygen } from './commands/keygen.js';
+import { addMirror } from './commands/mirror.js';
+import { KEY_VARIABLE } from './commands/options.js';
+import { addProve } from './commands/prove.js';
+import { addRollback } from './commands/rollback.js';
+import { addSample } from './commands/sample.js';
+import { addScaffold } from './commands/scaffold.js';
+import { addServe } from './commands/serve.js';
+import { addSign } from './commands/sign.js';
+import { addStatus } from './commands/status.js';
+import type { Terminal } from './commands/terminal.js';
+import { addUpload } from './commands/upload.js';
+import { addVerify } from './commands/verify.js';
+import { addVerifyProof } from './commands/verify-proof.js';
+import { DEFAULTS } from './config/config.js';
+import { EXIT, Failure, codeOf, messageOf } from './errors.js';
+import { codeIdentity } from './build/incremental/build-key.js';
+import { calledAs, readPackage, returnToUser } from './package.js';
+import { progressFor } from './progress.js';
+import type { Progress } from './progress.js';
+import { ThreadPool } from './build/workers/pool.js';
+import type { Pool } from './build/workers/pool.js';
+
+const self = readPackage();
+const defaultsFolder = returnToUser(process, self);
+
+// An empty variable counts as unset, as for the proxy.
+if (process.env[KEY_VARIABLE] === '') delete process.env[KEY_VARIABLE];
+
+const stop = new AbortController();
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+let stoppedBy: NodeJS.Signals | undefined;
+
+/** Only for the first signal: a second one ends the process immediately. */
+function onSignal(signal: NodeJS.Signals): void {
+  stoppedBy = signal;
+  listen(false);
+  stop.abort(Failure.interrupted(`stopped by ${signal}`));
+}
+
+/** Without a listener the system ends the process, even while this thread is blocked. */
+function listen(isOn: boolean): void {
+  for (const signal of SIGNALS) {
+    if (isOn) process.on(signal, onSignal);
+    else process.off(signal, onSignal);
+  }
+}
+
+async function unheard<T>(work: () => T | Promise<T>): Promise<T> {
+  listen(false);
+  try {
+    return await work();
+  } finally {
+    if (stoppedBy === undefined) listen(true);
+  }
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const shown = new Set<Progress>();
+
+function progress(quiet = false): Progress {
+  const mode = quiet ? 'quiet' : process.stderr.isTTY ? 'terminal' : 'plain';
+  const made = progressFor(mode, { signal: stop.signal, unheard }, warn);
+  shown.add(made);
+  return made;
+}
+
+/**
+ * The versions of what renders. That of Unicode decides under which text a name is looked up, that
+ * of zlib and the processor how files are compressed. One version of Node has several where it uses
+ * the libraries of the system.
+ */
+const code = (): string => {
+  const { arch, version, versions } = process;
+  return [codeIdentity(), version, versions.unicode, versions.zlib, arch].join(' ');
+};
+
+const startPool = (register: string, notMeasured: readonly string[]): Pool =>
+  new ThreadPool(new URL('build/workers/worker.js', import.meta.url), register, notMeasured);
+
+const terminal: Terminal = {
+  say,
+  warn,
+  progress,
+  startPool,
+  effects: (quiet) => ({
+    progress: progress(quiet),
+    warn,
+    now: () => new Date(),
+    generator: { name: self.name, version: self.version, code: code() },
+    startPool,
+  }),
+  cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
+  exitWith: (code) => {
+    process.exitCode = code;
+  },
+};
+
+/** What commander says of a value, in our words. */
+const plainer = (text: string): string =>
+  text.replace(/^error: option '(--[\w-]+).*?' argument '(.*?)' is invalid\. /s, 'error: $1 "$2": ');
+
+const program = new Command(calledAs(process, self))
+  .version(self.version, '-v, --version')
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(plainer(text)) })
+  .showHelpAfterError('Run with --help for usage.')
+  // `refuseArguments` says more than commander does.
+  .allowExcessArguments()
+  .description(
+    'Publishes a measured register as a tree of JSON files, ready for the proxy or any static host.',
+  )
+  .addHelpText(
+    'after',
+    ({ command }) => `
+Exit codes
+  0    done
+  1    the register, the tree or a proof has errors (they are printed), or no copy is equal
+  2    the command was not understood
+  3    the machine: a file is missing, a folder not writable, the disk full, the network
+  70   a defect of this program
+  75   another process is at work on the tree (see --wait)
+  130  stopped by a signal
+
+Examples
+  $ ${command.name()} sample --out data/register.sqlite
+  $ ${command.name()} scaffold --register guilds.db
+  $ ${command.name()} check --register data/register.sqlite
+  $ ${command.name()} diff --register data/register.sqlite --out dist
+  $ ${command.name()} build --register data/register.sqlite --out dist
+  $ ${command.name()} status --out dist
+  $ ${command.name()} serve --out dist
+  $ ${command.name()} verify --out dist
+  $ ${command.name()} upload --out dist --to storage:bucket
+  $ ${command.name()} mirror https://register.example --out copy
+  $ ${command.name()} prove https://register.example /api/v1/group/45 --write group-45.tlog-proof`,
+  );
+
+const COMMANDS = [
+  addBuild,
+  addCheck,
+  addScaffold,
+  addDiff,
+  addServe,
+  addStatus,
+  addVerify,
+  addRollback,
+  addKeygen,
+  addSign,
+  addUpload,
+  addMirror,
+  addProve,
+  addVerifyProof,
+  addEdge,
+  addSample,
+];
+for (const add of COMMANDS) add(program, terminal);
+
+/** Most commands take options only. @throws CommanderError naming the option that an argument may be meant for */
+function refuseArguments(command: Command): void {
+  const argument = command.args[command.registeredArguments.length];
+  if (argument === undefined) return;
+  const has = (option: string): boolean => command.options.some(({ long }) => long === option);
+  const isRegister = has('--register') && (/\.(db|sqlite3?)$/.test(argument) || !has('--out'));
+  const option = isRegister ? '--register' : '--out';
+  command.error(`error: unexpected argument '${argument}'\n(Did you mean ${option} ${argument}?)`);
+}
+
+program.hook('preAction', (_, command) => {
+  refuseArguments(command);
+  for (const key of Object.keys(DEFAULTS)) {
+    if (command.getOptionValueSource(key) !== 'default') continue;
+    command.setOptionValue(key, join(defaultsFolder, String(command.getOptionValue(key))));
+  }
+});
+
+/** Prints an error, in one line if it was expected, and returns the exit code. */
+function failed(error: unknown): number {
+  // Commander has printed its own message.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof Failure) {
+    warn(`error: ${error.message}`);
+    return error.exitCode;
+  }
+  warn(`error: a defect of this program, please report it: ${messageOf(error)}`);
+  if (error instanceof Error && error.stack !== undefined) warn(error.stack);
+  return EXIT.defect;
+}
+
+listen(true);
+// Nobody reads the messages; the exit code remains.
+process.stderr.on('error', () => undefined);
+process.stdout.on('error', (error) => {
+  // A closed pipe (`| head`) is no error, but a lost result is.
+  if (codeOf(error) === 'EPIPE') process.exit(process.exitCode ?? EXIT.done);
+  warn(`error: the result can't be written: ${messageOf(error)}`);
+  process.exit(EXIT.environment);
+});
+
+/** The arguments; after an unknown command that one alone, since commander prints help for --help first. */
+function commandLine(): readonly string[] {
+  const [, , first = ''] = process.argv;
+  // The former letter of --version.
+  if (first === '-V') return [...process.argv.slice(0, 2), '-v'];
+  const isKnown = first === 'help' || program.commands.some((command) => command.name() === first);
+  return isKnown || first.startsWith('-') ? process.argv : process.argv.slice(0, 3);
+}
+
+/** How long a process that was stopped may take to end by itself: 1 s. */
+const END_MS = 1_000;
+
+try {
+  await program.parseAsync(commandLine());
+  // It came too late to stop anything, but whoever goes on after this command must not.
+  if (stoppedBy !== undefined) throw Failure.interrupted(`stopped by ${stoppedBy}, when all was done`);
+} catch (error) {
+  for (const bar of shown) bar.stop();
+  process.exitCode = failed(error);
+  const signal = stoppedBy;
+  // A thread inside SQLite can't be ended, and the process would wait for it.
+  if (signal !== undefined) setTimeout(() => process.kill(process.pid, signal), END_MS).unref();
+}
