@@ -100,7 +100,7 @@ describe.skipIf(!HAS_CHROMIUM)('the pages of records', () => {
   it('say what is null where the register measures it of others', async () => {
     const { page } = await open('/group/6', '#facts');
     expect(await page.title()).toBe('Club 6 – Golden');
-    expect(await main(page)).toMatch(/name not measured[^]*members not measured/);
+    expect(await main(page)).toMatch(/name not measured[^]*not measured members/);
     expect(await main(page)).toMatch(/Not measured, or not published: name, owner, member count, peak\./);
   });
 });
@@ -125,7 +125,12 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     );
     await seek(page, 'group', 'quiet arcade', 'One club has this name.');
     expect(await page.locator('.matches').innerText()).toBe('Quiet Arcade club 4');
-    await seek(page, 'user', 'nobody', 'No published club or player has exactly this name.');
+    await seek(
+      page,
+      'user',
+      'nobody',
+      'No published club or player has exactly this name. Only whole names are found.',
+    );
   });
 
   it('is at the address of a kind, with an id of that kind', async () => {
