@@ -9,8 +9,10 @@ import { inProcess, temporary } from '../publish/support.js';
 import { HOSTILE_NAMES, HOSTILE_TEXTS, alterations, jsonObject } from '../tree/hostile.js';
 import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
 import { SignedLog } from './signed-log.js';
+import { impatient } from './impatient.js';
 
 const path = temporary();
+impatient();
 let origin: MadeUpOrigin;
 let base: string;
 let out: string;

@@ -16,8 +16,10 @@ import { temporary } from '../publish/support.js';
 import { quiet } from '../support/build.js';
 import { MadeUpOrigin, documentsOf } from './made-up.js';
 import { SignedLog, tilesOf } from './signed-log.js';
+import { impatient } from './impatient.js';
 
 const path = temporary();
+impatient();
 let origin: MadeUpOrigin;
 let log: SignedLog;
 let client: Client;

@@ -8,8 +8,10 @@ import { Tree } from '../../generator/tree/tree.js';
 import { inState } from '../support/tree.js';
 import { inProcess, leftovers, temporary } from '../publish/support.js';
 import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
+import { impatient } from './impatient.js';
 
 const path = temporary();
+impatient();
 let origin: MadeUpOrigin;
 let base: string;
 let out: string;

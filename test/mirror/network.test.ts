@@ -16,8 +16,10 @@ import { inState } from '../support/tree.js';
 import { damageOf, inProcess, sha256, temporary } from '../publish/support.js';
 import { tableOf } from '../../generator/routes/index.js';
 import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
+import { impatient } from './impatient.js';
 
 const path = temporary();
+const waits = impatient();
 let origin: MadeUpOrigin;
 let base: string;
 let out: string;
@@ -115,13 +117,9 @@ it.each(['/', '/downloads/datapackage.json'])(
 describe('a server', () => {
   it.each([429, 503])('that responds %i is asked again when it says', async (status) => {
     origin.publish(ONE);
-    const times: number[] = [];
-    atFirst('/brand.bin', 1, (response) => {
-      times.push(performance.now());
-      response.writeHead(status, { 'retry-after': '2' }).end('later');
-    });
+    atFirst('/brand.bin', 1, (response) => response.writeHead(status, { 'retry-after': '2' }).end('later'));
     await expectCopy();
-    expect(performance.now() - (times[0] ?? 0)).toBeGreaterThan(2000);
+    expect(waits).toContain(2000);
     expect(origin.log.filter((each) => each === '/brand.bin')).toHaveLength(2);
   });
 
@@ -161,7 +159,7 @@ describe('a server', () => {
     const start = performance.now();
     await expectCopy();
     // 9 requests, the first before the limits are known; page and API have a bucket each.
-    expect(performance.now() - start).toBeGreaterThan(3 * 250);
+    expect(Math.max(...waits) + performance.now() - start).toBeGreaterThan(3 * 250);
     expect(origin.log.filter((each) => each === '/snapshot.json')).toHaveLength(1);
   });
 });

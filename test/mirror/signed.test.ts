@@ -8,8 +8,10 @@ import { damageOf, hashesOf, inProcess, leftovers, sha256, temporary } from '../
 import { inState } from '../support/tree.js';
 import { MadeUpOrigin, documentsOf } from './made-up.js';
 import { SignedLog, tilesOf } from './signed-log.js';
+import { impatient } from './impatient.js';
 
 const path = temporary();
+impatient();
 let origin: MadeUpOrigin;
 let log: SignedLog;
 let base: string;
