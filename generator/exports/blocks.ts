@@ -11,7 +11,7 @@ import { DerivedColumns } from './derived.js';
 import type { Export } from './tables.js';
 
 /** Larger blocks take more memory and save little. */
-const BLOCK_ROWS = 1000;
+export const BLOCK_ROWS = 1000;
 
 /**
  * All rows of an export of a scope's records, ordered by key. A block has at least this many rows

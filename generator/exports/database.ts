@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Failure } from '../errors.js';
-import { keysIn } from '../tree/patch.js';
 import { rangesOf } from '../register/sql.js';
 import type { Register } from '../register/database.js';
 import { name } from '../register/sql.js';
@@ -22,7 +21,7 @@ import { aboutSql, followSql, insertSql, tableSql } from './database-schema.js';
 import type { About } from './database-schema.js';
 import { GzipFile } from '../publish/gzip-file.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
-import { isIntact } from './last-file.js';
+import { changedIn, isIntact } from './last-file.js';
 import type { LastFile } from './last-file.js';
 import { exportsOf } from './tables.js';
 import type { Export } from './tables.js';
@@ -117,10 +116,9 @@ function attachLast(
   database.exec('CREATE TEMP TABLE changed (kind TEXT, id INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID');
   const insert = database.prepare('INSERT INTO temp.changed VALUES (?, ?)');
   const ranges = function* (): Generator<KindRange> {
-    for (const [kind, files] of patches) for (const each of files) yield* rangesOf(kind, keysIn(each));
+    for (const [kind, files] of patches) yield* rangesOf(kind, changedIn(files));
   };
-  for (const [kind, files] of patches)
-    for (const each of files) for (const id of keysIn(each)) insert.run(kind, id);
+  for (const [kind, files] of patches) for (const id of changedIn(files)) insert.run(kind, id);
   register.scope('changed', ranges());
 }
 

@@ -1,6 +1,5 @@
 /** Writes the documents of records again, all of a route in one file: a line is a document's body. */
 import { join } from 'node:path';
-import { keysIn } from '../tree/patch.js';
 import { changedRecords } from '../register/changed-records.js';
 import { records } from '../register/records.js';
 import { GzipFile } from '../publish/gzip-file.js';
@@ -11,7 +10,7 @@ import type { Kind, Resource } from '../schema/field.js';
 import { documentsOf, resourceOf } from '../schema/index.js';
 import type { Context } from '../register/context.js';
 import { Counter } from '../progress.js';
-import { isIntact } from './last-file.js';
+import { changedIn, isIntact } from './last-file.js';
 import { NextDocuments } from './next-documents.js';
 import type { LastDocuments } from './next-documents.js';
 
@@ -82,10 +81,7 @@ async function writeNext(
       const file = newFile(folder, route);
       files.push({ route, file, next: new NextDocuments(last, file, counter) });
     }
-    const changed = function* (): Generator<number> {
-      for (const patch of patches) yield* keysIn(patch);
-    };
-    for (const { key, documents } of changedRecords(register, resource, changed)) {
+    for (const { key, documents } of changedRecords(register, resource, () => changedIn(patches))) {
       const bodies = new Map(documents.map(({ route, body }) => [route, body]));
       for (const { route, next } of files) await next.put(key, bodies.get(route));
     }

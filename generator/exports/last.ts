@@ -1,14 +1,16 @@
 /** What downloads are made from if few records changed: their last version, and the changed records. */
 import { join } from 'node:path';
 import type { Publisher } from '../publish/publisher.js';
-import { DATABASE, documentsFileOf } from '../routes/exports.js';
-import type { BulkFile } from '../routes/exports.js';
+import { DATABASE, documentsFileOf, exportFile, exportRoute } from '../routes/exports.js';
+import type { BulkFile, ExportFormat } from '../routes/exports.js';
 import type { Kind, Resource } from '../schema/field.js';
 import { KINDS } from '../schema/field.js';
 import { documentsOf } from '../schema/index.js';
 import type { DatabaseJob } from './database.js';
 import type { DocumentsJob } from './documents.js';
 import type { LastFile } from './last-file.js';
+import type { Export } from './tables.js';
+import type { ExportJob } from './write.js';
 
 /** The published downloads of the previous snapshot. */
 export class LastDownloads {
@@ -38,6 +40,15 @@ export class LastDownloads {
     return known.length < files.length ? undefined : { files: Object.fromEntries(known), patches };
   }
 
+  table({ name, resource }: Export): ExportJob['last'] {
+    const patches = this.#patchesOf(resource.kind);
+    const file = (format: ExportFormat): LastFile | undefined =>
+      this.#file({ route: exportRoute(name, format), file: exportFile(name, format) });
+    const [csv, parquet] = [file('csv'), file('parquet')];
+    if (!this.#isOfPrevious(name) || patches === undefined) return undefined;
+    return csv && parquet && { csv, parquet, patches };
+  }
+
   database(): DatabaseJob['last'] {
     const file = this.#isOfPrevious(DATABASE.name) ? this.#file(DATABASE) : undefined;
     const patches = KINDS.map((kind) => [kind, this.#patchesOf(kind)] as const);
@@ -49,7 +60,7 @@ export class LastDownloads {
     return this.#publisher.index?.exports[part]?.startsWith(this.#code) === true;
   }
 
-  #file({ route, file }: BulkFile): LastFile | undefined {
+  #file({ route, file }: Pick<BulkFile, 'route' | 'file'>): LastFile | undefined {
     const { tree } = this.#publisher;
     const sha256 = this.#publisher.writer.route(route).published(0)?.sha256;
     return sha256 === undefined ? undefined : { file: join(tree.out, file), sha256 };

@@ -1,12 +1,14 @@
 /** Parquet: typed columns, Snappy where it pays, statistics, and row groups of bounded size. */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnSource } from 'hyparquet-writer';
-import type { CompressionCodec, SchemaElement } from 'hyparquet';
+import type { ColumnChunk, RowGroup, SchemaElement } from 'hyparquet';
 import type { Value, ValueType } from '../schema/field.js';
 import { LENGTH, millisecondsAt } from '../schema/time.js';
 import { END } from '../register/pages.js';
 import { addIntegers, addTexts } from './cells.js';
 import type { Block, Cells } from './cells.js';
+import { startOf } from './last-parquet.js';
+import type { LastParquet } from './last-parquet.js';
 
 /**
  * A row group, the unit that readers skip or read in parallel, is full at 100,000 rows or 4 MiB,
@@ -45,9 +47,14 @@ export class ParquetEncoder {
   #blocks: Block[] = [];
   #rows = 0;
   #size = 0;
+  /** Rows of all groups. */
+  #written = 0n;
+  readonly #last: LastParquet | undefined;
 
-  constructor(values: readonly Value[]) {
+  /** @param last the last version, for blocks that are made from it */
+  constructor(values: readonly Value[], last?: LastParquet) {
     this.#values = values;
+    this.#last = last;
     const schema: SchemaElement[] = [
       { name: 'root', num_children: values.length },
       ...values.map(({ name, type, nullable }) => ({
@@ -68,28 +75,57 @@ export class ParquetEncoder {
   }
 
   #writeGroup(): Uint8Array {
-    const columnData = this.#values.map((value, index) =>
-      sourceOf(
-        value,
-        this.#blocks.flatMap(({ columns }) => columns[index] ?? []),
-      ),
-    );
-    // Synchronous: it only writes to memory.
-    void this.#writer.write({ columnData, rowGroupSize: this.#rows });
-    this.#keepBounds();
+    const start = this.#bytes.offset;
+    const last = this.#lastGroup();
+    const columns = this.#values.map((value, index) => {
+      const isSame = this.#blocks.every((block) => block.last?.differing.has(index) === false);
+      const chunk = isSame ? last?.columns[index] : undefined;
+      return (chunk && this.#copy(chunk)) ?? this.#encode(value, index);
+    });
+    const size = columns.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n);
+    this.#writer.num_rows = this.#written += BigInt(this.#rows);
+    this.#writer.row_groups.push({
+      columns,
+      total_byte_size: size,
+      num_rows: BigInt(this.#rows),
+      total_compressed_size: BigInt(this.#bytes.offset - start),
+    });
     this.#blocks = [];
     this.#rows = 0;
     this.#size = 0;
     return this.#take();
   }
 
-  /** Copies the bounds, which the library keeps; views would keep whole blocks in memory. */
-  #keepBounds(): void {
-    for (const { meta_data } of this.#writer.row_groups.at(-1)?.columns ?? []) {
-      const { statistics } = meta_data ?? {};
-      if (statistics?.min_value instanceof Uint8Array) statistics.min_value = statistics.min_value.slice();
-      if (statistics?.max_value instanceof Uint8Array) statistics.max_value = statistics.max_value.slice();
-    }
+  /** The last version's row group of these rows, if there is one. */
+  #lastGroup(): RowGroup | undefined {
+    const first = this.#blocks[0]?.last?.first;
+    return first === undefined ? undefined : this.#last?.group(first, this.#rows);
+  }
+
+  #encode(value: Value, index: number): ColumnChunk {
+    const cells = this.#blocks.flatMap(({ columns }) => columns[index] ?? []);
+    // Synchronous: it only writes to memory.
+    void this.#writer.write({ columnData: [sourceOf(value, cells)], rowGroupSize: this.#rows });
+    const chunk = this.#writer.row_groups.pop()?.columns[0];
+    if (chunk === undefined) throw new TypeError(`"${value.name}" was not encoded`);
+    keepBounds(chunk);
+    return chunk;
+  }
+
+  #copy({ meta_data: last }: ColumnChunk): ColumnChunk | undefined {
+    if (last === undefined || this.#last === undefined) return undefined;
+    const start = BigInt(this.#bytes.offset);
+    const moved = start - startOf(last);
+    this.#bytes.appendBytes(this.#last.chunk(last));
+    const { dictionary_page_offset: dictionary } = last;
+    return {
+      meta_data: {
+        ...last,
+        data_page_offset: last.data_page_offset + moved,
+        ...(dictionary !== undefined && { dictionary_page_offset: dictionary + moved }),
+      },
+      file_offset: start,
+    };
   }
 
   /** Completes the file. @returns the rest of it */
@@ -107,21 +143,21 @@ export class ParquetEncoder {
   }
 }
 
-/** A column for the library. Most are decoded only when they are encoded, one after the other. */
+/** Copies the bounds, which the library keeps; views would keep whole blocks in memory. */
+function keepBounds({ meta_data }: ColumnChunk): void {
+  const { statistics } = meta_data ?? {};
+  if (statistics?.min_value instanceof Uint8Array) statistics.min_value = statistics.min_value.slice();
+  if (statistics?.max_value instanceof Uint8Array) statistics.max_value = statistics.max_value.slice();
+}
+
+/** A column for the library. */
 function sourceOf({ name, type }: Value, column: readonly Cells[]): ColumnSource {
   // Page offsets are useless without bounds, and would stay in memory for all groups.
   const common = { name, offsetIndex: false } as const;
-  const lazy = (read: () => ColumnSource['data'], codec: CompressionCodec): ColumnSource => ({
-    ...common,
-    codec,
-    get data() {
-      return read();
-    },
-  });
-  if (type === 'boolean') return lazy(() => decode(column, addBooleans), 'SNAPPY');
+  if (type === 'boolean') return { ...common, data: decode(column, addBooleans) };
   // Snappy is slow on these, and saves next to nothing.
-  if (type === 'time') return lazy(() => decode(column, addTimes), 'UNCOMPRESSED');
-  if (TYPES[type] === undefined) return lazy(() => decode(column, addTexts), 'SNAPPY');
+  if (type === 'time') return { ...common, data: decode(column, addTimes), codec: 'UNCOMPRESSED' };
+  if (TYPES[type] === undefined) return { ...common, data: decode(column, addTexts) };
   const integers = decode(column, addIntegers);
   // Packed differences are smaller than Snappy's output, and need no bigint per value.
   return integers.every(isSmall)

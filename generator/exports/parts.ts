@@ -62,14 +62,19 @@ export const registerParts = (
   code: string,
   last?: LastDownloads,
 ): readonly DownloadJob[] => [
-  ...exportsOf(overview.measured).map((table) => tablePart(table, overview, code)),
+  ...exportsOf(overview.measured).map((table) => tablePart(table, overview, code, last)),
   ...RESOURCES.filter(({ plural }) => overview.measured.has(plural)).map((resource) =>
     documentsPart(resource, overview, code, last),
   ),
   databasePart(operator, overview, code, last),
 ];
 
-function tablePart(table: Export, overview: Overview, code: string): DownloadJob {
+function tablePart(
+  table: Export,
+  overview: Overview,
+  code: string,
+  last: LastDownloads | undefined,
+): DownloadJob {
   const { name, resource, history, columns } = table;
   const rows = rowsOf(table, overview);
   return {
@@ -84,7 +89,8 @@ function tablePart(table: Export, overview: Overview, code: string): DownloadJob
     key: code,
     cells: rows * columns.length,
     steps: rows,
-    write: (pool, folder, onProgress) => pool.run('export', { table: name, folder }, { onProgress }),
+    write: (pool, folder, onProgress) =>
+      pool.run('export', { table: name, folder, last: last?.table(table) }, { onProgress }),
   };
 }
 

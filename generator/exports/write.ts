@@ -8,26 +8,45 @@ import { GzipFile } from '../publish/gzip-file.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 import { ParquetEncoder } from './parquet.js';
 import { Sink } from '../publish/sink.js';
+import { changedIn, isIntact } from './last-file.js';
+import type { LastFile } from './last-file.js';
+import { LastParquet } from './last-parquet.js';
+import { nextBlocks } from './next-blocks.js';
 import { EXPORTS } from './tables.js';
+import type { Export } from './tables.js';
+import type { Block } from './cells.js';
 import type { Context } from '../register/context.js';
+import type { Register } from '../register/database.js';
+import { rangesOf } from '../register/sql.js';
 
 export interface ExportJob {
   /** The name of the export. */
   readonly table: string;
   /** The folder below which its files are written, under their paths in the tree. */
   readonly folder: string;
+  /** Set if the files are to be made from their last version. */
+  readonly last?:
+    | {
+        readonly csv: LastFile;
+        readonly parquet: LastFile;
+        /** The patches of the records' fingerprints, which have the records that changed. */
+        readonly patches: readonly string[];
+      }
+    | undefined;
 }
 
 /** Reports its progress in rows. @returns the files in the order of `EXPORT_FORMATS` */
 export function writeExport(
   { register, advance }: Context,
-  { table: name, folder }: ExportJob,
+  { table: name, folder, last }: ExportJob,
 ): readonly WrittenFile[] {
   const table = EXPORTS.find((candidate) => candidate.name === name);
   if (table === undefined) throw new TypeError(`no export is named "${name}"`);
   const values = table.columns.map(({ value }) => value);
   const csv = new CsvEncoder(values);
-  const parquet = new ParquetEncoder(values);
+  const isFollowed = last !== undefined && isIntact(last.csv) && isIntact(last.parquet);
+  const lastParquet = isFollowed ? new LastParquet(last.parquet.file) : undefined;
+  const parquet = new ParquetEncoder(values, lastParquet);
   const file = (format: ExportFormat): string => join(folder, exportFile(name, format));
   const files = {
     csv: new Sink(file('csv')),
@@ -41,8 +60,9 @@ export function writeExport(
   let rows = 0;
   try {
     writeLines(csv.header());
-    for (const block of blocks(register, table)) {
-      writeLines(csv.lines(block));
+    const source = isFollowed ? followed(register, table, last, csv) : blocks(register, table);
+    for (const block of source) {
+      writeLines(block.last?.lines ?? csv.lines(block));
       files.parquet.write(parquet.add(block));
       rows += block.rows;
       advance(block.rows);
@@ -51,5 +71,16 @@ export function writeExport(
     return EXPORT_FORMATS.map(({ format }) => ({ ...files[format].finish(), rows }));
   } finally {
     for (const each of Object.values(files)) each.close();
+    lastParquet?.close();
   }
+}
+
+function followed(
+  register: Register,
+  table: Export,
+  { csv: file, patches }: NonNullable<ExportJob['last']>,
+  csv: CsvEncoder,
+): Iterable<Block> {
+  register.scope('changed', rangesOf(table.resource.kind, changedIn(patches)));
+  return nextBlocks(file.file, changedIn(patches), blocks(register, table, 'changed'), csv);
 }
