@@ -139,7 +139,7 @@ export function detectChanges(register: Register, shard: Shard, { old, patches }
         if (records.put(entry) !== 'unchanged') changed.push(entry.key);
       records.removeBelow(high + 1);
     }
-    records.keepBelow(ALL_KEYS.high);
+    records.keepBelow(Number.POSITIVE_INFINITY);
     for (const writer of [...tables, records]) writer.finish();
     return { tables: tables.map(({ found }) => found), changed };
   } finally {
