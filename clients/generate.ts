@@ -8,7 +8,6 @@ import type { SchemaObject } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { buildConfig } from '../generator/config/config.js';
-import { Examples } from '../generator/outputs/openapi/examples.js';
 import { openapi } from '../generator/outputs/openapi/openapi.js';
 import { PROJECT_FOLDER } from '../generator/package.js';
 import { ROUTES } from '../generator/routes/index.js';
@@ -60,7 +59,7 @@ function jsonRoutes({ paths }: z.infer<typeof descriptionShape>): string {
 
 /** The content of `api.ts`. */
 export async function clientTypes(): Promise<string> {
-  const [output] = openapi(buildConfig({}), ROUTES, new Measured(), new Examples(ROUTES), () => undefined);
+  const [output] = openapi(buildConfig({}), ROUTES, new Measured());
   const description = descriptionShape.parse(JSON.parse(output?.body.toString() ?? ''));
   const types = await openapiTypescript(Readable.from([JSON.stringify(description)]), {
     commentHeader: HEADER,

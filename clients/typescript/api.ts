@@ -19,7 +19,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description Numeric group id. */
+          /**
+           * @description Numeric group id.
+           * @example 7
+           */
           id: number;
         };
       };
@@ -37,7 +40,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description Numeric user id. */
+          /**
+           * @description Numeric user id.
+           * @example 1042
+           */
           id: number;
         };
       };
@@ -55,7 +61,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description Numeric game id. */
+          /**
+           * @description Numeric game id.
+           * @example 88123
+           */
           id: number;
         };
       };
@@ -73,7 +82,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description Numeric item id. */
+          /**
+           * @description Numeric item id.
+           * @example 30551982
+           */
           id: number;
         };
       };
@@ -121,7 +133,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description Numeric group id. */
+          /**
+           * @description Numeric group id.
+           * @example 7
+           */
           id: number;
         };
       };
@@ -139,7 +154,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description Numeric user id. */
+          /**
+           * @description Numeric user id.
+           * @example 1042
+           */
           id: number;
         };
       };
@@ -169,7 +187,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description First group id of the page. */
+          /**
+           * @description First group id of the page.
+           * @example 7
+           */
           first_id: number;
         };
       };
@@ -187,7 +208,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description First user id of the page. */
+          /**
+           * @description First user id of the page.
+           * @example 7
+           */
           first_id: number;
         };
       };
@@ -205,7 +229,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description First game id of the page. */
+          /**
+           * @description First game id of the page.
+           * @example 7
+           */
           first_id: number;
         };
       };
@@ -223,7 +250,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description First item id of the page. */
+          /**
+           * @description First item id of the page.
+           * @example 7
+           */
           first_id: number;
         };
       };
@@ -253,7 +283,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says. */
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says.
+           * @example b42
+           */
           prefix: string;
         };
       };
@@ -271,7 +304,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says. */
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says.
+           * @example b42
+           */
           prefix: string;
         };
       };
@@ -289,7 +325,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description First hexadecimal digits of the SHA-256 of the user id, as many as /api/v1/lookup says. */
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the user id, as many as /api/v1/lookup says.
+           * @example b42
+           */
           prefix: string;
         };
       };
@@ -307,7 +346,10 @@ export interface paths {
     get: {
       parameters: {
         path: {
-          /** @description First hexadecimal digits of the SHA-256 of the group id, as many as /api/v1/lookup says. */
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the group id, as many as /api/v1/lookup says.
+           * @example b42
+           */
           prefix: string;
         };
       };
@@ -386,7 +428,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/csv': unknown;
+            readonly 'text/csv': string;
           };
         };
       };
@@ -398,7 +440,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -410,7 +452,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/vnd.apache.parquet': unknown;
+            readonly 'application/vnd.apache.parquet': string;
           };
         };
       };
@@ -422,7 +464,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/csv': unknown;
+            readonly 'text/csv': string;
           };
         };
       };
@@ -434,7 +476,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -446,7 +488,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/vnd.apache.parquet': unknown;
+            readonly 'application/vnd.apache.parquet': string;
           };
         };
       };
@@ -458,7 +500,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/csv': unknown;
+            readonly 'text/csv': string;
           };
         };
       };
@@ -470,7 +512,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -482,7 +524,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/vnd.apache.parquet': unknown;
+            readonly 'application/vnd.apache.parquet': string;
           };
         };
       };
@@ -494,7 +536,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/csv': unknown;
+            readonly 'text/csv': string;
           };
         };
       };
@@ -506,7 +548,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -518,7 +560,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/vnd.apache.parquet': unknown;
+            readonly 'application/vnd.apache.parquet': string;
           };
         };
       };
@@ -530,7 +572,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/csv': unknown;
+            readonly 'text/csv': string;
           };
         };
       };
@@ -542,7 +584,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -554,7 +596,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/vnd.apache.parquet': unknown;
+            readonly 'application/vnd.apache.parquet': string;
           };
         };
       };
@@ -566,7 +608,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/csv': unknown;
+            readonly 'text/csv': string;
           };
         };
       };
@@ -578,7 +620,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -590,7 +632,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/vnd.apache.parquet': unknown;
+            readonly 'application/vnd.apache.parquet': string;
           };
         };
       };
@@ -602,7 +644,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/csv': unknown;
+            readonly 'text/csv': string;
           };
         };
       };
@@ -614,7 +656,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -626,7 +668,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/vnd.apache.parquet': unknown;
+            readonly 'application/vnd.apache.parquet': string;
           };
         };
       };
@@ -638,7 +680,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/csv': unknown;
+            readonly 'text/csv': string;
           };
         };
       };
@@ -650,7 +692,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -662,7 +704,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/vnd.apache.parquet': unknown;
+            readonly 'application/vnd.apache.parquet': string;
           };
         };
       };
@@ -674,7 +716,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -686,7 +728,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -698,7 +740,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -710,7 +752,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -722,7 +764,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -734,7 +776,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -746,7 +788,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -758,7 +800,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -770,7 +812,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/json': unknown;
+            readonly 'application/json': Record<string, never>;
           };
         };
       };
@@ -782,7 +824,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/plain': unknown;
+            readonly 'text/plain': string;
           };
         };
       };
@@ -794,7 +836,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'text/plain': unknown;
+            readonly 'text/plain': string;
           };
         };
       };
@@ -806,7 +848,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/atom+xml': unknown;
+            readonly 'application/atom+xml': string;
           };
         };
       };
@@ -818,7 +860,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/feed+json': unknown;
+            readonly 'application/feed+json': Record<string, never>;
           };
         };
       };
@@ -830,7 +872,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/atom+xml': unknown;
+            readonly 'application/atom+xml': string;
           };
         };
       };
@@ -842,7 +884,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/feed+json': unknown;
+            readonly 'application/feed+json': Record<string, never>;
           };
         };
       };
@@ -860,7 +902,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/atom+xml': unknown;
+            readonly 'application/atom+xml': string;
           };
         };
       };
@@ -872,7 +914,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/atom+xml': unknown;
+            readonly 'application/atom+xml': string;
           };
         };
       };
@@ -884,7 +926,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/feed+json': unknown;
+            readonly 'application/feed+json': Record<string, never>;
           };
         };
       };
@@ -902,7 +944,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/atom+xml': unknown;
+            readonly 'application/atom+xml': string;
           };
         };
       };
@@ -914,7 +956,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/atom+xml': unknown;
+            readonly 'application/atom+xml': string;
           };
         };
       };
@@ -926,7 +968,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/feed+json': unknown;
+            readonly 'application/feed+json': Record<string, never>;
           };
         };
       };
@@ -938,7 +980,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/atom+xml': unknown;
+            readonly 'application/atom+xml': string;
           };
         };
       };
@@ -950,7 +992,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/feed+json': unknown;
+            readonly 'application/feed+json': Record<string, never>;
           };
         };
       };
@@ -962,7 +1004,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/atom+xml': unknown;
+            readonly 'application/atom+xml': string;
           };
         };
       };
@@ -974,7 +1016,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/feed+json': unknown;
+            readonly 'application/feed+json': Record<string, never>;
           };
         };
       };
@@ -986,7 +1028,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/json': unknown;
+            readonly 'application/json': Record<string, never>;
           };
         };
       };
@@ -1046,7 +1088,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/gzip': unknown;
+            readonly 'application/gzip': string;
           };
         };
       };
@@ -1058,7 +1100,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/linkset+json': unknown;
+            readonly 'application/linkset+json': string;
           };
         };
       };
@@ -1074,15 +1116,9 @@ export interface components {
     readonly ChangeList: {
       /** @description Identifies the tree. One that starts over has another. */
       readonly tree: string;
-      /**
-       * Format: int64
-       * @description Number of the snapshot that it starts from.
-       */
+      /** @description Number of the snapshot that it starts from. */
       readonly from: number;
-      /**
-       * Format: int64
-       * @description Number of the snapshot that it leads to.
-       */
+      /** @description Number of the snapshot that it leads to. */
       readonly to: number;
       /** @description Digest of the snapshot that it starts from. */
       readonly from_digest: string;
@@ -1094,15 +1130,9 @@ export interface components {
         readonly path: string;
         /** @description SHA-256 of the document; of several, over their lines in the digest. */
         readonly sha256: string;
-        /**
-         * Format: int64
-         * @description Size of the document, or of all of them. Unit: bytes.
-         */
+        /** @description Size of the document, or of all of them. Unit: bytes. */
         readonly bytes: number;
-        /**
-         * Format: int64
-         * @description How many documents the entry stands for, if it is not one.
-         */
+        /** @description How many documents the entry stands for, if it is not one. */
         readonly documents?: number;
       }[];
       /** @description Documents that were removed: delete them. */
@@ -1112,39 +1142,24 @@ export interface components {
     readonly Changes: {
       /** @description Identifies the tree. One that starts over has another. */
       readonly tree: string;
-      /**
-       * Format: int64
-       * @description Number of the published snapshot.
-       */
+      /** @description Number of the published snapshot. */
       readonly sequence: number;
       /** @description Digest of the published snapshot. */
       readonly digest: string;
-      /**
-       * Format: int64
-       * @description Number of the oldest snapshot from which the bundles lead to this one. An older copy has to start over.
-       */
+      /** @description Number of the oldest snapshot from which the bundles lead to this one. An older copy has to start over. */
       readonly oldest: number;
       /** @description The snapshot that the bulk downloads belong to, which may be older. */
       readonly downloads?: {
-        /**
-         * Format: int64
-         * @description Number of that snapshot.
-         */
+        /** @description Number of that snapshot. */
         readonly sequence: number;
         /** @description Digest of that snapshot. */
         readonly digest: string;
       };
       /** @description The snapshots, newest first. */
       readonly changes: readonly {
-        /**
-         * Format: int64
-         * @description Number of the snapshot.
-         */
+        /** @description Number of the snapshot. */
         readonly sequence: number;
-        /**
-         * Format: int64
-         * @description Number of the snapshot before it; null if it has no change list.
-         */
+        /** @description Number of the snapshot before it; null if it has no change list. */
         readonly from: number | null;
         /** @description Digest of the snapshot before it; null if it has no change list. */
         readonly from_digest: string | null;
@@ -1164,74 +1179,38 @@ export interface components {
         readonly counts: {
           /** @description Changes to groups. */
           readonly groups?: {
-            /**
-             * Format: int64
-             * @description Number of groups added. Unit: groups.
-             */
+            /** @description Number of groups added. Unit: groups. */
             readonly added: number;
-            /**
-             * Format: int64
-             * @description Number of groups changed. Unit: groups.
-             */
+            /** @description Number of groups changed. Unit: groups. */
             readonly changed: number;
-            /**
-             * Format: int64
-             * @description Number of groups removed. Unit: groups.
-             */
+            /** @description Number of groups removed. Unit: groups. */
             readonly removed: number;
           };
           /** @description Changes to users. */
           readonly users?: {
-            /**
-             * Format: int64
-             * @description Number of users added. Unit: users.
-             */
+            /** @description Number of users added. Unit: users. */
             readonly added: number;
-            /**
-             * Format: int64
-             * @description Number of users changed. Unit: users.
-             */
+            /** @description Number of users changed. Unit: users. */
             readonly changed: number;
-            /**
-             * Format: int64
-             * @description Number of users removed. Unit: users.
-             */
+            /** @description Number of users removed. Unit: users. */
             readonly removed: number;
           };
           /** @description Changes to games. */
           readonly games?: {
-            /**
-             * Format: int64
-             * @description Number of games added. Unit: games.
-             */
+            /** @description Number of games added. Unit: games. */
             readonly added: number;
-            /**
-             * Format: int64
-             * @description Number of games changed. Unit: games.
-             */
+            /** @description Number of games changed. Unit: games. */
             readonly changed: number;
-            /**
-             * Format: int64
-             * @description Number of games removed. Unit: games.
-             */
+            /** @description Number of games removed. Unit: games. */
             readonly removed: number;
           };
           /** @description Changes to items. */
           readonly items?: {
-            /**
-             * Format: int64
-             * @description Number of items added. Unit: items.
-             */
+            /** @description Number of items added. Unit: items. */
             readonly added: number;
-            /**
-             * Format: int64
-             * @description Number of items changed. Unit: items.
-             */
+            /** @description Number of items changed. Unit: items. */
             readonly changed: number;
-            /**
-             * Format: int64
-             * @description Number of items removed. Unit: items.
-             */
+            /** @description Number of items removed. Unit: items. */
             readonly removed: number;
           };
         };
@@ -1240,10 +1219,7 @@ export interface components {
          * @description Path of its change list; null if it has none.
          */
         readonly file: string | null;
-        /**
-         * Format: int64
-         * @description Size of the change list; null if it has none. Unit: bytes.
-         */
+        /** @description Size of the change list; null if it has none. Unit: bytes. */
         readonly bytes: number | null;
         /** @description SHA-256 of the change list; null if it has none. */
         readonly sha256: string | null;
@@ -1254,10 +1230,7 @@ export interface components {
            * @description Path of the bundle.
            */
           readonly file: string;
-          /**
-           * Format: int64
-           * @description Size of the bundle. Unit: bytes.
-           */
+          /** @description Size of the bundle. Unit: bytes. */
           readonly bytes: number;
           /** @description SHA-256 of the bundle. */
           readonly sha256: string;
@@ -1268,25 +1241,16 @@ export interface components {
     readonly Creator: {
       /** @description Whether the creator is a user or a group. Words: `user`, `group`. Others may be added. Null: not measured. */
       readonly type: 'user' | 'group' | (string & {}) | null;
-      /**
-       * Format: int64
-       * @description Id of the creator. Null: not measured.
-       */
+      /** @description Id of the creator. Null: not measured. */
       readonly id: number | null;
       /** @description Name of the creator when it was read. Null: not measured. */
       readonly name: string | null;
     };
     /** @description The measured record of one game. */
     readonly Game: {
-      /**
-       * Format: int64
-       * @description Stable numeric id of the game.
-       */
+      /** @description Stable numeric id of the game. */
       readonly id: number;
-      /**
-       * Format: int64
-       * @description Id of the place where players start, which is not the id of the game. Null: not measured.
-       */
+      /** @description Id of the place where players start, which is not the id of the game. Null: not measured. */
       readonly root_place_id: number | null;
       /** @description Name of the game, exactly as read. Null: not measured. */
       readonly name: string | null;
@@ -1298,40 +1262,19 @@ export interface components {
       readonly creator: components['schemas']['Creator'] | null;
       /** @description Whether access to the game is free or paid. Words: `free` (it costs nothing), `paid` (it has a price). Others may be added. Null: not measured. */
       readonly access: 'free' | 'paid' | (string & {}) | null;
-      /**
-       * Format: int64
-       * @description Price of access to the game. Unit: currency units. Null: not measured, or access is free.
-       */
+      /** @description Price of access to the game. Unit: currency units. Null: not measured, or access is free. */
       readonly price: number | null;
-      /**
-       * Format: int64
-       * @description Players in the game when it was measured. Unit: players. Null: not measured.
-       */
+      /** @description Players in the game when it was measured. Unit: players. Null: not measured. */
       readonly playing: number | null;
-      /**
-       * Format: int64
-       * @description Total visits to date. Unit: visits. Null: not measured.
-       */
+      /** @description Total visits to date. Unit: visits. Null: not measured. */
       readonly visits: number | null;
-      /**
-       * Format: int64
-       * @description Users who have marked it as a favourite. Unit: users. Null: not measured.
-       */
+      /** @description Users who have marked it as a favourite. Unit: users. Null: not measured. */
       readonly favourites: number | null;
-      /**
-       * Format: int64
-       * @description Votes for the game. Unit: votes. Null: not measured.
-       */
+      /** @description Votes for the game. Unit: votes. Null: not measured. */
       readonly up_votes: number | null;
-      /**
-       * Format: int64
-       * @description Votes against the game. Unit: votes. Null: not measured.
-       */
+      /** @description Votes against the game. Unit: votes. Null: not measured. */
       readonly down_votes: number | null;
-      /**
-       * Format: int64
-       * @description Maximum number of players on one server. Unit: players. Null: not measured.
-       */
+      /** @description Maximum number of players on one server. Unit: players. Null: not measured. */
       readonly max_players: number | null;
       /** @description Genre, as named by the platform. Null: not measured. */
       readonly genre: string | null;
@@ -1355,10 +1298,7 @@ export interface components {
        * @description When the register last measured the record.
        */
       readonly measured_at: string;
-      /**
-       * Format: int64
-       * @description Number of times the record has been measured. Unit: measurements.
-       */
+      /** @description Number of times the record has been measured. Unit: measurements. */
       readonly measurements: number;
       /** @description Paths of this record and that of its creator. */
       readonly links: {
@@ -1376,10 +1316,7 @@ export interface components {
     };
     /** @description The measured record of one group. */
     readonly Group: {
-      /**
-       * Format: int64
-       * @description Stable numeric id of the group.
-       */
+      /** @description Stable numeric id of the group. */
       readonly id: number;
       /** @description Name of the group, exactly as read. Null: not measured. */
       readonly name: string | null;
@@ -1391,10 +1328,7 @@ export interface components {
       readonly owner_state: 'owned' | 'none' | (string & {}) | null;
       /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
       readonly owner: components['schemas']['Owner'] | null;
-      /**
-       * Format: int64
-       * @description Number of members in the group. Unit: members. Null: not measured.
-       */
+      /** @description Number of members in the group. Unit: members. Null: not measured. */
       readonly member_count: number | null;
       /** @description Whether anyone can join without approval. Null: not measured. */
       readonly public_entry: boolean | null;
@@ -1407,10 +1341,7 @@ export interface components {
       readonly created_at: string | null;
       /** @description The highest member count that this register has read. On the platform, it may have been higher between two readings. Null: no reading of the member count. */
       readonly peak: {
-        /**
-         * Format: int64
-         * @description Highest member count of all readings in this register. On the platform, it may have been higher between two readings. Unit: members.
-         */
+        /** @description Highest member count of all readings in this register. On the platform, it may have been higher between two readings. Unit: members. */
         readonly member_count: number;
         /**
          * Format: date-time
@@ -1422,20 +1353,11 @@ export interface components {
       readonly change: {
         /** @description Change over 24 hours: from the newest reading that is at least 24 hours older than the latest one, to the latest. Null: no reading from 24 to 36 hours before the latest. */
         readonly h24: {
-          /**
-           * Format: int64
-           * @description Change of the member count over 24 hours: the latest reading minus the one at least 24 hours before it. Unit: members.
-           */
+          /** @description Change of the member count over 24 hours: the latest reading minus the one at least 24 hours before it. Unit: members. */
           readonly delta: number;
-          /**
-           * Format: int64
-           * @description Member count at the reading that the latest is compared with, at least 24 hours before it. Unit: members.
-           */
+          /** @description Member count at the reading that the latest is compared with, at least 24 hours before it. Unit: members. */
           readonly from: number;
-          /**
-           * Format: int64
-           * @description Member count at the latest reading, which is compared with one at least 24 hours before it. Unit: members.
-           */
+          /** @description Member count at the latest reading, which is compared with one at least 24 hours before it. Unit: members. */
           readonly to: number;
           /**
            * Format: date-time
@@ -1450,20 +1372,11 @@ export interface components {
         } | null;
         /** @description Change over 7 days: from the newest reading that is at least 7 days older than the latest one, to the latest. Null: no reading from 7 to 10.5 days before the latest. */
         readonly d7: {
-          /**
-           * Format: int64
-           * @description Change of the member count over 7 days: the latest reading minus the one at least 7 days before it. Unit: members.
-           */
+          /** @description Change of the member count over 7 days: the latest reading minus the one at least 7 days before it. Unit: members. */
           readonly delta: number;
-          /**
-           * Format: int64
-           * @description Member count at the reading that the latest is compared with, at least 7 days before it. Unit: members.
-           */
+          /** @description Member count at the reading that the latest is compared with, at least 7 days before it. Unit: members. */
           readonly from: number;
-          /**
-           * Format: int64
-           * @description Member count at the latest reading, which is compared with one at least 7 days before it. Unit: members.
-           */
+          /** @description Member count at the latest reading, which is compared with one at least 7 days before it. Unit: members. */
           readonly to: number;
           /**
            * Format: date-time
@@ -1478,20 +1391,11 @@ export interface components {
         } | null;
         /** @description Change over 30 days: from the newest reading that is at least 30 days older than the latest one, to the latest. Null: no reading from 30 to 45 days before the latest. */
         readonly d30: {
-          /**
-           * Format: int64
-           * @description Change of the member count over 30 days: the latest reading minus the one at least 30 days before it. Unit: members.
-           */
+          /** @description Change of the member count over 30 days: the latest reading minus the one at least 30 days before it. Unit: members. */
           readonly delta: number;
-          /**
-           * Format: int64
-           * @description Member count at the reading that the latest is compared with, at least 30 days before it. Unit: members.
-           */
+          /** @description Member count at the reading that the latest is compared with, at least 30 days before it. Unit: members. */
           readonly from: number;
-          /**
-           * Format: int64
-           * @description Member count at the latest reading, which is compared with one at least 30 days before it. Unit: members.
-           */
+          /** @description Member count at the latest reading, which is compared with one at least 30 days before it. Unit: members. */
           readonly to: number;
           /**
            * Format: date-time
@@ -1515,10 +1419,7 @@ export interface components {
        * @description When the register last measured the record.
        */
       readonly measured_at: string;
-      /**
-       * Format: int64
-       * @description Number of times the record has been measured. Unit: measurements.
-       */
+      /** @description Number of times the record has been measured. Unit: measurements. */
       readonly measurements: number;
       /** @description Paths of this record, its history, and the record of its owner. */
       readonly links: {
@@ -1541,10 +1442,7 @@ export interface components {
     };
     /** @description The history of one group. */
     readonly GroupHistory: {
-      /**
-       * Format: int64
-       * @description Stable numeric id of the group.
-       */
+      /** @description Stable numeric id of the group. */
       readonly id: number;
       /** @description Name of the group, exactly as read. Null: not measured. */
       readonly name: string | null;
@@ -1556,20 +1454,14 @@ export interface components {
              * @description When the member count was read.
              */
             readonly measured_at: string;
-            /**
-             * Format: int64
-             * @description Number of members in the group. Unit: members.
-             */
+            /** @description Number of members in the group. Unit: members. */
             readonly member_count: number;
           }[]
         | null;
       /** @description Names that a group has been observed with, oldest first. Null: not measured. */
       readonly names:
         | readonly {
-            /**
-             * Format: int64
-             * @description Position in the history; 1 is the oldest entry.
-             */
+            /** @description Position in the history; 1 is the oldest entry. */
             readonly position: number;
             /** @description Name of the group, exactly as read. */
             readonly name: string;
@@ -1605,10 +1497,7 @@ export interface components {
       /** @description Owners that a group has been observed with, oldest first. Null: not measured. */
       readonly owners:
         | readonly {
-            /**
-             * Format: int64
-             * @description Position in the history; 1 is the oldest entry.
-             */
+            /** @description Position in the history; 1 is the oldest entry. */
             readonly position: number;
             /** @description Whether the group has an owner. Words: `owned` (it has an owner), `none` (it has no owner). Others may be added. */
             readonly owner_state: 'owned' | 'none' | (string & {});
@@ -1658,15 +1547,9 @@ export interface components {
       readonly kinds: {
         /** @description The ids of all groups. Null: not measured. */
         readonly group: {
-          /**
-           * Format: int64
-           * @description Number of published groups. Unit: groups.
-           */
+          /** @description Number of published groups. Unit: groups. */
           readonly records: number;
-          /**
-           * Format: int64
-           * @description Number of pages. Unit: pages.
-           */
+          /** @description Number of pages. Unit: pages. */
           readonly pages: number;
           /**
            * Format: uri-reference
@@ -1676,15 +1559,9 @@ export interface components {
         } | null;
         /** @description The ids of all users. Null: not measured. */
         readonly user: {
-          /**
-           * Format: int64
-           * @description Number of published users. Unit: users.
-           */
+          /** @description Number of published users. Unit: users. */
           readonly records: number;
-          /**
-           * Format: int64
-           * @description Number of pages. Unit: pages.
-           */
+          /** @description Number of pages. Unit: pages. */
           readonly pages: number;
           /**
            * Format: uri-reference
@@ -1694,15 +1571,9 @@ export interface components {
         } | null;
         /** @description The ids of all games. Null: not measured. */
         readonly game: {
-          /**
-           * Format: int64
-           * @description Number of published games. Unit: games.
-           */
+          /** @description Number of published games. Unit: games. */
           readonly records: number;
-          /**
-           * Format: int64
-           * @description Number of pages. Unit: pages.
-           */
+          /** @description Number of pages. Unit: pages. */
           readonly pages: number;
           /**
            * Format: uri-reference
@@ -1712,15 +1583,9 @@ export interface components {
         } | null;
         /** @description The ids of all items. Null: not measured. */
         readonly item: {
-          /**
-           * Format: int64
-           * @description Number of published items. Unit: items.
-           */
+          /** @description Number of published items. Unit: items. */
           readonly records: number;
-          /**
-           * Format: int64
-           * @description Number of pages. Unit: pages.
-           */
+          /** @description Number of pages. Unit: pages. */
           readonly pages: number;
           /**
            * Format: uri-reference
@@ -1734,20 +1599,11 @@ export interface components {
     readonly IdsGame: {
       /** @description Kind of the records. Words: `group`, `user`, `game`, `item`. Others may be added. */
       readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-      /**
-       * Format: int64
-       * @description The first id of the page.
-       */
+      /** @description The first id of the page. */
       readonly first_id: number;
-      /**
-       * Format: int64
-       * @description The last id of the page.
-       */
+      /** @description The last id of the page. */
       readonly last_id: number;
-      /**
-       * Format: int64
-       * @description Number of ids in the page. Unit: ids.
-       */
+      /** @description Number of ids in the page. Unit: ids. */
       readonly count: number;
       /** @description The ids of all published records from the first to the last, in ascending order. */
       readonly ids: readonly number[];
@@ -1761,20 +1617,11 @@ export interface components {
     readonly IdsGroup: {
       /** @description Kind of the records. Words: `group`, `user`, `game`, `item`. Others may be added. */
       readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-      /**
-       * Format: int64
-       * @description The first id of the page.
-       */
+      /** @description The first id of the page. */
       readonly first_id: number;
-      /**
-       * Format: int64
-       * @description The last id of the page.
-       */
+      /** @description The last id of the page. */
       readonly last_id: number;
-      /**
-       * Format: int64
-       * @description Number of ids in the page. Unit: ids.
-       */
+      /** @description Number of ids in the page. Unit: ids. */
       readonly count: number;
       /** @description The ids of all published records from the first to the last, in ascending order. */
       readonly ids: readonly number[];
@@ -1788,20 +1635,11 @@ export interface components {
     readonly IdsItem: {
       /** @description Kind of the records. Words: `group`, `user`, `game`, `item`. Others may be added. */
       readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-      /**
-       * Format: int64
-       * @description The first id of the page.
-       */
+      /** @description The first id of the page. */
       readonly first_id: number;
-      /**
-       * Format: int64
-       * @description The last id of the page.
-       */
+      /** @description The last id of the page. */
       readonly last_id: number;
-      /**
-       * Format: int64
-       * @description Number of ids in the page. Unit: ids.
-       */
+      /** @description Number of ids in the page. Unit: ids. */
       readonly count: number;
       /** @description The ids of all published records from the first to the last, in ascending order. */
       readonly ids: readonly number[];
@@ -1815,20 +1653,11 @@ export interface components {
     readonly IdsUser: {
       /** @description Kind of the records. Words: `group`, `user`, `game`, `item`. Others may be added. */
       readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-      /**
-       * Format: int64
-       * @description The first id of the page.
-       */
+      /** @description The first id of the page. */
       readonly first_id: number;
-      /**
-       * Format: int64
-       * @description The last id of the page.
-       */
+      /** @description The last id of the page. */
       readonly last_id: number;
-      /**
-       * Format: int64
-       * @description Number of ids in the page. Unit: ids.
-       */
+      /** @description Number of ids in the page. Unit: ids. */
       readonly count: number;
       /** @description The ids of all published records from the first to the last, in ascending order. */
       readonly ids: readonly number[];
@@ -1842,10 +1671,7 @@ export interface components {
     readonly Index: {
       /** @description Name of the register. */
       readonly name: string;
-      /**
-       * Format: int64
-       * @description Version of the API, also part of the base path.
-       */
+      /** @description Version of the API, also part of the base path. */
       readonly version: number;
       /**
        * Format: uri-reference
@@ -1861,7 +1687,7 @@ export interface components {
        * @description Path of the documentation page for developers.
        */
       readonly docs: string;
-      /** @description Every endpoint of the API. */
+      /** @description The main endpoints of the API. All of them, with lists, look-up and ids, are in the OpenAPI description, to which the header Link leads (service-desc). */
       readonly endpoints: readonly {
         /** @description Always GET. Words: `GET`. Others may be added. */
         readonly method: 'GET' | (string & {});
@@ -1877,20 +1703,11 @@ export interface components {
           readonly in: 'path' | 'query' | (string & {});
           /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `month`, `prefix`, `asset`. Others may be added. */
           readonly type: 'id' | 'integer' | 'month' | 'prefix' | 'asset' | (string & {});
-          /**
-           * Format: int64
-           * @description Lowest value allowed; absent for a path parameter.
-           */
+          /** @description Lowest value allowed; absent for a path parameter. */
           readonly minimum?: number;
-          /**
-           * Format: int64
-           * @description Highest value allowed; absent for a path parameter.
-           */
+          /** @description Highest value allowed; absent for a path parameter. */
           readonly maximum?: number;
-          /**
-           * Format: int64
-           * @description Value used if it is left out; absent for a path parameter.
-           */
+          /** @description Value used if it is left out; absent for a path parameter. */
           readonly default?: number;
           /** @description What it means. */
           readonly description: string;
@@ -1909,10 +1726,7 @@ export interface components {
     };
     /** @description The measured record of one item. */
     readonly Item: {
-      /**
-       * Format: int64
-       * @description Stable numeric id of the item (its asset id).
-       */
+      /** @description Stable numeric id of the item (its asset id). */
       readonly id: number;
       /** @description Name of the item, exactly as read. Null: not measured. */
       readonly name: string | null;
@@ -1922,10 +1736,7 @@ export interface components {
       readonly description: string | null;
       /** @description Type of the item, as defined by the platform. Null: not measured. */
       readonly asset_type: {
-        /**
-         * Format: int64
-         * @description Numeric id of the asset type. Null: not measured.
-         */
+        /** @description Numeric id of the asset type. Null: not measured. */
         readonly id: number | null;
         /** @description Name of the asset type. Null: not measured. */
         readonly name: string | null;
@@ -1934,39 +1745,21 @@ export interface components {
       readonly creator: components['schemas']['Creator'] | null;
       /** @description Whether the catalogue has a price for the item. Words: `priced` (it has a price), `free` (it costs nothing), `unlisted` (it has no price there, though its owners may resell it). Others may be added. Null: not measured. */
       readonly price_state: 'priced' | 'free' | 'unlisted' | (string & {}) | null;
-      /**
-       * Format: int64
-       * @description Price in the catalogue. Unit: currency units. Null: not measured, or price_state is unlisted.
-       */
+      /** @description Price in the catalogue. Unit: currency units. Null: not measured, or price_state is unlisted. */
       readonly price: number | null;
       /** @description Whether the item is off sale. Null: not measured. */
       readonly off_sale: boolean | null;
       /** @description Whether copies are limited in number and can be resold. Null: not measured. */
       readonly limited: boolean | null;
-      /**
-       * Format: int64
-       * @description Lowest asking price for a resale. Unit: currency units. Null: not measured, or the item is not limited.
-       */
+      /** @description Lowest asking price for a resale. Unit: currency units. Null: not measured, or the item is not limited. */
       readonly lowest_resale_price: number | null;
-      /**
-       * Format: int64
-       * @description Average price of recent resales. Unit: currency units. Null: not measured, or the item is not limited.
-       */
+      /** @description Average price of recent resales. Unit: currency units. Null: not measured, or the item is not limited. */
       readonly recent_average_price: number | null;
-      /**
-       * Format: int64
-       * @description Number of copies ever offered. Unit: copies. Null: not measured, or the item is not limited.
-       */
+      /** @description Number of copies ever offered. Unit: copies. Null: not measured, or the item is not limited. */
       readonly quantity_total: number | null;
-      /**
-       * Format: int64
-       * @description Number of copies still on offer. Unit: copies. Null: not measured, or the item is not limited.
-       */
+      /** @description Number of copies still on offer. Unit: copies. Null: not measured, or the item is not limited. */
       readonly quantity_remaining: number | null;
-      /**
-       * Format: int64
-       * @description Users who have marked it as a favourite. Unit: users. Null: not measured.
-       */
+      /** @description Users who have marked it as a favourite. Unit: users. Null: not measured. */
       readonly favourites: number | null;
       /**
        * Format: date-time
@@ -1988,10 +1781,7 @@ export interface components {
        * @description When the register last measured the record.
        */
       readonly measured_at: string;
-      /**
-       * Format: int64
-       * @description Number of times the record has been measured. Unit: measurements.
-       */
+      /** @description Number of times the record has been measured. Unit: measurements. */
       readonly measurements: number;
       /** @description Paths of this record and that of its creator. */
       readonly links: {
@@ -2009,10 +1799,7 @@ export interface components {
     };
     /** @description The largest groups by measured member count. Deleted groups and groups without a measured count are left out. */
     readonly Largest: {
-      /**
-       * Format: int64
-       * @description The limit that was applied. Unit: groups.
-       */
+      /** @description The limit that was applied. Unit: groups. */
       readonly limit: number;
       /**
        * Format: date-time
@@ -2031,22 +1818,13 @@ export interface components {
       readonly newest_measured_at: string | null;
       /** @description The groups, largest first. Groups with equal counts are in order of id. */
       readonly groups: readonly {
-        /**
-         * Format: int64
-         * @description Rank by member count. Groups with equal counts share a rank.
-         */
+        /** @description Rank by member count. Groups with equal counts share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the group.
-         */
+        /** @description Stable numeric id of the group. */
         readonly id: number;
         /** @description Name of the group, exactly as read. Null: not measured. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Number of members in the group. Unit: members.
-         */
+        /** @description Number of members in the group. Unit: members. */
         readonly member_count: number;
         /**
          * Format: date-time
@@ -2068,27 +1846,15 @@ export interface components {
       readonly as_of: string | null;
       /** @description The games with the most players, most first. Games with equal numbers are in order of id. */
       readonly playing: readonly {
-        /**
-         * Format: int64
-         * @description Rank by players. Games with equal numbers share a rank.
-         */
+        /** @description Rank by players. Games with equal numbers share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the game.
-         */
+        /** @description Stable numeric id of the game. */
         readonly id: number;
         /** @description Name of the game, exactly as read. Null: not measured. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Players in the game when it was measured. Unit: players.
-         */
+        /** @description Players in the game when it was measured. Unit: players. */
         readonly playing: number;
-        /**
-         * Format: int64
-         * @description Total visits to date. Unit: visits. Null: not measured.
-         */
+        /** @description Total visits to date. Unit: visits. Null: not measured. */
         readonly visits: number | null;
         /**
          * Format: date-time
@@ -2100,27 +1866,15 @@ export interface components {
       }[];
       /** @description The games with the most visits, most first. Games with equal numbers are in order of id. */
       readonly visits: readonly {
-        /**
-         * Format: int64
-         * @description Rank by visits. Games with equal numbers share a rank.
-         */
+        /** @description Rank by visits. Games with equal numbers share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the game.
-         */
+        /** @description Stable numeric id of the game. */
         readonly id: number;
         /** @description Name of the game, exactly as read. Null: not measured. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Players in the game when it was measured. Unit: players. Null: not measured.
-         */
+        /** @description Players in the game when it was measured. Unit: players. Null: not measured. */
         readonly playing: number | null;
-        /**
-         * Format: int64
-         * @description Total visits to date. Unit: visits.
-         */
+        /** @description Total visits to date. Unit: visits. */
         readonly visits: number;
         /**
          * Format: date-time
@@ -2141,20 +1895,14 @@ export interface components {
         readonly username: {
           /** @description Template of the paths. */
           readonly path: string;
-          /**
-           * Format: int64
-           * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
-           */
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
           readonly digits: number;
         } | null;
         /** @description Names of groups. Null: not measured. */
         readonly group: {
           /** @description Template of the paths. */
           readonly path: string;
-          /**
-           * Format: int64
-           * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
-           */
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
           readonly digits: number;
         } | null;
       };
@@ -2166,20 +1914,14 @@ export interface components {
         readonly user: {
           /** @description Template of the paths. */
           readonly path: string;
-          /**
-           * Format: int64
-           * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
-           */
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
           readonly digits: number;
         } | null;
         /** @description Owners that are groups. Null: not measured. */
         readonly group: {
           /** @description Template of the paths. */
           readonly path: string;
-          /**
-           * Format: int64
-           * @description How many hexadecimal digits of the hash the prefix has. Unit: digits.
-           */
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
           readonly digits: number;
         } | null;
       };
@@ -2194,10 +1936,7 @@ export interface components {
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
-          /**
-           * Format: int64
-           * @description Id of the record.
-           */
+          /** @description Id of the record. */
           readonly id: number;
           /** @description The name, exactly as read. */
           readonly name: string;
@@ -2216,10 +1955,7 @@ export interface components {
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
-          /**
-           * Format: int64
-           * @description Id of the record.
-           */
+          /** @description Id of the record. */
           readonly id: number;
           /** @description The name, exactly as read. */
           readonly name: string;
@@ -2244,32 +1980,17 @@ export interface components {
       readonly since: string | null;
       /** @description The groups that gained the most members, most first; those with equal gains by id. */
       readonly gains: readonly {
-        /**
-         * Format: int64
-         * @description Rank by the change. Groups with equal changes share a rank.
-         */
+        /** @description Rank by the change. Groups with equal changes share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the group.
-         */
+        /** @description Stable numeric id of the group. */
         readonly id: number;
         /** @description Name of the group, exactly as read. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Change of the member count over 30 days: the latest reading minus the one at least 30 days before it. Unit: members.
-         */
+        /** @description Change of the member count over 30 days: the latest reading minus the one at least 30 days before it. Unit: members. */
         readonly delta: number;
-        /**
-         * Format: int64
-         * @description Member count at the reading that the latest is compared with, at least 30 days before it. Unit: members.
-         */
+        /** @description Member count at the reading that the latest is compared with, at least 30 days before it. Unit: members. */
         readonly from: number;
-        /**
-         * Format: int64
-         * @description Member count at the latest reading, which is compared with one at least 30 days before it. Unit: members.
-         */
+        /** @description Member count at the latest reading, which is compared with one at least 30 days before it. Unit: members. */
         readonly to: number;
         /**
          * Format: date-time
@@ -2284,32 +2005,17 @@ export interface components {
       }[];
       /** @description The groups that lost the most members, most first; those with equal losses by id. */
       readonly losses: readonly {
-        /**
-         * Format: int64
-         * @description Rank by the change. Groups with equal changes share a rank.
-         */
+        /** @description Rank by the change. Groups with equal changes share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the group.
-         */
+        /** @description Stable numeric id of the group. */
         readonly id: number;
         /** @description Name of the group, exactly as read. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Change of the member count over 30 days: the latest reading minus the one at least 30 days before it. Unit: members.
-         */
+        /** @description Change of the member count over 30 days: the latest reading minus the one at least 30 days before it. Unit: members. */
         readonly delta: number;
-        /**
-         * Format: int64
-         * @description Member count at the reading that the latest is compared with, at least 30 days before it. Unit: members.
-         */
+        /** @description Member count at the reading that the latest is compared with, at least 30 days before it. Unit: members. */
         readonly from: number;
-        /**
-         * Format: int64
-         * @description Member count at the latest reading, which is compared with one at least 30 days before it. Unit: members.
-         */
+        /** @description Member count at the latest reading, which is compared with one at least 30 days before it. Unit: members. */
         readonly to: number;
         /**
          * Format: date-time
@@ -2339,32 +2045,17 @@ export interface components {
       readonly since: string | null;
       /** @description The groups that gained the most members, most first; those with equal gains by id. */
       readonly gains: readonly {
-        /**
-         * Format: int64
-         * @description Rank by the change. Groups with equal changes share a rank.
-         */
+        /** @description Rank by the change. Groups with equal changes share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the group.
-         */
+        /** @description Stable numeric id of the group. */
         readonly id: number;
         /** @description Name of the group, exactly as read. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Change of the member count over 7 days: the latest reading minus the one at least 7 days before it. Unit: members.
-         */
+        /** @description Change of the member count over 7 days: the latest reading minus the one at least 7 days before it. Unit: members. */
         readonly delta: number;
-        /**
-         * Format: int64
-         * @description Member count at the reading that the latest is compared with, at least 7 days before it. Unit: members.
-         */
+        /** @description Member count at the reading that the latest is compared with, at least 7 days before it. Unit: members. */
         readonly from: number;
-        /**
-         * Format: int64
-         * @description Member count at the latest reading, which is compared with one at least 7 days before it. Unit: members.
-         */
+        /** @description Member count at the latest reading, which is compared with one at least 7 days before it. Unit: members. */
         readonly to: number;
         /**
          * Format: date-time
@@ -2379,32 +2070,17 @@ export interface components {
       }[];
       /** @description The groups that lost the most members, most first; those with equal losses by id. */
       readonly losses: readonly {
-        /**
-         * Format: int64
-         * @description Rank by the change. Groups with equal changes share a rank.
-         */
+        /** @description Rank by the change. Groups with equal changes share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the group.
-         */
+        /** @description Stable numeric id of the group. */
         readonly id: number;
         /** @description Name of the group, exactly as read. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Change of the member count over 7 days: the latest reading minus the one at least 7 days before it. Unit: members.
-         */
+        /** @description Change of the member count over 7 days: the latest reading minus the one at least 7 days before it. Unit: members. */
         readonly delta: number;
-        /**
-         * Format: int64
-         * @description Member count at the reading that the latest is compared with, at least 7 days before it. Unit: members.
-         */
+        /** @description Member count at the reading that the latest is compared with, at least 7 days before it. Unit: members. */
         readonly from: number;
-        /**
-         * Format: int64
-         * @description Member count at the latest reading, which is compared with one at least 7 days before it. Unit: members.
-         */
+        /** @description Member count at the latest reading, which is compared with one at least 7 days before it. Unit: members. */
         readonly to: number;
         /**
          * Format: date-time
@@ -2434,32 +2110,17 @@ export interface components {
       readonly since: string | null;
       /** @description The groups that gained the most members, most first; those with equal gains by id. */
       readonly gains: readonly {
-        /**
-         * Format: int64
-         * @description Rank by the change. Groups with equal changes share a rank.
-         */
+        /** @description Rank by the change. Groups with equal changes share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the group.
-         */
+        /** @description Stable numeric id of the group. */
         readonly id: number;
         /** @description Name of the group, exactly as read. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Change of the member count over 24 hours: the latest reading minus the one at least 24 hours before it. Unit: members.
-         */
+        /** @description Change of the member count over 24 hours: the latest reading minus the one at least 24 hours before it. Unit: members. */
         readonly delta: number;
-        /**
-         * Format: int64
-         * @description Member count at the reading that the latest is compared with, at least 24 hours before it. Unit: members.
-         */
+        /** @description Member count at the reading that the latest is compared with, at least 24 hours before it. Unit: members. */
         readonly from: number;
-        /**
-         * Format: int64
-         * @description Member count at the latest reading, which is compared with one at least 24 hours before it. Unit: members.
-         */
+        /** @description Member count at the latest reading, which is compared with one at least 24 hours before it. Unit: members. */
         readonly to: number;
         /**
          * Format: date-time
@@ -2474,32 +2135,17 @@ export interface components {
       }[];
       /** @description The groups that lost the most members, most first; those with equal losses by id. */
       readonly losses: readonly {
-        /**
-         * Format: int64
-         * @description Rank by the change. Groups with equal changes share a rank.
-         */
+        /** @description Rank by the change. Groups with equal changes share a rank. */
         readonly rank: number;
-        /**
-         * Format: int64
-         * @description Stable numeric id of the group.
-         */
+        /** @description Stable numeric id of the group. */
         readonly id: number;
         /** @description Name of the group, exactly as read. */
         readonly name: string | null;
-        /**
-         * Format: int64
-         * @description Change of the member count over 24 hours: the latest reading minus the one at least 24 hours before it. Unit: members.
-         */
+        /** @description Change of the member count over 24 hours: the latest reading minus the one at least 24 hours before it. Unit: members. */
         readonly delta: number;
-        /**
-         * Format: int64
-         * @description Member count at the reading that the latest is compared with, at least 24 hours before it. Unit: members.
-         */
+        /** @description Member count at the reading that the latest is compared with, at least 24 hours before it. Unit: members. */
         readonly from: number;
-        /**
-         * Format: int64
-         * @description Member count at the latest reading, which is compared with one at least 24 hours before it. Unit: members.
-         */
+        /** @description Member count at the latest reading, which is compared with one at least 24 hours before it. Unit: members. */
         readonly to: number;
         /**
          * Format: date-time
@@ -2515,10 +2161,7 @@ export interface components {
     };
     /** @description The user who owns the group. */
     readonly Owner: {
-      /**
-       * Format: int64
-       * @description Id of the owner. Null: not measured.
-       */
+      /** @description Id of the owner. Null: not measured. */
       readonly id: number | null;
       /** @description Username of the owner when it was read. Null: not measured. */
       readonly name: string | null;
@@ -2529,18 +2172,12 @@ export interface components {
       readonly prefix: string;
       /** @description All owners whose hash has the prefix, in order of id. */
       readonly owners: readonly {
-        /**
-         * Format: int64
-         * @description Id of the group.
-         */
+        /** @description Id of the group. */
         readonly id: number;
         /** @description Games that the group created, in order of id. Null: not measured. */
         readonly games:
           | readonly {
-              /**
-               * Format: int64
-               * @description Id of the game.
-               */
+              /** @description Id of the game. */
               readonly id: number;
               /** @description Name of the game, exactly as read; null if not measured. */
               readonly name: string | null;
@@ -2554,18 +2191,12 @@ export interface components {
       readonly prefix: string;
       /** @description All owners whose hash has the prefix, in order of id. */
       readonly owners: readonly {
-        /**
-         * Format: int64
-         * @description Id of the user.
-         */
+        /** @description Id of the user. */
         readonly id: number;
         /** @description Groups that the user owns, in order of id. Null: not measured. */
         readonly groups:
           | readonly {
-              /**
-               * Format: int64
-               * @description Id of the group.
-               */
+              /** @description Id of the group. */
               readonly id: number;
               /** @description Name of the group, exactly as read; null if not measured. */
               readonly name: string | null;
@@ -2574,10 +2205,7 @@ export interface components {
         /** @description Games that the user created, in order of id. Null: not measured. */
         readonly games:
           | readonly {
-              /**
-               * Format: int64
-               * @description Id of the game.
-               */
+              /** @description Id of the game. */
               readonly id: number;
               /** @description Name of the game, exactly as read; null if not measured. */
               readonly name: string | null;
@@ -2594,10 +2222,7 @@ export interface components {
       readonly type: string;
       /** @description Title of the error, always the same for one code. */
       readonly title: string;
-      /**
-       * Format: int64
-       * @description The HTTP status.
-       */
+      /** @description The HTTP status. */
       readonly status: number;
       /** @description What was requested and what was expected. */
       readonly detail: string;
@@ -2636,10 +2261,7 @@ export interface components {
         | readonly {
             /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
             readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-            /**
-             * Format: int64
-             * @description Id of the record.
-             */
+            /** @description Id of the record. */
             readonly id: number;
             /** @description The field that changed. Words: `name`. Others may be added. */
             readonly field: 'name' | (string & {});
@@ -2674,10 +2296,7 @@ export interface components {
         | readonly {
             /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
             readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-            /**
-             * Format: int64
-             * @description Id of the record.
-             */
+            /** @description Id of the record. */
             readonly id: number;
             /** @description The field that changed. Words: `owner`. Others may be added. */
             readonly field: 'owner' | (string & {});
@@ -2722,10 +2341,7 @@ export interface components {
         | readonly {
             /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
             readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-            /**
-             * Format: int64
-             * @description Id of the record.
-             */
+            /** @description Id of the record. */
             readonly id: number;
             /** @description The field that changed. Words: `username`. Others may be added. */
             readonly field: 'username' | (string & {});
@@ -2760,10 +2376,7 @@ export interface components {
         | readonly {
             /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
             readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-            /**
-             * Format: int64
-             * @description Id of the record.
-             */
+            /** @description Id of the record. */
             readonly id: number;
             /** @description Name of the record; null if it was not measured. */
             readonly name: string | null;
@@ -2801,10 +2414,7 @@ export interface components {
         | readonly {
             /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
             readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
-            /**
-             * Format: int64
-             * @description Id of the record.
-             */
+            /** @description Id of the record. */
             readonly id: number;
             /** @description Name of the record; null if it was not measured. */
             readonly name: string | null;
@@ -2840,15 +2450,9 @@ export interface components {
     };
     /** @description The published snapshot: its number, time, contents and size. */
     readonly Snapshot: {
-      /**
-       * Format: int64
-       * @description Version of this format.
-       */
+      /** @description Version of this format. */
       readonly format: number;
-      /**
-       * Format: int64
-       * @description Number of the snapshot. It grows by one with every snapshot that changes something.
-       */
+      /** @description Number of the snapshot. It grows by one with every snapshot that changes something. */
       readonly sequence: number;
       /**
        * Format: date-time
@@ -2908,35 +2512,23 @@ export interface components {
       readonly limits: {
         /** @description All requests. */
         readonly api: {
-          /**
-           * Format: int64
-           * @description Requests allowed at once. Unit: requests.
-           */
+          /** @description Requests allowed at once. Unit: requests. */
           readonly tokens: number;
           /** @description Time until one more is allowed. Unit: seconds. */
           readonly refill_seconds: number;
         };
         /** @description Bulk downloads, which count as requests as well. */
         readonly download: {
-          /**
-           * Format: int64
-           * @description Requests allowed at once. Unit: requests.
-           */
+          /** @description Requests allowed at once. Unit: requests. */
           readonly tokens: number;
           /** @description Time until one more is allowed. Unit: seconds. */
           readonly refill_seconds: number;
-          /**
-           * Format: int64
-           * @description A download of at least so many bytes counts as one, a smaller one as its share, at least a hundredth. Unit: bytes.
-           */
+          /** @description A download of at least so many bytes counts as one, a smaller one as its share, at least a hundredth. Unit: bytes. */
           readonly token_bytes: number;
         };
         /** @description Pages and their assets. */
         readonly page: {
-          /**
-           * Format: int64
-           * @description Requests allowed at once. Unit: requests.
-           */
+          /** @description Requests allowed at once. Unit: requests. */
           readonly tokens: number;
           /** @description Time until one more is allowed. Unit: seconds. */
           readonly refill_seconds: number;
@@ -2970,10 +2562,7 @@ export interface components {
       /** @description Errors by code. */
       readonly errors: {
         [key: string]: {
-          /**
-           * Format: int64
-           * @description The HTTP status.
-           */
+          /** @description The HTTP status. */
           readonly status: number;
           /** @description Title of the error. */
           readonly title: string;
@@ -2990,25 +2579,13 @@ export interface components {
       readonly problems_below: readonly string[];
       /** @description Number of published records of each kind. */
       readonly counts: {
-        /**
-         * Format: int64
-         * @description Number of published groups. Unit: groups. Null: not measured.
-         */
+        /** @description Number of published groups. Unit: groups. Null: not measured. */
         readonly groups: number | null;
-        /**
-         * Format: int64
-         * @description Number of published users. Unit: users. Null: not measured.
-         */
+        /** @description Number of published users. Unit: users. Null: not measured. */
         readonly users: number | null;
-        /**
-         * Format: int64
-         * @description Number of published games. Unit: games. Null: not measured.
-         */
+        /** @description Number of published games. Unit: games. Null: not measured. */
         readonly games: number | null;
-        /**
-         * Format: int64
-         * @description Number of published items. Unit: items. Null: not measured.
-         */
+        /** @description Number of published items. Unit: items. Null: not measured. */
         readonly items: number | null;
       };
       /** @description SHA-256 of one line "ROUTE COUNT ROOT" for each route: its name, its number of documents, and their tree head. */
@@ -3017,15 +2594,9 @@ export interface components {
       readonly tree: {
         /** @description Identifies the tree. One that starts over counts from 1 and has another. */
         readonly id: string;
-        /**
-         * Format: int64
-         * @description Files, excluding compressed copies, snapshot.json and change lists. Unit: files.
-         */
+        /** @description Files, excluding compressed copies, snapshot.json and change lists. Unit: files. */
         readonly files: number;
-        /**
-         * Format: int64
-         * @description Their total size. Unit: bytes.
-         */
+        /** @description Their total size. Unit: bytes. */
         readonly bytes: number;
       };
       /** @description The state of the bulk downloads, which may be older than the rest. */
@@ -3035,18 +2606,12 @@ export interface components {
          * @description Time of the newest measurement in them; null if there is none.
          */
         readonly as_of: string | null;
-        /**
-         * Format: int64
-         * @description The snapshot that the downloads belong to. The change lists after it bring them up to date.
-         */
+        /** @description The snapshot that the downloads belong to. The change lists after it bring them up to date. */
         readonly sequence: number;
         /** @description Digest of that snapshot. */
         readonly digest: string;
       };
-      /**
-       * Format: int64
-       * @description Documents of at least this size are also stored compressed, except downloads, change lists and the feed of snapshots. Unit: bytes.
-       */
+      /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, change lists and the feed of snapshots. Unit: bytes. */
       readonly compressed_from: number;
       /** @description Every URL of the service. */
       readonly routes: readonly {
@@ -3078,20 +2643,11 @@ export interface components {
           readonly in: 'path' | 'query' | (string & {});
           /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `month`, `prefix`, `asset`. Others may be added. */
           readonly type: 'id' | 'integer' | 'month' | 'prefix' | 'asset' | (string & {});
-          /**
-           * Format: int64
-           * @description Lowest value allowed; absent for a path parameter.
-           */
+          /** @description Lowest value allowed; absent for a path parameter. */
           readonly minimum?: number;
-          /**
-           * Format: int64
-           * @description Highest value allowed; absent for a path parameter.
-           */
+          /** @description Highest value allowed; absent for a path parameter. */
           readonly maximum?: number;
-          /**
-           * Format: int64
-           * @description Value used if it is left out; absent for a path parameter.
-           */
+          /** @description Value used if it is left out; absent for a path parameter. */
           readonly default?: number;
           /** @description What it means. */
           readonly description: string;
@@ -3129,15 +2685,9 @@ export interface components {
       readonly as_of: string | null;
       /** @description All groups in the register. Null: not measured. */
       readonly groups: {
-        /**
-         * Format: int64
-         * @description Number of published groups. Unit: groups.
-         */
+        /** @description Number of published groups. Unit: groups. */
         readonly records: number;
-        /**
-         * Format: int64
-         * @description Total number of times they have been measured. Unit: measurements.
-         */
+        /** @description Total number of times they have been measured. Unit: measurements. */
         readonly measurements: number;
         /**
          * Format: date-time
@@ -3151,29 +2701,17 @@ export interface components {
         readonly measured_at: string | null;
         /** @description Sum of member_count over all groups. */
         readonly member_count: {
-          /**
-           * Format: int64
-           * @description Sum of the measured values; null if there are none. Unit: members.
-           */
+          /** @description Sum of the measured values; null if there are none. Unit: members. */
           readonly total: number | null;
-          /**
-           * Format: int64
-           * @description Number of groups with a measured value. Unit: groups.
-           */
+          /** @description Number of groups with a measured value. Unit: groups. */
           readonly measured: number;
         };
       } | null;
       /** @description All users in the register. Null: not measured. */
       readonly users: {
-        /**
-         * Format: int64
-         * @description Number of published users. Unit: users.
-         */
+        /** @description Number of published users. Unit: users. */
         readonly records: number;
-        /**
-         * Format: int64
-         * @description Total number of times they have been measured. Unit: measurements.
-         */
+        /** @description Total number of times they have been measured. Unit: measurements. */
         readonly measurements: number;
         /**
          * Format: date-time
@@ -3188,15 +2726,9 @@ export interface components {
       } | null;
       /** @description All games in the register. Null: not measured. */
       readonly games: {
-        /**
-         * Format: int64
-         * @description Number of published games. Unit: games.
-         */
+        /** @description Number of published games. Unit: games. */
         readonly records: number;
-        /**
-         * Format: int64
-         * @description Total number of times they have been measured. Unit: measurements.
-         */
+        /** @description Total number of times they have been measured. Unit: measurements. */
         readonly measurements: number;
         /**
          * Format: date-time
@@ -3210,42 +2742,24 @@ export interface components {
         readonly measured_at: string | null;
         /** @description Sum of visits over all games. */
         readonly visits: {
-          /**
-           * Format: int64
-           * @description Sum of the measured values; null if there are none. Unit: visits.
-           */
+          /** @description Sum of the measured values; null if there are none. Unit: visits. */
           readonly total: number | null;
-          /**
-           * Format: int64
-           * @description Number of games with a measured value. Unit: games.
-           */
+          /** @description Number of games with a measured value. Unit: games. */
           readonly measured: number;
         };
         /** @description Sum of playing over all games. */
         readonly playing: {
-          /**
-           * Format: int64
-           * @description Sum of the measured values; null if there are none. Unit: players.
-           */
+          /** @description Sum of the measured values; null if there are none. Unit: players. */
           readonly total: number | null;
-          /**
-           * Format: int64
-           * @description Number of games with a measured value. Unit: games.
-           */
+          /** @description Number of games with a measured value. Unit: games. */
           readonly measured: number;
         };
       } | null;
       /** @description All items in the register. Null: not measured. */
       readonly items: {
-        /**
-         * Format: int64
-         * @description Number of published items. Unit: items.
-         */
+        /** @description Number of published items. Unit: items. */
         readonly records: number;
-        /**
-         * Format: int64
-         * @description Total number of times they have been measured. Unit: measurements.
-         */
+        /** @description Total number of times they have been measured. Unit: measurements. */
         readonly measurements: number;
         /**
          * Format: date-time
@@ -3260,34 +2774,19 @@ export interface components {
       } | null;
       /** @description Totals of all histories. */
       readonly histories: {
-        /**
-         * Format: int64
-         * @description Readings of the member counts of groups. Unit: readings. Null: not measured.
-         */
+        /** @description Readings of the member counts of groups. Unit: readings. Null: not measured. */
         readonly member_readings: number | null;
-        /**
-         * Format: int64
-         * @description Changes of group name. Unit: changes. Null: not measured.
-         */
+        /** @description Changes of group name. Unit: changes. Null: not measured. */
         readonly name_changes: number | null;
-        /**
-         * Format: int64
-         * @description Changes of group owner. Unit: changes. Null: not measured.
-         */
+        /** @description Changes of group owner. Unit: changes. Null: not measured. */
         readonly owner_changes: number | null;
-        /**
-         * Format: int64
-         * @description Changes of username. Unit: changes. Null: not measured.
-         */
+        /** @description Changes of username. Unit: changes. Null: not measured. */
         readonly username_changes: number | null;
       };
     };
     /** @description The measured record of one user. */
     readonly User: {
-      /**
-       * Format: int64
-       * @description Stable numeric id of the user.
-       */
+      /** @description Stable numeric id of the user. */
       readonly id: number;
       /** @description Username of the user, exactly as read. Null: not measured. */
       readonly username: string | null;
@@ -3302,10 +2801,7 @@ export interface components {
        * @description When the user joined, according to the platform. Null: not measured.
        */
       readonly created_at: string | null;
-      /**
-       * Format: int64
-       * @description Number of usernames observed, including the present one: the entries of the username history. Unit: usernames. Null: the register has no username history, even if it has a username.
-       */
+      /** @description Number of usernames observed, including the present one: the entries of the username history. Unit: usernames. Null: the register has no username history, even if it has a username. */
       readonly username_count: number | null;
       /**
        * Format: date-time
@@ -3317,10 +2813,7 @@ export interface components {
        * @description When the register last measured the record.
        */
       readonly measured_at: string;
-      /**
-       * Format: int64
-       * @description Number of times the record has been measured. Unit: measurements.
-       */
+      /** @description Number of times the record has been measured. Unit: measurements. */
       readonly measurements: number;
       /** @description Paths of this record and its usernames. */
       readonly links: {
@@ -3338,20 +2831,14 @@ export interface components {
     };
     /** @description The history of one user. */
     readonly UserUsernames: {
-      /**
-       * Format: int64
-       * @description Stable numeric id of the user.
-       */
+      /** @description Stable numeric id of the user. */
       readonly id: number;
       /** @description Username of the user, exactly as read. Null: not measured. */
       readonly username: string | null;
       /** @description Usernames that a user has been observed with, oldest first. Null: not measured. */
       readonly usernames:
         | readonly {
-            /**
-             * Format: int64
-             * @description Position in the history; 1 is the oldest entry.
-             */
+            /** @description Position in the history; 1 is the oldest entry. */
             readonly position: number;
             /** @description Username of the user, exactly as read. */
             readonly username: string;

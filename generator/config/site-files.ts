@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { contentType } from 'mime-types';
 import { Failure, reading } from '../errors.js';
 import { SIBLING_SUFFIXES, tableOf } from '../routes/index.js';
-import { REDIRECTS } from '../routes/redirects.js';
+import { redirectsIn } from '../routes/redirects.js';
 import { templatePattern } from '../routes/keys.js';
 import type { Route } from '../routes/index.js';
 
@@ -158,7 +158,7 @@ function collisionOf(path: string, others: ReadonlySet<string>, table: readonly 
       [path, document].some((name) => name !== undefined && overlaps(route.file, name)),
   );
   if (taken !== undefined) return `${taken.path} (${ORIGINS.get(taken.name) ?? taken.description})`;
-  const redirect = REDIRECTS.find((each) => each.path === `/${path}`);
+  const redirect = redirectsIn(table).find((each) => each.path === `/${path}`);
   if (redirect !== undefined) return `${redirect.path}, which leads to ${redirect.to}`;
   return document !== undefined && others.has(document) ? `the compressed form of "${document}"` : undefined;
 }

@@ -82,8 +82,11 @@ const PARTS: readonly Part<IndexFacts>[] = [
     ({ config }) => rateLimitText(config.limits),
   ),
   part(value('docs', 'path', PATHS.docs, 'Path of the documentation page for developers.'), () => PATHS.docs),
-  listed('endpoints', 'Every endpoint of the API.', ENDPOINT, ({ table }) =>
-    table.filter(({ listed }) => listed),
+  listed(
+    'endpoints',
+    'The main endpoints of the API. All of them, with lists, look-up and ids, are in the OpenAPI description, to which the header Link leads (service-desc).',
+    ENDPOINT,
+    ({ table }) => table.filter(({ listed }) => listed),
   ),
   part(value('bulk', 'path', PATHS.bulk, 'Path of the bulk downloads.'), () => PATHS.bulk),
   part(value('feeds', 'path', PATHS.feeds, 'Path of the feeds.'), () => PATHS.feeds),

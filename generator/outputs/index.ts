@@ -8,7 +8,6 @@ import { wordsIn } from '../schema/words.js';
 import { isMeasured } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { apiIndex } from './api-index.js';
-import { Examples } from './openapi/examples.js';
 import { openapi } from './openapi/openapi.js';
 import { downloads } from './downloads/index.js';
 import { guide } from './lookup/guide.js';
@@ -45,13 +44,11 @@ export function* summaries(sources: Sources): Generator<Output> {
 
 /** Documents shown as examples in the documentation, which are rendered separately. */
 export class Samples {
-  readonly examples: Examples;
   readonly shown: Shown;
 
   constructor({ register, overview, table }: Sources) {
-    this.examples = new Examples(table);
     this.shown = new Shown(overview);
-    register.scope('shown', [...this.examples.ranges(register), ...this.shown.ranges()]);
+    register.scope('shown', this.shown.ranges());
     for (const resource of RESOURCES) {
       for (const output of records(register, resource, table, 'shown')) this.#consider(output);
     }
@@ -66,7 +63,6 @@ export class Samples {
   }
 
   #consider(output: Output): void {
-    this.examples.consider(output);
     this.shown.consider(output);
   }
 }
@@ -78,14 +74,14 @@ export class Samples {
  */
 export function* descriptions(
   sources: Sources,
-  { examples, shown }: Samples,
+  { shown }: Samples,
   exported: Downloads,
   firstKey: (route: string) => number | undefined,
   read: ReadDocument,
 ): Generator<FileOutput> {
   const { config, overview, table } = sources;
   yield* downloads(config, exported);
-  yield* openapi(config, routesIn(sources), overview.measured, examples, firstKey);
+  yield* openapi(config, routesIn(sources), overview.measured);
   const inWords = wordsIn(config.operator.words);
   const offered = offers(table, exported, overview.measured, inWords);
   yield* pages(config, overview, table, shown, offered, read, firstKey);

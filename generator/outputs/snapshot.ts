@@ -10,7 +10,7 @@ import { publishedHeaders, routeHeaders } from '../routes/headers.js';
 import { DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES, filler, isDated } from '../routes/index.js';
 import type { Route } from '../routes/index.js';
 import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
-import { REDIRECTS } from '../routes/redirects.js';
+import { redirectsIn } from '../routes/redirects.js';
 import { RESOURCES } from '../schema/index.js';
 import type { ObjectShape } from '../schema/shape.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
@@ -164,6 +164,6 @@ export function manifest(facts: ManifestFacts): string {
         firstKey: plan.firstKeys.get(route.requires ?? route.name),
       }),
     ),
-    redirects: REDIRECTS.map(({ path, to }) => ({ path, to })),
+    redirects: redirectsIn(table),
   });
 }

@@ -94,12 +94,13 @@ export const LOG_HEADERS = { checkpoint: content('checkpoint'), tile: content('t
 /** @param licence the URL of the licence of the data */
 export function publishedHeaders(licence: string): PublishedHeaders {
   // RFC 8288, with the relations of RFC 8631, RFC 4946 and RFC 9727.
+  // Normalised to ASCII, without characters that would end the URL early.
+  const terms = `<${new URL(licence).href}>; rel="license"`;
   const link: Headers = {
     Link: [
       `<${PATHS.description}>; rel="service-desc"; type="application/json"`,
       `<${PATHS.docs}>; rel="service-doc"; type="text/html"`,
-      // Normalised to ASCII, without characters that would end the URL early.
-      `<${new URL(licence).href}>; rel="license"`,
+      terms,
       `<${PATHS.catalog}>; rel="api-catalog"`,
     ].join(', '),
   };
@@ -111,7 +112,7 @@ export function publishedHeaders(licence: string): PublishedHeaders {
     content: {
       record: content('record', link),
       summary: content('summary', link),
-      download: content('download'),
+      download: content('download', { Link: terms }),
       feed: content('feed'),
       page: content('page', PAGE_POLICY),
       asset: content('asset', PAGE_POLICY),

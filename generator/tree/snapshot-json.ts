@@ -128,7 +128,7 @@ export const snapshotMembers = described(
     ),
     compressed_from: described(
       count,
-      'Documents of at least this size are also stored compressed, except downloads, change lists and the feed of snapshots.',
+      'Documents of at least this size are also stored compressed, except downloads, snapshot.json, change lists and the feed of snapshots.',
       4096,
       { unit: 'bytes' },
     ),

@@ -325,6 +325,8 @@ describe('the files for static hosts', () => {
     ).toEqual([
       '/docs /developers 301',
       '/openapi.json /api/v1/openapi.json 301',
+      '/developers/reference /developers/reference/groups 301',
+      '/developers/guides /developers/guides/limits 301',
       '/api/v1 /api/v1.json 200',
       '/api/v1/largest limit=:limit /api/v1/largest/:limit.json 200',
       '/api/v1/largest /api/v1/largest/100.json 200',

@@ -87,7 +87,9 @@ describe('the published headers', () => {
       '</developers>; rel="service-doc"; type="text/html", ' +
       '<https://licence.example/by/4.0/>; rel="license", ' +
       '</.well-known/api-catalog>; rel="api-catalog"';
-    const { record, summary, ...others } = headers.content;
+    const { record, summary, download, ...others } = headers.content;
+    // A file that is saved needs no description of the API, but its licence.
+    expect(download['Link']).toBe('<https://licence.example/by/4.0/>; rel="license"');
     for (const some of [record, summary, headers.not_found, headers.error]) expect(some['Link']).toBe(link);
     for (const some of Object.values(others)) expect(some).not.toHaveProperty('Link');
   });

@@ -19,7 +19,11 @@ import { judge, named, parameterOf, readDescription, responseOf, schemaNameOf } 
 import type { Description, Response } from './support.js';
 
 const TABLE = tableOf({ isSigned: true });
-const snapshotFile = z.looseObject({ tree: z.looseObject({ id: z.string() }) });
+const snapshotFile = z.looseObject({
+  tree: z.looseObject({ id: z.string() }),
+  routes: z.array(z.looseObject({ path: z.string(), example: z.string().optional() })),
+});
+const snapshotOf = () => snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
 
 const path = temporary();
 const out = path('dist');
@@ -85,14 +89,17 @@ function urlOf(at: string, value?: string): string {
   const parameter = get && parameterOf(get);
   if (parameter === undefined) return at;
   if (parameter.name === 'tree') return ofLog(at, value);
+  // Examples of the description are declared: those of the tree are in snapshot.json.
+  const real = snapshotOf().routes.find((route) => route.path === at)?.example;
+  if (value === undefined && parameter.in === 'path' && real !== undefined) return real;
   // Of change lists there is the second alone.
-  const filled = value ?? String(parameter.example ?? 2);
+  const filled = value ?? '2';
   return parameter.in === 'query' ? `${at}?${parameter.name}=${filled}` : at.replace(/\{\w+\}/, filled);
 }
 
 /** A file of the log. @param value in place of the tree's id */
 function ofLog(at: string, value?: string): string {
-  const { tree } = snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  const { tree } = snapshotOf();
   return at
     .replace('{tree}', value ?? tree.id)
     .replace('{path}', at.includes('/tile/') ? '0/000' : 'routes.txt');

@@ -14,7 +14,7 @@ const CONTENT: readonly Answer[] = [
   { status: 200, description: 'The document.', problems: [] },
   {
     status: 206,
-    description: 'The part of the document that Range asks for. The schema describes the whole document.',
+    description: 'The part of the document that Range asks for.',
     problems: [],
   },
   { status: 304, description: 'The client’s copy is still current.', problems: [] },

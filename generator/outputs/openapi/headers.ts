@@ -94,7 +94,7 @@ const RULES: readonly HeaderRule[] = [
   {
     name: 'RateLimit',
     description:
-      'What is left of a limit: r requests now, and one more in t seconds. On a 429, it is the limit that was exceeded. Sent only with responses that must not be stored, since a cache would pass it on to other clients.',
+      'What is left of a limit: r requests now, and one more in t seconds. On a 429, it is the limit that was exceeded. Sent only with errors other than 404 and 405: a cache would pass it on to other clients.',
     example: (facts) => {
       if (kindOf(facts) !== 'error') return undefined;
       const bucket = bucketOf(facts);
@@ -132,9 +132,10 @@ const RULES: readonly HeaderRule[] = [
   {
     name: 'Link',
     description:
-      'Links to the descriptions of the API (service-desc, service-doc, api-catalog) and to the licence of the data.',
+      'On documents of the API and errors, links to the descriptions of the API (service-desc, service-doc, api-catalog) and to the licence of the data; on downloads, to the licence alone.',
     // Before the first snapshot, there are no published links.
     example: (facts) => (facts.status === 503 ? undefined : publishedFor(facts)['Link']),
+    variant: (facts) => (kindOf(facts) === 'download' ? 'download' : ''),
     always: true,
   },
   {

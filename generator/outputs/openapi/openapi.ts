@@ -1,4 +1,4 @@
-/** /api/v1/openapi.json: OpenAPI 3.1, generated from the declarations. */
+/** /api/v1/openapi.json: OpenAPI 3.1, from the declarations alone, so that it changes only with the API. */
 import type { SiteConfig, Operator } from '../../config/config.js';
 import { API_VERSION, PATHS } from '../../routes/paths.js';
 import type { Route } from '../../routes/index.js';
@@ -7,7 +7,6 @@ import type { Measured } from '../../schema/measured.js';
 import type { Output } from '../output.js';
 import { Components } from './components.js';
 import { documentsIn } from './documents.js';
-import type { Examples } from './examples.js';
 import { introduction } from './introduction.js';
 import { REQUEST_HEADERS, TAGS, operationOf, tagOf } from './operations.js';
 import { PROBLEM_SHAPE } from './problems.js';
@@ -24,23 +23,14 @@ function contactOf({ name, contact }: Operator): Schema {
   return protocol === 'mailto:' ? { name, email: decodeURIComponent(pathname) } : { name, url: contact };
 }
 
-export function* openapi(
-  config: SiteConfig,
-  table: readonly Route[],
-  measured: Measured,
-  examples: Examples,
-  firstKey: (route: string) => number | undefined,
-): Generator<Output> {
+export function* openapi(config: SiteConfig, table: readonly Route[], measured: Measured): Generator<Output> {
   const { operator } = config;
   const components = new Components(config);
   const described = table.filter(isDescribed);
   const isThere = (name: string): boolean => described.some((route) => route.name === name);
   const shapes = documentsIn(config).filter(({ name }) => isThere(name));
   const paths = Object.fromEntries(
-    described.map((route) => [
-      route.path,
-      { get: operationOf(route, components, examples, firstKey, isThere) },
-    ]),
+    described.map((route) => [route.path, { get: operationOf(route, components, isThere) }]),
   );
   const tags = TAGS.filter(({ name }) => described.some((route) => tagOf(route) === name));
   const body = JSON.stringify({

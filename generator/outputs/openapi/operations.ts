@@ -4,13 +4,12 @@ import type { Resource } from '../../schema/field.js';
 import { RESOURCES } from '../../schema/index.js';
 import { enumerated } from '../../schema/measured.js';
 import type { Parameter, Route } from '../../routes/index.js';
-import { keyForm, textPattern } from '../../routes/keys.js';
+import { textPattern } from '../../routes/keys.js';
 import { PATHS } from '../../routes/paths.js';
 import { answersOf } from './answers.js';
 import type { Answer } from './answers.js';
 import type { Components } from './components.js';
 import { documentOf } from './documents.js';
-import type { DocumentExample, Examples } from './examples.js';
 import { pascal, referTo, typeOf } from './schemas.js';
 import type { Schema } from './schemas.js';
 
@@ -73,9 +72,10 @@ export function tagOf(route: Route): string {
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-function parameterOf(parameter: Parameter, shown: number | string | undefined): Schema {
+/** @param declared the example of the field that the parameter has the value of */
+function parameterOf(parameter: Parameter, declared: number | string | undefined): Schema {
   const { name, in: place, description } = parameter;
-  const example = shown === undefined ? {} : { example: shown };
+  const example = declared === undefined ? {} : { example: declared };
   if (parameter.in === 'path') {
     const schema =
       parameter.type === 'id'
@@ -85,7 +85,7 @@ function parameterOf(parameter: Parameter, shown: number | string | undefined): 
   }
   const { minimum, maximum, default: byDefault } = parameter;
   const schema = { type: parameter.type, minimum, maximum, default: byDefault };
-  return { name, in: place, description: sentence(description), schema, ...example };
+  return { name, in: place, description: sentence(description), schema };
 }
 
 /** Request headers that any URL accepts, by component name. */
@@ -147,31 +147,32 @@ function linksFrom({ name }: Route, isDescribed: (route: string) => boolean): Sc
 /** `text/csv; charset=utf-8` -> `text/csv`: OpenAPI needs no parameters of media types. */
 const mediaType = ({ type }: Route): string => type.replace(/;.*/, '');
 
-/** A response with the document or part of it; the schema always describes the whole. */
+/** What a response has that is not a document of ours, by media type. */
+const OTHER_CONTENT: Readonly<Record<string, Schema>> = {
+  'application/json': { type: 'object' },
+  'application/feed+json': { type: 'object', description: 'A JSON Feed 1.1.' },
+};
+/** Bytes have no schema in JSON: OpenAPI 3.1 describes them so. */
+const TEXT: Schema = { type: 'string' };
+
+/** A response with the document or part of it, which is bytes. */
 function contentAnswer(
   route: Route,
   { status, description }: Answer,
   components: Components,
-  example: DocumentExample | undefined,
   isDescribed: (route: string) => boolean,
 ): Schema {
   const isWhole = status === 200;
   const isOurs = documentOf(route.name) !== undefined;
   const links = isWhole ? linksFrom(route, isDescribed) : {};
-  const content = {
-    ...(isOurs ? { schema: referTo('schemas', pascal(route.name)) } : {}),
-    ...(isWhole && example !== undefined ? { example: valueIn(example) } : {}),
-  };
+  const type = mediaType(route);
+  const whole = isOurs ? referTo('schemas', pascal(route.name)) : (OTHER_CONTENT[type] ?? TEXT);
   return {
     description,
     headers: components.headers(route, status),
-    content: { [mediaType(route)]: content },
+    content: { [type]: { schema: isWhole ? whole : TEXT } },
     ...(Object.keys(links).length === 0 ? {} : { links }),
   };
-}
-
-function valueIn({ body }: DocumentExample): unknown {
-  return JSON.parse(body);
 }
 
 /** The default response of an operation, which covers methods that are not allowed. */
@@ -182,31 +183,22 @@ const OTHERWISE: Answer = {
   problems: ['method_not_allowed', 'invalid_request', 'version_not_supported'],
 };
 
-/** The value of the path parameter in the first URL of a route; undefined if it has none. */
-function firstValue(
-  { name, parameters = [] }: Route,
-  firstKey: (route: string) => number | undefined,
-): number | string | undefined {
-  const parameter = parameters.find((each) => each.in === 'path');
-  const key = firstKey(name);
-  if (parameter === undefined || key === undefined) return undefined;
-  return parameter.type === 'id' ? key : keyForm(parameter.type).textOf(key);
+/** The example of the field of a document that has the name of a parameter. */
+function declaredExample({ name: route }: Route, { name }: Parameter): number | string | undefined {
+  const field = documentOf(route)?.members.find((member) => member.name === name);
+  const example = field?.is === 'value' ? field.example : undefined;
+  return typeof example === 'number' || typeof example === 'string' ? example : undefined;
 }
 
 /**
  * GET of a route.
- * @param firstKey the first key of a route's documents
  * @param isDescribed whether a route has an operation
  */
 export function operationOf(
   route: Route,
   components: Components,
-  examples: Examples,
-  firstKey: (route: string) => number | undefined,
   isDescribed: (route: string) => boolean,
 ): Schema {
-  const example = examples.of(route.name);
-  const shown = example?.key ?? firstValue(route, firstKey);
   const { name, description, parameters = [] } = route;
   const about = documentOf(name)?.description;
   return {
@@ -215,7 +207,7 @@ export function operationOf(
     ...(about === undefined ? {} : { description: about }),
     tags: [tagOf(route)],
     parameters: [
-      ...parameters.map((parameter) => parameterOf(parameter, shown)),
+      ...parameters.map((parameter) => parameterOf(parameter, declaredExample(route, parameter))),
       ...Object.keys(REQUEST_HEADERS).map((header) => referTo('parameters', header)),
     ],
     responses: {
@@ -223,7 +215,7 @@ export function operationOf(
         answersOf(route).map((answer) => [
           String(answer.status),
           answer.status < 300
-            ? contentAnswer(route, answer, components, example, isDescribed)
+            ? contentAnswer(route, answer, components, isDescribed)
             : components.answer(route, answer),
         ]),
       ),

@@ -9,9 +9,9 @@ export type Schema = Readonly<Record<string, unknown>>;
 export const pascal = (name: string): string =>
   name.replaceAll(/(?:^|[-_ ])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
+/** Without a format: generators make a BigInt of int64, and every value fits a JavaScript number. */
 const integer = (minimum: number): Schema => ({
   type: 'integer',
-  format: 'int64',
   minimum,
   maximum: MAX_INTEGER,
 });
