@@ -426,7 +426,7 @@ describe('a build that follows', () => {
     },
   );
 
-  it('refuses to copy a damaged document: exit 1, and the tree is what it was', async () => {
+  thorough('refuses to copy a damaged document: exit 1, and the tree is what it was', async () => {
     const out = path('dist');
     await published({ register, out, operator });
     const before = hashes(readTree(out));

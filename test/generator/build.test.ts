@@ -173,7 +173,7 @@ describe('a change of', () => {
     expect(found.changed).toEqual(['api/v1/group/1100.json', 'group/1100/history.json']);
   });
 
-  it('the name of the second largest group changes all lists but the first', async () => {
+  thorough('the name of the second largest group changes all lists but the first', async () => {
     const found = await after(await site(), `UPDATE groups SET name = 'x' WHERE id = 7`);
     expect(found.changed).toEqual(
       ['api/v1/group/7.json', ...LISTS.slice(0), 'group/7/history.json']
@@ -232,7 +232,7 @@ describe('a record', () => {
     });
   });
 
-  it('that is gone takes its files along, and the folders that are empty then', async () => {
+  thorough('that is gone takes its files along, and the folders that are empty then', async () => {
     const place = await site();
     const found = await after(place, 'DELETE FROM groups WHERE id = 1100', { acceptRemovals: true });
     expect(found.removed).toEqual(['api/v1/group/1100.json', 'group/1100/history.json']);
@@ -349,7 +349,7 @@ describe('totals', () => {
 });
 
 describe('the largest groups', () => {
-  it('end at 200, and of equals at the end the lowest ids stay', async () => {
+  thorough('end at 200, and of equals at the end the lowest ids stay', async () => {
     const groups = Array.from({ length: 230 }, (_, index) => ({
       id: 1000 - index,
       // 150 of size 9, then 80 of size 5, of which 50 find room.

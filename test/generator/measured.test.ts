@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { always, it, some, thorough } from '../support/thorough.js';
 import { writeSample } from '../../data/sample.js';
 import { OPERATOR, published, run } from '../support/build.js';
-import { snapshot } from '../support/cli.js';
+import { inProcess } from '../publish/support.js';
 import { z } from 'zod';
 import { temporary } from '../support/folder.js';
 import { changeRegister } from '../support/register.js';
@@ -175,15 +175,15 @@ describe('the commands', () => {
   it('say in one line what is not measured', async () => {
     const register = await lacking();
     const args = ['--register', register, '--operator', operator('groups.description')];
-    const check = await snapshot(['check', ...args]);
+    const check = await inProcess('check', ...args);
     expect(check.stdout).toContain(
       '  not measured: groups.description, group_names, group_owners, usernames, items\n',
     );
-    const build = await snapshot(['build', ...args, '--out', path('dist')]);
+    const build = await inProcess('build', ...args, '--out', path('dist'));
     expect(build.stdout).toContain(
       '  absent     groups.description, group_names, group_owners, usernames, items (not measured)\n',
     );
-    const { stdout } = await snapshot(['check', ...args, '--json']);
+    const { stdout } = await inProcess('check', ...args, '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       absent: ['groups.description', 'group_names', 'group_owners', 'usernames', 'items'],
       counts: { groups: NUMBER },
@@ -194,12 +194,12 @@ describe('the commands', () => {
 
   thorough('refuse a name that no register may lack', async () => {
     const register = await sample();
-    const refused = await snapshot(['check', '--register', register, '--operator', operator('item')]);
+    const refused = await inProcess('check', '--register', register, '--operator', operator('item'));
     expect(refused).toMatchObject({
       code: 2,
       stderr: containing('(did you mean "items"?), got "item"'),
     });
-    const required = await snapshot(['check', '--register', register, '--operator', operator('groups.id')]);
+    const required = await inProcess('check', '--register', register, '--operator', operator('groups.id'));
     expect(required).toMatchObject({ code: 2, stderr: containing('got "groups.id"') });
   });
 
@@ -207,7 +207,7 @@ describe('the commands', () => {
     const register = await lacking(['groups', 'users', 'games', 'items']);
     const message = `register "${register}" measures nothing, expected at least one of groups, users, games, items`;
     for (const command of [['check'], ['build', '--out', path('dist')]])
-      expect(await snapshot([...command, '--register', register])).toMatchObject({
+      expect(await inProcess(...command, '--register', register)).toMatchObject({
         code: 1,
         stderr: containing(message),
       });

@@ -464,7 +464,7 @@ describe('verify', () => {
     'index/group/chunks.txt',
     'index/user/chunks-0.txt',
   ];
-  always.each(some(files, 2))(
+  always.each(some(files, 1))(
     'names a damaged or missing %s, and a repair mends what can be',
     async (file) => {
       const of = await two();

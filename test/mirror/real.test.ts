@@ -75,24 +75,27 @@ afterEach(async () => {
   await proxy.stop();
 });
 
-it('a copy equals its origin, costs one request from then on, and is served with the same bytes', async () => {
-  expect(await mirrored()).toMatchObject({ fetched: 'everything', sequence: 2 });
-  expect(await mirrored()).toMatchObject({ fetched: 'nothing', requests: 1 });
-  const copy = await startProxy(out, ['--page-tokens', '1000000']);
-  try {
-    const urlOf = urlsOf(out);
-    const urls = Object.keys(hashesOf(out))
-      .filter((file) => !isSibling(file))
-      .flatMap((file) => urlOf(file) ?? []);
-    expect(urls.length).toBeGreaterThan(200);
-    for (const url of urls.filter((each) => !each.startsWith('/changes/'))) {
-      const [one, other] = await Promise.all([proxy, copy].map((server) => bodyOf(server, url)));
-      expect([url, one]).toEqual([url, other]);
+thorough(
+  'a copy equals its origin, costs one request from then on, and is served with the same bytes',
+  async () => {
+    expect(await mirrored()).toMatchObject({ fetched: 'everything', sequence: 2 });
+    expect(await mirrored()).toMatchObject({ fetched: 'nothing', requests: 1 });
+    const copy = await startProxy(out, ['--page-tokens', '1000000']);
+    try {
+      const urlOf = urlsOf(out);
+      const urls = Object.keys(hashesOf(out))
+        .filter((file) => !isSibling(file))
+        .flatMap((file) => urlOf(file) ?? []);
+      expect(urls.length).toBeGreaterThan(200);
+      for (const url of urls.filter((each) => !each.startsWith('/changes/'))) {
+        const [one, other] = await Promise.all([proxy, copy].map((server) => bodyOf(server, url)));
+        expect([url, one]).toEqual([url, other]);
+      }
+    } finally {
+      await copy.stop();
     }
-  } finally {
-    await copy.stop();
-  }
-});
+  },
+);
 
 async function bodyOf({ get }: RunningProxy, url: string): Promise<unknown[]> {
   const response = await get(url);

@@ -250,7 +250,7 @@ describe('every example', () => {
 });
 
 describe('a build of the same register', () => {
-  it('gives the same description', async () => {
+  thorough('gives the same description', async () => {
     const register = path('register.sqlite');
     await writeSample({ file: register, records: 60, seed: 2 });
     const texts: (string | undefined)[] = [];

@@ -1,7 +1,8 @@
 /** What operator.json says about the look of the pages: accent, logo, links to imprint and privacy notice. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../support/thorough.js';
 import { PAPER, contrast } from '../../generator/config/brand.js';
 import { damageOf, digestOf, inProcess, manifestOf, mirrorOf } from '../publish/support.js';
 import { OPERATOR, counted } from '../support/build.js';
@@ -161,7 +162,7 @@ describe('imprint and privacy notice', () => {
   });
 });
 
-it('a build after a change of these renders no record again', async () => {
+thorough('a build after a change of these renders no record again', async () => {
   const { out, operator } = await built({});
   const unchanged = await counted({ register, out, operator });
   const other = await built({ accent: { light: '#000000', dark: '#ffffff' } });

@@ -232,7 +232,7 @@ describe('the operator’s own files', () => {
     );
   });
 
-  it('are rolled back and forward with everything else', async () => {
+  thorough('are rolled back and forward with everything else', async () => {
     const made = site();
     await published(made);
     const first = contentOf(made.out);
@@ -250,7 +250,7 @@ describe('the operator’s own files', () => {
     expect(differing(contentOf(made.out), second)).toEqual([]);
   });
 
-  it('are gone, all of them, if the operator file names no folder any more', async () => {
+  thorough('are gone, all of them, if the operator file names no folder any more', async () => {
     const made = site();
     await published(made);
     await buildWith({ register: made.register, out: made.out });
