@@ -48,6 +48,8 @@ describe('Atom', () => {
       '<uri>https://golden.example/about?a=1&amp;b=2</uri>',
       '<updated>2026-11-20T08:00:00Z</updated>',
       '<generator>register-api</generator>',
+      // Of the entry: a JSON document.
+      ' type="application/json"/>',
     ]) {
       expect(text).toContain(part);
     }

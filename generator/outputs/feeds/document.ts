@@ -12,13 +12,13 @@ export interface FeedEntry {
   readonly title: string;
   /** HTML; measured values are escaped. */
   readonly content: string;
-  /** RFC 3339 UTC in whole seconds, as is `updated`: the reading that discovered it. */
+  /** RFC 3339 UTC in whole seconds, as is `updated`, and never after it. */
   readonly published: string;
   /** When it happened, possibly long before. */
   readonly updated: string;
   /** Absolute URL of the page about the entry's subject. */
   readonly url: string;
-  /** Absolute URLs of documents about it. */
+  /** Absolute URLs of JSON documents about it. */
   readonly related?: readonly string[];
   /** The same as the content, for programs: `_register` in JSON feeds (see facts.ts). */
   readonly facts?: () => Readonly<Record<string, unknown>>;

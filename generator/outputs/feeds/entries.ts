@@ -111,7 +111,8 @@ export class EntryMaker {
       entry: {
         id: tag(this.#operator, `${resource.kind}/${id}/${field}/${position}`),
         title: filled(this.#inWords(title), { id: String(id), from: before.plain, to: after.plain }),
-        published: measuredAt,
+        // Before the reading that discovered it, if the platform dates it.
+        published: changedAt !== null && changedAt < measuredAt ? changedAt : measuredAt,
         updated: changedAt ?? measuredAt,
         ...this.#about(resource, id, facts),
         facts: () => changeFacts(change),

@@ -18,7 +18,8 @@ import { escaped, legible } from './text.js';
 const LANGUAGE = 'en';
 const GENERATOR = 'register-api';
 
-const link = (rel: string, url: string): string => `<link rel="${rel}" href="${escaped(url)}"/>`;
+const link = (rel: string, url: string, type?: string): string =>
+  `<link rel="${rel}" href="${escaped(url)}"${type === undefined ? '' : ` type="${type}"`}/>`;
 
 /** The document as Atom (RFC 4287). */
 export function atom(document: FeedDocument, operator: FeedOperator): string {
@@ -56,7 +57,9 @@ function withRelated(xml: string, entries: readonly FeedEntry[]): string {
   const [head = '', ...pieces] = xml.split(ENTRY);
   if (pieces.length !== entries.length) throw new TypeError(`expected ${entries.length} entries in the feed`);
   const linked = pieces.map((piece, index) => {
-    const links = (entries[index]?.related ?? []).map((url) => `\n        ${link('related', url)}`);
+    const links = (entries[index]?.related ?? []).map(
+      (url) => `\n        ${link('related', url, 'application/json')}`,
+    );
     return [ENTRY, ...links, piece].join('');
   });
   return head + linked.join('');
