@@ -585,6 +585,6 @@ it.each(['ftp://127.0.0.1', 'http://127.0.0.1/register', 'http://user@127.0.0.1'
   'the base URL %s is refused',
   async (url) => {
     const { code, stderr } = await inProcess('mirror', url, '--out', out);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('Expected an http or https URL')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is no base URL: expected http or https')]);
   },
 );
