@@ -109,13 +109,14 @@ describe('the pages of records', () => {
   it('are what the entries of feeds lead to, along with the JSON', () => {
     const entry = text('feeds/groups.atom').split('<entry>')[1] ?? '';
     expect(entry).toContain('<id>tag:golden.example,2026:group/45/name/2</id>');
-    const links = [...entry.matchAll(/<link (?:rel="(\w+)" )?href="([^"]+)"(?: rel="(\w+)")?\/>/g)].map(
-      ([, before, href, after]) => [before ?? after ?? 'alternate', href],
+    const links = [...entry.matchAll(/<link ([^>]*)\/>/g)].map(([, attributes = '']) =>
+      ['rel', 'type', 'href'].map((name) => new RegExp(`${name}="([^"]*)"`).exec(attributes)?.[1]),
     );
     expect(links).toEqual([
-      ['related', `${BASE}/api/v1/group/45`],
-      ['related', `${BASE}/group/45/history.json`],
-      ['alternate', `${BASE}/group/45`],
+      ['related', 'application/json', `${BASE}/api/v1/group/45`],
+      ['related', 'application/json', `${BASE}/group/45/history.json`],
+      // Without a rel, a link is an alternate one (RFC 4287, section 4.2.7.2).
+      [undefined, undefined, `${BASE}/group/45`],
     ]);
     const feed = z
       .object({
