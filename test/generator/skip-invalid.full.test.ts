@@ -285,7 +285,7 @@ describe('--skip-invalid', () => {
     expect(stderr).toContain('items.price: 1 place, expected');
     expect(stderr).toContain('  id = 8: -1\n');
     expect(stderr).toContain(
-      'left out (--skip-invalid): 0 groups, 0 users, 0 games, 1 items\n  items because of items.price (1 place)\n',
+      'left out (--skip-invalid): 0 groups, 0 users, 0 games, 1 item\n  items because of items.price (1 place)\n',
     );
     expect(readTree(out).has('api/v1/item/7.json')).toBe(true);
   });
