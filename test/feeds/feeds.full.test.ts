@@ -95,9 +95,9 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     });
     expect(briefly(current!)).toEqual([
       ['group/1/name/3', '2026-03-08T00:00:00Z', 'Group renamed from “B” to “A”'],
-      ['group/1/owner/3', '2026-03-02T00:00:00Z', 'Owner of group 1 changed from no owner to user 12'],
+      ['group/1/owner/3', '2026-03-02T00:00:00Z', 'Owner of group “B” changed from no owner to user 12'],
       ['group/1/name/2', '2026-02-03T12:00:00Z', 'Group renamed from “A” to “B”'],
-      ['group/1/owner/2', '2026-02-02T00:00:00Z', 'Owner of group 1 changed from “ana” to no owner'],
+      ['group/1/owner/2', '2026-02-02T00:00:00Z', 'Owner of group “A” changed from “ana” to no owner'],
       ['group/2/name/2', '2025-05-05T05:05:05Z', 'Group renamed from “Old” to “Newer”'],
     ]);
     expect(march?.links['self']).toBe(`${BASE}/feeds/groups/2026-03.atom`);
@@ -124,7 +124,12 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
       'New value first measured at': '2026-02-05T00:00:00Z',
       'Old value last measured at': '2026-02-01T00:00:00Z',
     });
-    expect(facts[3]).toMatchObject({ Changed: 'group owner', From: 'ana (user 11)', To: 'no owner' });
+    expect(facts[3]).toMatchObject({
+      Group: 'A',
+      Changed: 'group owner',
+      From: 'ana (user 11)',
+      To: 'no owner',
+    });
     expect(facts[4]).toMatchObject({
       'Old value last measured at': 'unknown: both values were learned at the same time',
     });

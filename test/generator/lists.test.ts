@@ -389,8 +389,8 @@ describe('what is recent', () => {
     expect(facts('items')).toEqual(ITEMS);
     expect(facts('all')).toHaveLength(10);
     expect(feed('groups').map(({ title }) => title)).toEqual([
-      'Owner of group 2 changed from “bob” to an unnamed owner',
-      'Owner of group 2 changed from no owner to “bob”',
+      'Owner of group “group 2” changed from “bob” to an unnamed owner',
+      'Owner of group “group 2” changed from no owner to “bob”',
       'Group renamed from “שם” to “group 1”',
     ]);
   });

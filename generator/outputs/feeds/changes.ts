@@ -18,10 +18,15 @@ export interface ChangeSource {
   /** The fields of a value, and their columns. */
   readonly fields: readonly (ColumnField | ObjectField)[];
   readonly values: readonly Column[];
+  /** The history of names, if an entry says which name the record had. */
+  readonly names?: History;
 }
 
 export const NAMES = source(group, 'names', 'name', ['name']);
-export const OWNERS = source(group, 'owners', 'owner', ['owner_state', 'owner']);
+export const OWNERS: ChangeSource = {
+  ...source(group, 'owners', 'owner', ['owner_state', 'owner']),
+  names: NAMES.history,
+};
 export const USERNAMES = source(user, 'usernames', 'username', ['username']);
 
 export const GROUP_CHANGES: readonly ChangeSource[] = [NAMES, OWNERS];
@@ -58,6 +63,8 @@ export interface ValueChange {
   readonly measuredAt: string;
   /** The last reading with the old value; null if both were learned at once. */
   readonly changedAfter: string | null;
+  /** The record's name at that reading; null if it is unknown, or the source doesn't ask for it. */
+  readonly name: string | null;
 }
 
 type ChangeRow = readonly [
@@ -67,6 +74,7 @@ type ChangeRow = readonly [
   changedAt: string | null,
   measuredAt: string,
   changedAfter: string | null,
+  name: string | null,
   ...values: (string | number | null)[],
 ];
 
@@ -84,7 +92,7 @@ export function* changes(
   const queries = sources.map((from, index) => query(from, index, width));
   const order = newest === undefined ? ORDER.join(', ') : `${ORDER.join(' DESC, ')} DESC LIMIT ${newest}`;
   const rows = register.rows<ChangeRow>(`SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY ${order}`);
-  for (const [index, id, position, changedAt, measuredAt, changedAfter, ...values] of rows) {
+  for (const [index, id, position, changedAt, measuredAt, changedAfter, name, ...values] of rows) {
     const from = sources[index];
     if (from === undefined) throw new TypeError(`no source ${index} of changes`);
     const count = from.values.length;
@@ -97,6 +105,7 @@ export function* changes(
       changedAt,
       measuredAt,
       changedAfter,
+      name,
     };
   }
 }
@@ -104,7 +113,7 @@ export function* changes(
 const ORDER = ['measured_at', 'coalesce(changed_at, measured_at)', 'source', 'id', 'position'];
 
 /** The changes of one source, padded to the number of values of the widest source. */
-function query({ resource, history, values }: ChangeSource, index: number, width: number): string {
+function query({ resource, history, values, names }: ChangeSource, index: number, width: number): string {
   const places = Array.from({ length: width }, (_, place) => place);
   const own = (place: number): string | undefined => {
     const column = values[place];
@@ -128,12 +137,18 @@ function query({ resource, history, values }: ChangeSource, index: number, width
       .join('') +
     ` FROM (${entries}) WINDOW w AS (PARTITION BY id ORDER BY position)`;
   return (
-    `SELECT ${index} AS source, id, position, changed_at, first_measured_at AS measured_at, changed_after` +
+    `SELECT ${index} AS source, id, position, changed_at, first_measured_at AS measured_at, changed_after, ` +
+    `${names === undefined ? 'NULL' : nameThen(names)} AS name` +
     [...places.map((place) => `, to_${place}`), ...places.map((place) => `, from_${place}`)].join('') +
     ` FROM (SELECT *, ${afterSql(history)} AS changed_after FROM (${neighbours})` +
-    ` WHERE previous_last IS NOT NULL)`
+    ` WHERE previous_last IS NOT NULL) AS entry`
   );
 }
+
+/** The name that a record had when an entry was measured first: not the current one, which may change. */
+const nameThen = ({ table, key, order }: History): string =>
+  `(SELECT name FROM ${name(table)} AS named WHERE named.${name(key.name)} = entry.id` +
+  ` AND named.first_measured_at <= entry.first_measured_at ORDER BY named.${name(order.name)} DESC LIMIT 1)`;
 
 /** The lower bound, as in the history's own document. */
 function afterSql({ name: history, fields }: History): string {

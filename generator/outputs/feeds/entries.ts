@@ -48,7 +48,7 @@ const CHANGE_TEXTS: Readonly<
     ChangeSource['field'],
     {
       readonly what: string;
-      /** With places for the id and both values. */
+      /** With places for the record and both values. */
       readonly title: string;
       readonly value: (values: Values, inWords: InWords) => Phrase;
     }
@@ -61,8 +61,7 @@ const CHANGE_TEXTS: Readonly<
   },
   owner: {
     what: 'group owner',
-    // Not by name: that is the current one, and an archived entry must not change with it.
-    title: 'Owner of group {id} changed from {from} to {to}',
+    title: 'Owner of group {record} changed from {from} to {to}',
     value: ownerOf,
   },
   username: {
@@ -95,11 +94,15 @@ export class EntryMaker {
   }
 
   change(change: ValueChange): Dated {
-    const { source, id, position, from, to, changedAt, measuredAt, changedAfter } = change;
+    const { source, id, position, from, to, changedAt, measuredAt, changedAfter, name } = change;
     const { resource, field } = source;
     const { what, title, value } = CHANGE_TEXTS[field];
     const [before, after] = [value(from, this.#inWords), value(to, this.#inWords)];
+    const record = name === null ? undefined : measured(name);
     const facts: readonly Fact[] = [
+      ...(record === undefined
+        ? []
+        : [[escaped(this.#inWords(capitalized(resource.kind))), record.html] as const]),
       ['Changed', escaped(this.#inWords(what))],
       ['From', before.html],
       ['To', after.html],
@@ -110,7 +113,11 @@ export class EntryMaker {
     return {
       entry: {
         id: tag(this.#operator, `${resource.kind}/${id}/${field}/${position}`),
-        title: filled(this.#inWords(title), { id: String(id), from: before.plain, to: after.plain }),
+        title: filled(this.#inWords(title), {
+          record: record?.plain ?? String(id),
+          from: before.plain,
+          to: after.plain,
+        }),
         // Before the reading that discovered it, if the platform dates it.
         published: changedAt !== null && changedAt < measuredAt ? changedAt : measuredAt,
         updated: changedAt ?? measuredAt,

@@ -153,10 +153,12 @@ class Archive {
 
 /** The inputs of an archive document, besides those common to all. */
 function inputsOf({ previous, next, entries }: LinkedPart<ValueChange>): Buffer {
-  const facts = entries.map(({ source, id, position, from, to, changedAt, measuredAt, changedAfter }) => [
-    [source.field, id, position, changedAt, measuredAt, changedAfter],
-    [from, to],
-  ]);
+  const facts = entries.map(
+    ({ source, id, position, from, to, changedAt, measuredAt, changedAfter, name }) => [
+      [source.field, id, position, changedAt, measuredAt, changedAfter, name],
+      [from, to],
+    ],
+  );
   return hashOf([previous, next, facts]);
 }
 
