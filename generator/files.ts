@@ -35,9 +35,27 @@ export const readText = (file: string): string | undefined => ifExists(() => rea
 /** The value in a JSON file; undefined if the file does not exist, or is not JSON. */
 export const readJson = (file: string): unknown => parseJson(readText(file) ?? '');
 
-/** Waits until a file or folder is on the disk. */
+/** The errors of systems that flush no folders, or nothing that is open for reading alone. */
+const CANT_FLUSH = new Set(['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'EPERM']);
+
+/**
+ * Waits until a file or folder is on the disk. Some systems (Windows, some network file systems) can't
+ * flush a folder: they decide themselves when it is there.
+ */
 export function flushOne(path: string): void {
-  const descriptor = openSync(path, 'r');
+  try {
+    flushOpened(path, 'r');
+  } catch (error) {
+    if (!CANT_FLUSH.has(codeOf(error) ?? '')) throw error;
+    if (!isFolder(path)) flushOpened(path, 'r+');
+  }
+}
+
+/** Whether a path is that of a folder. */
+export const isFolder = (path: string): boolean => ifExists(() => statSync(path))?.isDirectory() === true;
+
+function flushOpened(path: string, flags: 'r' | 'r+'): void {
+  const descriptor = openSync(path, flags);
   try {
     fsyncSync(descriptor);
   } finally {

@@ -12,6 +12,14 @@ import {
 import type { Dir, Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
+import { isFolder } from '../files.js';
+
+/**
+ * Whether a call that is for files may have failed since there is a folder, or the other way round:
+ * systems differ in the error (EISDIR, ENOTDIR, EEXIST, EPERM or EACCES), so the place itself decides.
+ */
+const isMismatch = (error: unknown): boolean =>
+  ['EACCES', 'EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EPERM'].includes(codeOf(error) ?? '');
 
 const isNotEmpty = (error: unknown): boolean => ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '');
 
@@ -94,7 +102,7 @@ export function moveFile(source: string, target: string): void {
     renameSync(source, target);
   } catch (error) {
     const code = codeOf(error);
-    if (code === 'EISDIR') rmSync(target, { recursive: true, force: true });
+    if (isMismatch(error) && isFolder(target)) rmSync(target, { recursive: true, force: true });
     else if (['ENOENT', 'ENOTDIR'].includes(code ?? '') && existsSync(source)) restoreFolder(dirname(target));
     else throw error;
     renameSync(source, target);
@@ -117,14 +125,14 @@ function restoreFolder(folder: string): void {
   mkdirSync(folder);
 }
 
-/** rename(2) replaces a missing or empty folder, but no other. */
+/** A rename replaces a missing folder, on some systems an empty one, but no other. */
 function moveWhole(source: string, target: string): boolean {
   try {
     renameSync(source, target);
     return true;
   } catch (error) {
-    if (isNotEmpty(error)) return false;
-    if (codeOf(error) !== 'ENOTDIR') throw error;
+    if (!isMismatch(error)) throw error;
+    if (isFolder(target)) return false;
     // There is a file in the folder's place.
     unlinkSync(target);
     renameSync(source, target);
@@ -156,7 +164,8 @@ export function deleteFile(root: string, file: string): void {
     unlinkSync(join(root, file));
   } catch (error) {
     const code = codeOf(error);
-    if (code === 'EISDIR') rmSync(join(root, file), { recursive: true, force: true });
+    if (isMismatch(error) && isFolder(join(root, file)))
+      rmSync(join(root, file), { recursive: true, force: true });
     else if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
   for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
