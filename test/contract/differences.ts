@@ -68,7 +68,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     servers: NGINX,
     where: /^range: after the end, /,
-    what: /^(Cache-Control: public, .*no-store, expected no-store|ETag: "[-0-9a-f]+", expected none|Link: (undefined|<[^>]+>; rel="alternate"; type="application\/json"), expected .*)$/,
+    what: /^(Cache-Control: public, .*no-store, expected no-store|ETag: "[-0-9a-f]+", expected none|Link: (undefined|<[^>]+>; rel="(alternate"; type="application\/json|license)"), expected .*)$/,
     why: 'A 416 has the headers of the document, and `no-store` added to them.',
   },
   {
