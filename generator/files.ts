@@ -47,12 +47,9 @@ export function flushOne(path: string): void {
     flushOpened(path, 'r');
   } catch (error) {
     if (!CANT_FLUSH.has(codeOf(error) ?? '')) throw error;
-    if (!isFolder(path)) flushOpened(path, 'r+');
+    if (!statSync(path).isDirectory()) flushOpened(path, 'r+');
   }
 }
-
-/** Whether a path is that of a folder. */
-export const isFolder = (path: string): boolean => ifExists(() => statSync(path))?.isDirectory() === true;
 
 function flushOpened(path: string, flags: 'r' | 'r+'): void {
   const descriptor = openSync(path, flags);

@@ -1,6 +1,7 @@
 /** Moves and deletes trees of files, and folders that they leave empty. */
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   opendirSync,
   renameSync,
@@ -12,7 +13,7 @@ import {
 import type { Dir, Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
-import { isFolder } from '../files.js';
+import { ifExists } from '../files.js';
 
 /**
  * Whether a call that is for files may have failed since there is a folder, or the other way round:
@@ -20,6 +21,12 @@ import { isFolder } from '../files.js';
  */
 const isMismatch = (error: unknown): boolean =>
   ['EACCES', 'EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EPERM'].includes(codeOf(error) ?? '');
+
+/** What is at a path itself: a symbolic link is no folder, wherever it leads. */
+const typeAt = (path: string): 'folder' | 'other' | undefined => {
+  const found = ifExists(() => lstatSync(path));
+  return found && (found.isDirectory() ? 'folder' : 'other');
+};
 
 const isNotEmpty = (error: unknown): boolean => ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '');
 
@@ -102,7 +109,7 @@ export function moveFile(source: string, target: string): void {
     renameSync(source, target);
   } catch (error) {
     const code = codeOf(error);
-    if (isMismatch(error) && isFolder(target)) rmSync(target, { recursive: true, force: true });
+    if (isMismatch(error) && typeAt(target) === 'folder') rmSync(target, { recursive: true, force: true });
     else if (['ENOENT', 'ENOTDIR'].includes(code ?? '') && existsSync(source)) restoreFolder(dirname(target));
     else throw error;
     renameSync(source, target);
@@ -131,8 +138,9 @@ function moveWhole(source: string, target: string): boolean {
     renameSync(source, target);
     return true;
   } catch (error) {
-    if (!isMismatch(error)) throw error;
-    if (isFolder(target)) return false;
+    const found = isMismatch(error) ? typeAt(target) : undefined;
+    if (found === undefined) throw error;
+    if (found === 'folder') return false;
     // There is a file in the folder's place.
     unlinkSync(target);
     renameSync(source, target);
@@ -164,7 +172,7 @@ export function deleteFile(root: string, file: string): void {
     unlinkSync(join(root, file));
   } catch (error) {
     const code = codeOf(error);
-    if (isMismatch(error) && isFolder(join(root, file)))
+    if (isMismatch(error) && typeAt(join(root, file)) === 'folder')
       rmSync(join(root, file), { recursive: true, force: true });
     else if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }

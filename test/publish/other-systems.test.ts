@@ -1,5 +1,5 @@
 /** File systems that answer with other errors than those of Linux: Windows, macOS, some network ones. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flushOne } from '../../generator/files.js';
@@ -92,3 +92,23 @@ it.each(['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES'])(
     expect(existsSync(join(root, 'from'))).toBe(false);
   },
 );
+
+it('a folder that can’t be moved where nothing is in the way says why', async () => {
+  const root = folder();
+  written(root, 'from/kind/1.json');
+  mkdirSync(join(root, 'to'));
+  const moving = withError('renameSync', 'EACCES', () => {
+    for (const _ of move(join(root, 'from'), join(root, 'to')));
+  });
+  await expect(moving).rejects.toThrow('EACCES');
+});
+
+it('a link in the place of a folder is replaced, and nothing is written where it leads', () => {
+  const [root, elsewhere] = [folder(), folder()];
+  written(root, 'from/kind/1.json');
+  mkdirSync(join(root, 'to'));
+  symlinkSync(elsewhere, join(root, 'to/kind'));
+  for (const _ of move(join(root, 'from'), join(root, 'to')));
+  expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json']);
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
