@@ -27,7 +27,7 @@ interface Flags extends OnTree {
 export function addMirror(program: Command, terminal: Terminal): void {
   const command = withOptions(program.command('mirror'), outOption('the copy'), stateOption)
     .description('Make a copy of a published tree over HTTP, or bring it up to date.')
-    .argument('<base-url>', 'where the tree is published, without a path', baseUrl)
+    .argument('<base-url>', 'where the tree is published, without a path', baseUrlOf)
     .option(
       '--key <key>',
       'a public key (NAME+ID+BASE64) of the signed log, or a file of such lines; once for each (default: those of the first copy)',
@@ -59,17 +59,6 @@ function logKeysOf(given: string): readonly Verifier[] {
   const keys = verifiersOf(given);
   if (keys.every(({ type }) => type === 'note')) return keys;
   throw Failure.usage(`"${given}" (--key) has the key of a witness, expected that of a log`);
-}
-
-/** @throws Failure usage */
-function baseUrl(text: string): URL {
-  const url = baseUrlOf(text);
-  if (url !== undefined) return url;
-  const isHost = /^[\w.-]+(:\d+)?$/.test(text);
-  throw Failure.usage(
-    `"${text}" is no base URL: expected http or https, without a path, user name or query` +
-      (isHost ? ` (did you mean https://${text}?)` : ''),
-  );
 }
 
 const FETCHED: Readonly<Record<Mirrored['fetched'], string>> = {

@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import type { AddHelpTextContext, Command } from 'commander';
 import { DEFAULTS } from '../config/config.js';
+import { Failure } from '../errors.js';
 
 /** Options that every command has. */
 export interface Common {
@@ -111,8 +112,13 @@ export const examples =
       ...lines.map((line) => `  $ ${programName(command)} ${line}`),
     ].join('\n');
 
-/** The base URL of a service; undefined if a text is none. */
-export function baseUrlOf(text: string): URL | undefined {
+/** The base URL of a service. @throws Failure usage: a text is none */
+export function baseUrlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url;
+  const isHost = /^[\w.-]+(:\d+)?$/.test(text);
+  throw Failure.usage(
+    `"${text}" is no base URL: expected http or https, without a path, user name or query` +
+      (isHost ? ` (did you mean https://${text}?)` : ''),
+  );
 }

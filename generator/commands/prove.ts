@@ -99,10 +99,6 @@ async function sourceAt(from: string, { generator, progress }: Effects): Promise
     };
   }
   const base = baseUrlOf(from);
-  if (base === undefined)
-    throw Failure.usage(
-      `"${from}" is no base URL: expected http or https, without a path, user name or query`,
-    );
   const { Client } = await import('../mirror/client.js');
   const client = new Client(base, `${generator.name}/${generator.version} (prove)`, progress);
   progress.start(`asking ${from}`, 0, 'bytes');
