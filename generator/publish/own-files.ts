@@ -2,11 +2,10 @@
 import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
-import type { Bundled } from './changes/bundle.js';
 import { stageChanges } from './changes/stage-changes.js';
+import type { NextChanges } from './changes/stage-changes.js';
 import { FileWriter } from '../files.js';
 import type { Announcement, OwnFiles } from './plan.js';
-import type { NextIndex } from './next-index.js';
 import { measure } from '../tree/measure.js';
 import { stageSnapshotFeed } from './snapshot-feed.js';
 import { readManifest } from '../tree/manifest.js';
@@ -14,26 +13,22 @@ import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import type { ListWriter, StagePaths } from './stage.js';
 
-/** What is staged of a build: its documents. */
-interface Staged {
-  readonly tree: Tree;
-  readonly treeId: string;
-  /** The snapshot that is followed; undefined for the first. */
-  readonly previous: Manifest | undefined;
-  readonly bundled: Bundled & { readonly next: NextIndex };
-  /** Whether earlier files may hold something that is withheld now. */
-  readonly isTakedown: boolean;
-}
-
-/** Stages those of a build. @returns the hashes of the feed, for the index */
+/**
+ * Stages those of a build.
+ * @param previous the snapshot that is followed; undefined for the first
+ * @returns the hashes of the feed, for the index
+ */
 export async function stageMade(
-  { tree, treeId, previous, bundled, isTakedown }: Staged,
+  tree: Tree,
+  previous: Manifest | undefined,
+  staged: Omit<NextChanges, 'manifest' | 'counts'>,
   lists: ListWriter,
   { kinds, snapshotFeed }: Announcement,
   progress: Progress,
 ): Promise<Record<string, string>> {
-  const { paths } = bundled.spec;
-  const byRoute = bundled.next.changesByRoute();
+  const { spec, next } = staged.bundled;
+  const { paths } = spec;
+  const byRoute = next.changesByRoute();
   const manifest = readManifest(paths.manifest);
   if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
   if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
@@ -43,7 +38,7 @@ export async function stageMade(
       return [kind, { added, changed, removed }];
     }),
   );
-  const made = { treeId, manifest, counts, isTakedown, bundled };
+  const made = { ...staged, manifest, counts };
   const { changes, added, outdated } = await stageChanges(tree, previous, made, progress);
   for (const file of added) lists.file(file);
   for (const file of outdated) {

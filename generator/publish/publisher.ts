@@ -237,9 +237,9 @@ export class Publisher {
 
   #stageMade(announcement: Announcement, progress: Progress): Promise<Record<string, string>> {
     const { tree, previous, spec, routes, next, takedown } = this;
-    const isTakedown = takedown.isOne;
-    const staged = { tree, treeId: this.#treeId, previous, bundled: { spec, routes, next }, isTakedown };
-    return stageMade(staged, this.#lists, announcement, progress);
+    const bundled = { spec, routes, next };
+    const staged = { treeId: this.#treeId, bundled, isTakedown: takedown.isOne };
+    return stageMade(tree, previous, staged, this.#lists, announcement, progress);
   }
 
   #nextIndex(

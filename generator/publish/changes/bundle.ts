@@ -24,7 +24,7 @@ import type { ChangeStep } from './change-list.js';
 export interface Bundled {
   readonly spec: StageSpec;
   readonly routes: readonly PublishedRoute[];
-  readonly next: Pick<NextIndex, 'total'>;
+  readonly next: Pick<NextIndex, 'changesByRoute' | 'total'>;
 }
 
 /**
