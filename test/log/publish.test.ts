@@ -465,7 +465,7 @@ describe('verify', () => {
     'index/user/chunks-0.txt',
   ];
   always.each(some(files, 1))(
-    'names a damaged or missing %s, and a repair mends what can be',
+    'names a damaged or missing %s, and a repair restores what can be',
     async (file) => {
       const of = await two();
       for (const what of ['altered', 'missing'] as const) {

@@ -327,7 +327,7 @@ describe('a build that follows another', () => {
     ]);
   });
 
-  thorough('cuts all shards anew where the prefixes grow by a digit', async () => {
+  thorough('cuts all shards again where the prefixes grow by a digit', async () => {
     const register = writeRegister(path('register.sqlite'), games(1, 8192));
     changeRegister(register, 'UPDATE games SET creator_id = 40 WHERE creator_id = 0');
     const out = await built(register);

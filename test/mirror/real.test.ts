@@ -142,7 +142,7 @@ describe('a copy that follows', () => {
     expect(existsSync(join(out, 'api/v1/user/7007.json'))).toBe(false);
   });
 
-  thorough('starts over if its origin was begun anew', async () => {
+  thorough('starts over if its origin has a new tree', async () => {
     await mirrored();
     removeTree(dist);
     await build(change(2));

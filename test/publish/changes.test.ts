@@ -455,7 +455,7 @@ describe('change lists', () => {
     expect((await build(4))[2]).toBe(4);
   });
 
-  thorough('name a tree that one begun anew does not share', async () => {
+  thorough('name a tree that a new one does not share', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');
     await published({ register, out });
@@ -488,30 +488,33 @@ describe('an index of changes that is', () => {
     ['of another snapshot', (file) => writeFileSync(file, '{"sequence":9,"oldest":9,"changes":[]}')],
   ];
 
-  always.each(some(damages, 2))('%s starts anew, and says from where on it leads', async (_, damage) => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    const out = path('dist');
-    await published({ register, out });
-    for (const price of [50, 51]) {
-      changeRegister(register, `UPDATE items SET price = ${price} WHERE id = 1`);
+  always.each(some(damages, 2))(
+    '%s starts a new index, and says from where on it leads',
+    async (_, damage) => {
+      const register = writeRegister(path('register.sqlite'), ROWS);
+      const out = path('dist');
       await published({ register, out });
-    }
-    damage(join(out, 'changes/index.json'));
-    changeRegister(register, 'UPDATE items SET price = 52 WHERE id = 1');
-    await published({ register, out });
-    const found = indexOf(out);
-    expect([found.sequence, found.oldest, found.changes.map(({ sequence }) => sequence)]).toEqual([
-      4,
-      3,
-      [4],
-    ]);
-    expect(listOf(out, 4).put.map((put) => put.path)).toContain('/api/v1/item/1');
-    expect.soft(await damageOf(out)).toEqual([]);
-    // No list that no index names: nobody would ever delete it.
-    expect
-      .soft(readdirSync(join(out, 'changes')).toSorted())
-      .toEqual(['4.json', '4.ndjson.gz', 'index.json']);
-  });
+      for (const price of [50, 51]) {
+        changeRegister(register, `UPDATE items SET price = ${price} WHERE id = 1`);
+        await published({ register, out });
+      }
+      damage(join(out, 'changes/index.json'));
+      changeRegister(register, 'UPDATE items SET price = 52 WHERE id = 1');
+      await published({ register, out });
+      const found = indexOf(out);
+      expect([found.sequence, found.oldest, found.changes.map(({ sequence }) => sequence)]).toEqual([
+        4,
+        3,
+        [4],
+      ]);
+      expect(listOf(out, 4).put.map((put) => put.path)).toContain('/api/v1/item/1');
+      expect.soft(await damageOf(out)).toEqual([]);
+      // No list that no index names: nobody would ever delete it.
+      expect
+        .soft(readdirSync(join(out, 'changes')).toSorted())
+        .toEqual(['4.json', '4.ndjson.gz', 'index.json']);
+    },
+  );
 
   it('a folder is an error that leaves the tree as it was', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);

@@ -175,7 +175,7 @@ describe('a diff', () => {
     expect(examples.filter(({ url }) => url.startsWith('/api/v1/user/'))).toHaveLength(3);
   });
 
-  thorough('tells of a build that the brake would stop, too', async () => {
+  thorough('tells of a build that the removal guard would refuse, too', async () => {
     const out = await tree();
     const register = writeRegister(path('register.sqlite'), { ...ROWS, users: [] });
     const { changes: told } = await json(register, out);
